@@ -1,7 +1,7 @@
 import type { GovernedRoute } from "./road/road-parts.ts";
 import type { AgentService } from "./services/agents/agent-service.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
-import type { KeptItems } from "./services/models/kept-items.ts";
+import type { KeptItems } from "./services/models/kept/kept-items.ts";
 import type { StoredResponses } from "./services/models/responses/stored-responses.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
 import type { RunAccess } from "./services/runs/run-access.ts";

@@ -7,7 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { JobBudgets } from "../road/call-limits.ts";
 import type { BackgroundCalls } from "../road/background-calls.ts";
 import type { OpenCalls } from "../road/open-calls.ts";
-import type { AttemptParts } from "../services/models/attempt.ts";
+import type { AttemptParts } from "../services/models/routing/attempt.ts";
 import { ResponseMeter } from "../services/models/responses/response-meter.ts";
 import { ResponseRecords } from "../services/models/responses/response-records.ts";
 import { StoredResponses } from "../services/models/responses/stored-responses.ts";

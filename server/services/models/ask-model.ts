@@ -6,7 +6,7 @@ import type { Conversation } from "../../road/conversation.ts";
 import type { AskModel, ModelReply } from "../../road/model-question.ts";
 import type { MakeNestedCall } from "../../road/nested-call.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
-import type { AttemptParts } from "./attempt.ts";
+import type { AttemptParts } from "./routing/attempt.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { conversationOf, questionBody } from "./question-body.ts";
 

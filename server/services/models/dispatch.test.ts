@@ -9,7 +9,7 @@ import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.
 import type { Call } from "../../road/call.ts";
 import { leastOf } from "../../../tests/support/until.ts";
 import { dispatch, type DispatchParts } from "./dispatch.ts";
-import { MemberHealth } from "./member-health.ts";
+import { MemberHealth } from "./routing/member-health.ts";
 
 const ANSWER = {
   object: "list",

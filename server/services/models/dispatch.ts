@@ -11,20 +11,20 @@ import type { VideosRequest } from "../../wire/videos/videos-request.ts";
 import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
 import type { TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
 import type { Answer } from "../../road/answer.ts";
-import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
+import { conversationModelRequest, type ConversationParts } from "./requests/conversation.ts";
 import type { Conversation } from "../../road/conversation.ts";
-import { compactionModelRequest } from "./compaction.ts";
-import { embeddingsModelRequest } from "./embeddings.ts";
-import { geminiEmbeddingsModelRequest } from "./gemini-embeddings.ts";
-import { imagesModelRequest } from "./images.ts";
-import { moderationsModelRequest } from "./moderations.ts";
-import { rerankModelRequest } from "./rerank.ts";
-import { speechModelRequest } from "./speech.ts";
-import { transcriptionModelRequest } from "./transcriptions.ts";
-import { type VideoSubmission, videosModelRequest } from "./videos.ts";
-import { Failover, type FailoverParts, targetOfCall } from "./failover.ts";
-import type { ModelRequest } from "./model-request.ts";
-import { isCountedByProvider, estimate, type TokenCount, tokenCountModelRequest } from "./token-count.ts";
+import { compactionModelRequest } from "./requests/compaction.ts";
+import { embeddingsModelRequest } from "./requests/embeddings.ts";
+import { geminiEmbeddingsModelRequest } from "./requests/gemini-embeddings.ts";
+import { imagesModelRequest } from "./requests/images.ts";
+import { moderationsModelRequest } from "./requests/moderations.ts";
+import { rerankModelRequest } from "./requests/rerank.ts";
+import { speechModelRequest } from "./requests/speech.ts";
+import { transcriptionModelRequest } from "./requests/transcriptions.ts";
+import { type VideoSubmission, videosModelRequest } from "./requests/videos.ts";
+import { Failover, type FailoverParts, targetOfCall } from "./routing/failover.ts";
+import type { ModelRequest } from "./requests/model-request.ts";
+import { isCountedByProvider, estimate, type TokenCount, tokenCountModelRequest } from "./requests/token-count.ts";
 
 /** Where an admitted call leaves the gateway. The call's target has been set by the access control. */
 export interface Dispatch {

@@ -4,7 +4,7 @@ import type { AskModel } from "../../road/model-question.ts";
 import type { MakeNestedCall } from "../../road/nested-call.ts";
 import { askModel } from "./ask-model.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./dispatch.ts";
-import { MemberHealth } from "./member-health.ts";
+import { MemberHealth } from "./routing/member-health.ts";
 import { SemanticCache } from "./semantic-cache/semantic-cache.ts";
 
 export interface ModelServiceOptions extends Omit<DispatchParts, "health" | "random"> {

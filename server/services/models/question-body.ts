@@ -4,8 +4,8 @@ import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import type { ChatRequest } from "../../wire/openai/chat-request.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
-import type { AttemptParts } from "./attempt.ts";
-import { maxTokensNameOf } from "./ceiling-name.ts";
+import type { AttemptParts } from "./routing/attempt.ts";
+import { maxTokensNameOf } from "./requests/ceiling-name.ts";
 
 export function questionBody(
   { model, messages, outputTokens, temperature, schema }: ModelQuestion,

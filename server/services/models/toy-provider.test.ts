@@ -20,9 +20,9 @@ import { ChatStream } from "../../wire/openai/chat-stream.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import { dispatch, type DispatchParts } from "./dispatch.ts";
-import { MemberHealth } from "./member-health.ts";
-import { probe } from "./probe.ts";
-import { residencyOf } from "./residency.ts";
+import { MemberHealth } from "./routing/member-health.ts";
+import { probe } from "./routing/probe.ts";
+import { residencyOf } from "./routing/residency.ts";
 
 /**
  * A vendor that the gateway does not know, with a format of its own: written with what `upstreams/` and `wire/` export.

@@ -10,7 +10,7 @@ import type { CardDiscovery } from "../../services/agents/discover-card.ts";
 import type { PolicyBench } from "../../controls/semantic-policies/policy-bench.ts";
 import type { SearchBench } from "../../services/knowledge/search-bench.ts";
 import type { SignOn } from "../../services/sign-on/sign-on.ts";
-import type { probe } from "../../services/models/probe.ts";
+import type { probe } from "../../services/models/routing/probe.ts";
 import type { TryImport } from "../../services/usage-import/try-import.ts";
 import type { GiveUpTokens } from "../../services/tools/authorization/give-up-tokens.ts";
 import type { ToolServerDiscovery } from "../../services/tools/definitions/discovery.ts";

@@ -1,5 +1,5 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
-import type { KeptItems } from "../../services/models/kept-items.ts";
+import type { KeptItems } from "../../services/models/kept/kept-items.ts";
 import type { StoredResponses } from "../../services/models/responses/stored-responses.ts";
 
 /** What the routes that a conversation in the Responses format is sent to work with. */

@@ -11,10 +11,10 @@ import { replyObject } from "../../../wire/openai/reply-object.ts";
 import type { StreamEnding, StreamPiece } from "../../../wire/streams/stream.ts";
 import { ResponsesStream } from "../../../wire/responses/responses-stream.ts";
 import { COMMENT_LINE } from "../../../wire/streams/sse-data.ts";
-import { type AttemptParts, providerOf, targetOf } from "../attempt.ts";
+import { type AttemptParts, providerOf, targetOf } from "../routing/attempt.ts";
 import { passedBack } from "../passed-headers.ts";
-import { residencyOf } from "../residency.ts";
-import { failureOfRefusal, failureOfStatus } from "../upstream-failure.ts";
+import { residencyOf } from "../routing/residency.ts";
+import { failureOfRefusal, failureOfStatus } from "../routing/upstream-failure.ts";
 import type { ResponsePlace } from "./response-records.ts";
 
 export interface AskedResponse {

@@ -15,7 +15,7 @@ import { outputCharacters } from "../../../wire/responses/responses-reply.ts";
 import { isOpenResponse } from "../../../wire/responses/stored-response.ts";
 import { usageOfResponse } from "../../../wire/responses/usage.ts";
 import { inputTokens, type Usage } from "../../../wire/usage.ts";
-import { type AttemptParts, providerOf, targetOf } from "../attempt.ts";
+import { type AttemptParts, providerOf, targetOf } from "../routing/attempt.ts";
 import { responsePath } from "./ask-responses.ts";
 import { tellUse } from "./tell-use.ts";
 

@@ -12,7 +12,7 @@ import { isAnswered } from "../../../road/batched.ts";
 import type { Call } from "../../../road/call.ts";
 import type { MakeNestedCall } from "../../../road/nested-call.ts";
 import type { Conversation } from "../../../road/conversation.ts";
-import type { AttemptParts } from "../attempt.ts";
+import type { AttemptParts } from "../routing/attempt.ts";
 import type { Dispatch } from "../dispatch.ts";
 import type { Answer } from "../../../road/answer.ts";
 import { cacheKeys, type CacheKeys } from "./cache-key.ts";
@@ -25,7 +25,7 @@ import { VectorIndex } from "./vector-index.ts";
 import { WeighedMap } from "./weighed-map.ts";
 import { modelOf } from "../../../road/target.ts";
 import { noteSettings } from "../../../road/record/settings.ts";
-import { outboundChanges } from "../conversation.ts";
+import { outboundChanges } from "../requests/conversation.ts";
 
 export interface SemanticCacheParts {
   readonly stored: StoredAnswers;

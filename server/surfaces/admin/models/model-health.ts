@@ -2,7 +2,7 @@ import { bulkHealth, bulkHealthBody, type ModelHealth, modelHealth } from "@gate
 import { recordModelHealth } from "../../../directory/models/models.ts";
 import { probedModels } from "../../../directory/models/probed-models.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
-import { probe } from "../../../services/models/probe.ts";
+import { probe } from "../../../services/models/routing/probe.ts";
 import { notFound } from "../../../directory/writes/records.ts";
 import { invalidFields } from "../../../kernel/errors.ts";
 import { operation, type AdminOperation } from "../operation.ts";

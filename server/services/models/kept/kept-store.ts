@@ -1,0 +1,43 @@
+import type { Log } from "../../../kernel/log.ts";
+import type { SecretBox } from "../../../kernel/secrets.ts";
+import type { Call } from "../../../road/call.ts";
+
+export interface KeptValue<Value> {
+  /** Null: it is known that there is nothing. */
+  readonly value: Value | null;
+  readonly until: number;
+}
+
+export interface StoredValue {
+  readonly tenant_id: string;
+  /** Tells nothing of the caller or of what is kept. */
+  readonly name: string;
+  readonly sealed: string;
+  readonly expires_at: Date;
+}
+
+/** Where what is kept outlives the process. */
+export interface KeptStore {
+  write(rows: readonly StoredValue[]): Promise<void>;
+  read(
+    tenantId: string,
+    names: readonly string[],
+  ): Promise<readonly { readonly name: string; readonly sealed: string; readonly expires_at: Date }[]>;
+}
+
+export interface KeptParts {
+  readonly now: () => number;
+  readonly store: KeptStore;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+}
+
+/** What one kind of kept values is called, and how much of it memory holds. */
+export interface KeptKind<Value> {
+  readonly name: string;
+  /** The most that memory holds, as `weigh` has it. */
+  readonly most: number;
+  weigh(value: Value): number;
+  /** Whether what a call leaves may outlive the process; always when left out. */
+  outlives?(call: Call): boolean;
+}

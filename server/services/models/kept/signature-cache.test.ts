@@ -1,0 +1,139 @@
+import { describe, expect, test } from "bun:test";
+import { secretBox } from "../../../kernel/secrets.ts";
+import type { Signed } from "../../../wire/conversation/signatures.ts";
+import type { Call } from "../../../road/call.ts";
+import type { KeptStore } from "./kept-store.ts";
+import { SignatureCache } from "./signature-cache.ts";
+
+const HOUR = 3_600_000;
+const SIGNED: Signed = {
+  call: { family: "gemini", value: "s" },
+  reasoning: [{ kind: "reasoning", text: "a thought of one caller", redacted: false }],
+};
+const secrets = secretBox(new Uint8Array(32));
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const callOf = (credentialId: string, tenantId = "t") => ({ identity: { tenantId, credentialId, userId: null } }) as Call;
+
+function storage(now: () => number = () => 0) {
+  const rows = new Map<string, Parameters<KeptStore["write"]>[0][number]>();
+  const reads: (readonly string[])[] = [];
+  let away = false;
+  const store: KeptStore = {
+    async write(written) {
+      if (away) throw new Error("away");
+      for (const row of written) rows.set(`${row.tenant_id} ${row.name}`, row);
+    },
+    async read(tenantId, names) {
+      if (away) throw new Error("away");
+      reads.push(names);
+      const found = names.flatMap((name) => rows.get(`${tenantId} ${name}`) ?? []) as { name: string; sealed: string; expires_at: Date }[];
+      return found.filter(({ expires_at }) => expires_at.getTime() > now());
+    },
+  };
+  return { rows, reads, store, goAway: (is: boolean) => (away = is) };
+}
+
+const process = (store: KeptStore, now = () => 0) => new SignatureCache({ now, store, secrets, log: quiet });
+
+describe("kept signatures", () => {
+  test("are found by another process, which asks the store once", async () => {
+    const { store, reads } = storage();
+    const one = process(store);
+    one.keep(callOf("k"), new Map([["a", SIGNED]]));
+    await one.flush();
+    const other = process(store);
+    expect(await other.find(callOf("k"), ["a", "b"])).toEqual(new Map([["a", SIGNED]]));
+    expect(other.find(callOf("k"), ["a", "b"])).toEqual(new Map([["a", SIGNED]]));
+    expect(reads).toHaveLength(1);
+  });
+
+  test("of calls this process answered need no store, signed or not", () => {
+    const { store, reads } = storage();
+    const one = process(store);
+    one.keep(
+      callOf("k"),
+      new Map<string, Signed | null>([
+        ["a", SIGNED],
+        ["b", null],
+      ]),
+    );
+    expect(one.find(callOf("k"), ["a", "b"])).toEqual(new Map([["a", SIGNED]]));
+    expect(reads).toEqual([]);
+  });
+
+  test("are nobody else's, and unreadable in the store", async () => {
+    const { store, rows } = storage();
+    const one = process(store);
+    one.keep(callOf("k"), new Map([["a", SIGNED]]));
+    await one.flush();
+    expect(await process(store).find(callOf("other"), ["a"])).toEqual(new Map());
+    expect(await process(store).find(callOf("k", "other"), ["a"])).toEqual(new Map());
+    const stored = JSON.stringify([...rows.values()]);
+    expect(stored).not.toContain("a thought");
+    expect(stored).not.toContain('"a"');
+  });
+
+  test("are forgotten after 24 hours, by memory and store", async () => {
+    let now = 0;
+    const { store } = storage(() => now);
+    const one = process(store, () => now);
+    one.keep(callOf("k"), new Map([["a", SIGNED]]));
+    await one.flush();
+    now = 24 * HOUR - 1;
+    expect(one.find(callOf("k"), ["a"])).toEqual(new Map([["a", SIGNED]]));
+    now = 24 * HOUR;
+    expect(await one.find(callOf("k"), ["a"])).toEqual(new Map());
+  });
+
+  test("are asked for a few at a time, so that no call keeps the store from others", async () => {
+    const { store, reads } = storage();
+    const one = process(store);
+    one.keep(callOf("other"), new Map([["a", SIGNED]]));
+    await one.flush();
+    // As a database that counts what it is told in 16 bits.
+    const read: KeptStore["read"] = async (tenantId, names) => {
+      if (names.length > 65_000) throw new Error("too many parameters");
+      return store.read(tenantId, names);
+    };
+    const another = process({ ...store, read });
+    const many = Array.from({ length: 70_000 }, (_, at) => `call ${at}`);
+    expect(await another.find(callOf("k"), many)).toEqual(new Map());
+    expect(Math.max(...reads.map(({ length }) => length))).toBe(500);
+    expect(await another.find(callOf("other"), ["a"])).toEqual(new Map([["a", SIGNED]]));
+  });
+
+  test("of a store that is away cost a call nothing, and are written when it is back", async () => {
+    const { store, rows, goAway } = storage();
+    let now = 0;
+    const one = process(store, () => now);
+    goAway(true);
+    one.keep(callOf("k"), new Map([["a", SIGNED]]));
+    await one.flush();
+    expect(one.find(callOf("k"), ["unknown"])).toEqual(new Map());
+    goAway(false);
+    now = 10_000;
+    one.keep(callOf("k"), new Map([["b", SIGNED]]));
+    await one.flush();
+    expect(rows.size).toBe(2);
+  });
+
+  test("hold the answer up until the store has them, and not where it takes none", async () => {
+    const { store, goAway } = storage();
+    const writing = Promise.withResolvers<void>();
+    let written = false;
+    const slow: KeptStore = { ...store, write: (rows) => writing.promise.then(() => store.write(rows)).then(() => void (written = true)) };
+    const [call, unsigned, later] = [callOf("k"), callOf("k"), callOf("k")];
+    const one = process(slow);
+    one.keep(unsigned, new Map<string, Signed | null>([["b", null]]));
+    expect(unsigned.keeping).toBeUndefined();
+    one.keep(call, new Map([["a", SIGNED]]));
+    const ended = call.keeping?.then(() => written);
+    writing.resolve();
+    expect(await ended).toBe(true);
+    goAway(true);
+    one.keep(call, new Map([["a", SIGNED]]));
+    await call.keeping;
+    one.keep(later, new Map([["c", SIGNED]]));
+    expect(later.keeping).toBeUndefined();
+  });
+});

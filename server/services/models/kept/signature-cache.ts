@@ -1,0 +1,58 @@
+import type { Call } from "../../../road/call.ts";
+import type { ModelEntry } from "../../../directory/snapshot.ts";
+import { sha256Hex } from "../../../kernel/secrets.ts";
+import type { Signed } from "../../../wire/conversation/signatures.ts";
+import type { KeptParts } from "./kept-store.ts";
+import { KeptValues } from "./kept-values.ts";
+
+/** `providerKey` names the provider that signed; it is missing in what an older gateway kept. */
+export interface SignedByProvider extends Signed {
+  readonly providerKey?: string;
+}
+
+/**
+ * Reasoning and call signatures that the caller's format has no place for, by the ids of the calls: tool loops work across
+ * formats. Of sealed reasoning that the caller carries itself, who sealed it, by its hash.
+ */
+export class SignatureCache extends KeptValues<SignedByProvider> {
+  constructor(parts: KeptParts) {
+    super({ name: "kept-signatures", most: 50_000, weigh: () => 1 }, parts);
+  }
+}
+
+/** What an answer of the model signed, with the provider it came from. */
+export function signedBy(
+  { provider: { providerKey } }: ModelEntry,
+  signed: ReadonlyMap<string, Signed | null>,
+): Map<string, SignedByProvider | null> {
+  return new Map([...signed].map(([callId, one]) => [callId, one === null ? null : { ...one, providerKey }]));
+}
+
+/** What of it the model's provider can read: reasoning that OpenAI sealed opens for no other account, which refuses the whole request. */
+export function readableBy({ provider }: ModelEntry, signed: SignedByProvider): Signed {
+  if (signed.providerKey === undefined || signed.providerKey === provider.providerKey) return signed;
+  return { ...signed, reasoning: signed.reasoning.filter(({ signature }) => signature?.family !== "openai") };
+}
+
+/** That the model's provider sealed this, to be kept. */
+export function sealedBy({ provider: { providerKey } }: ModelEntry, seals: readonly string[]): Map<string, SignedByProvider> {
+  return new Map(seals.map((seal) => [sealId(seal), { call: null, reasoning: [], providerKey }]));
+}
+
+/** Which of these another provider sealed, as far as is known. */
+export async function foreignSealsOf(
+  call: Call,
+  { provider }: ModelEntry,
+  seals: readonly string[],
+  signatures: SignatureCache,
+): Promise<ReadonlySet<string>> {
+  const ids = new Map(seals.map((seal) => [sealId(seal), seal]));
+  const foreign = new Set<string>();
+  for (const [id, { providerKey }] of await signatures.find(call, [...ids.keys()])) {
+    const seal = ids.get(id);
+    if (seal !== undefined && providerKey !== provider.providerKey) foreign.add(seal);
+  }
+  return foreign;
+}
+
+const sealId = (seal: string): string => `seal ${sha256Hex(seal)}`;

@@ -1,0 +1,44 @@
+import { isRefusal } from "../../../kernel/errors.ts";
+import type { Provider, ProviderTarget } from "../../../upstreams/providers/provider.ts";
+import type { JsonObject } from "../../../wire/json/document.ts";
+import { objectsOf } from "../../../wire/openai/loose-fields.ts";
+import { readUpTo } from "../../../wire/http/read-up-to.ts";
+
+const MOST_BYTES = 50 * 1024 * 1024;
+const ASKED_MS = 30_000;
+
+/**
+ * An answer whose pictures all are bytes. A server that was asked for bytes and gives addresses would have callers fetch
+ * what nobody stores and nobody may delete: what stands there is fetched in their place. Null, at once, where nothing has to
+ * be; a promise of null where it could not be.
+ */
+export function picturesAsBytes(body: JsonObject, provider: Provider, target: ProviderTarget): Promise<JsonObject | null> | null {
+  const addressed = objectsOf(body.data).filter(([picture]) => typeof picture.b64_json !== "string");
+  if (addressed.length === 0) return null;
+  return (async () => {
+    for (const [picture] of addressed) {
+      const base64 = await fetched(String(picture.url), provider, target);
+      if (base64 === null) return null;
+      picture.b64_json = base64;
+      delete picture.url;
+    }
+    return body;
+  })();
+}
+
+async function fetched(url: string, { ask }: Provider, target: ProviderTarget): Promise<string | null> {
+  const [, inline] = /^data:[^,]{1,100};base64,(.*)$/s.exec(url) ?? [];
+  if (inline !== undefined) return inline;
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), ASKED_MS * 2);
+  try {
+    const reply = await ask?.(target, { method: "GET", path: url, abort, timeoutMs: ASKED_MS });
+    if (reply === undefined || isRefusal(reply) || reply.response.status !== 200 || reply.response.body === null) return null;
+    const bytes = await readUpTo(reply.response.body, MOST_BYTES, abort.signal);
+    return bytes === null || abort.signal.aborted ? null : Buffer.from(bytes).toString("base64");
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}

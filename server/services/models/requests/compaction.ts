@@ -1,0 +1,26 @@
+import { isRefusal, refuse } from "../../../kernel/errors.ts";
+import type { ModelEntry } from "../../../directory/snapshot.ts";
+import type { Conversation } from "../../../road/conversation.ts";
+import { providerOf } from "../routing/attempt.ts";
+import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
+import type { ModelRequest } from "./model-request.ts";
+
+/** A conversation to be written shorter: what comes back only its vendor reads, so that nobody else can be asked for it. */
+export function compactionModelRequest(conversation: Conversation, parts: ConversationParts): ModelRequest {
+  const request = conversationModelRequest(conversation, parts);
+  const compacts = (model: ModelEntry) => {
+    const provider = providerOf(parts.providers, model);
+    return isRefusal(provider) || provider.traits.codecFor(model, conversation.caller.format).format === conversation.caller.format;
+  };
+  return {
+    ...request,
+    mayBeServedBy: (model) => compacts(model) && request.mayBeServedBy?.(model) !== false,
+    prepare: (call, model) =>
+      compacts(model)
+        ? request.prepare(call, model)
+        : refuse(
+            "unsupported_parameter",
+            "Conversations are compacted by models that are asked in OpenAI's Responses format, which this one is not: go on sending the whole.",
+          ),
+  };
+}

@@ -1,0 +1,246 @@
+import { estimated } from "../../../road/metering/stream-usage.ts";
+import type { ModelEntry } from "../../../directory/snapshot.ts";
+import { type FieldError, type Refusal, isRefusal, refuse } from "../../../kernel/errors.ts";
+import type { ProviderCodec } from "../../../wire/conversation/codec.ts";
+import { type Conversation, noteReferable, replyContext, type SealsTold } from "../../../road/conversation.ts";
+import type { ConversationRequest } from "../../../wire/conversation/request.ts";
+import { retryAfterIn } from "../../../wire/conversation/reply.ts";
+import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../../wire/conversation/signatures.ts";
+import { TranslatedStream } from "../../../wire/conversation/translated-stream.ts";
+import { type JsonObject, isObject } from "../../../wire/json/document.ts";
+import { withExactTools } from "../../../wire/json/exact-tools.ts";
+import type { OutboundChanges } from "../../../wire/inbound.ts";
+import { MAX_PROBLEMS } from "../../../wire/openai/body-checks.ts";
+import type { Call } from "../../../road/call.ts";
+import { isAnswered } from "../../../road/batched.ts";
+import { providerOf } from "../routing/attempt.ts";
+import type { ShownParts } from "../media/shown-files.ts";
+import { maxTokensNameOf } from "./ceiling-name.ts";
+import type { ModelRequest, PreparedRequest } from "./model-request.ts";
+import { foreignSealsOf, readableBy, sealedBy, type SignatureCache, signedBy } from "../kept/signature-cache.ts";
+import type { Media } from "../media/media.ts";
+import { unsampled, withDefaults } from "./sampling.ts";
+import { regionAsked, servingAsked } from "../../../wire/serving.ts";
+import { joinedInstructions, NOTHING_SENT } from "../../../wire/sent-settings.ts";
+
+export interface ConversationParts extends ShownParts {
+  readonly signatures: SignatureCache;
+  readonly media: Media;
+}
+
+const encoder = new TextEncoder();
+
+/** A conversation with a model of any provider: passed as it is where the formats are the same, else translated. */
+export function conversationModelRequest(conversation: Conversation, parts: ConversationParts): ModelRequest {
+  const { inbound, caller, previous } = conversation;
+  return {
+    inputCharacters: inbound.inputCharacters,
+    usageOfSending: () => estimated(inbound.inputCharacters, 0),
+    askedRegion: regionAsked(inbound.body),
+    ...(previous !== undefined && { mayBeServedBy: ({ provider }) => provider.providerKey === previous.providerKey }),
+    prepare(call, model) {
+      const provider = providerOf(parts.providers, model);
+      if (isRefusal(provider)) return provider;
+      const { traits } = provider;
+      const codec = traits.codecFor(model, caller.format);
+      const changes = outboundChanges(model);
+      if (codec.format === caller.format) {
+        const pass = (foreignSeals?: ReadonlySet<string>) =>
+          passing(conversation, foreignSeals === undefined ? changes : { ...changes, foreignSeals }, model, {
+            keepsState: traits.keepsState(model),
+            sealed: (seals) => parts.signatures.keep(call, sealedBy(model, seals)),
+          });
+        const seals = inbound.seals ?? [];
+        return seals.length === 0 ? pass() : foreignSealsOf(call, model, seals, parts.signatures).then(pass);
+      }
+      if (conversation.statefulFields.length > 0)
+        return unsupported(
+          conversation.statefulFields.map((field) => ({
+            field,
+            message: "needs a provider that keeps state, which the model's provider does not",
+          })),
+        );
+      return translating(call, conversation, changes, { model, codec }, parts);
+    },
+  };
+}
+
+export function outboundChanges(model: ModelEntry): OutboundChanges {
+  return {
+    model: model.modelName,
+    defaultTemperature: model.supportsSampling ? model.defaultTemperature : null,
+    defaultMaxTokens: model.defaultMaxTokens,
+    sampling: model.supportsSampling,
+    maxTokensName: model.maxTokensParameter,
+    systemPrompt: model.systemPrompt,
+  };
+}
+
+function passing(
+  { inbound, caller, passing: own, headers, query = "", silent, statefulFields, instructedBy, previous }: Conversation,
+  changes: OutboundChanges,
+  { provider: { providerKey } }: ModelEntry,
+  { keepsState, sealed }: { readonly keepsState: boolean; readonly sealed: SealsTold },
+): PreparedRequest | Refusal {
+  // Many compatible servers take these fields and forget them: only the vendors that keep state are trusted with them.
+  if (statefulFields.length > 0 && !keepsState)
+    return unsupported(
+      statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })),
+    );
+  if (previous !== undefined && previous.providerKey === null)
+    return refuse("previous_response_not_found", `Previous response with id '${previous.id.slice(0, 256)}' not found.`, {
+      extra: { param: previous.field },
+    });
+  if (previous !== undefined && previous.providerKey !== providerKey)
+    return unsupported([{ field: previous.field, message: "names a response that the model's provider did not make" }]);
+  if (instructedBy !== undefined && (changes.systemPrompt !== null || inbound.instructions !== null))
+    return unsupported([{ field: instructedBy, message: "takes no instructions, and some are put before every request here" }]);
+  return {
+    operation: own.operation ?? caller.format,
+    body: inbound.outbound(changes),
+    sent: inbound.sentSettings(changes),
+    serving: servingAsked(inbound.body),
+    stream: inbound.stream,
+    headers,
+    query,
+    streamCodec: () => own.stream(sealed),
+    streamType: null,
+    ...(silent && { silent }),
+    whole(bytes) {
+      const read = own.reply(bytes, sealed);
+      return read === null ? null : { body: bytes, ...read };
+    },
+    refusal: () => null,
+    dropped: [],
+  };
+}
+
+interface TranslationTarget {
+  readonly model: ModelEntry;
+  readonly codec: ProviderCodec;
+}
+
+async function translating(
+  call: Call,
+  conversation: Conversation,
+  changes: OutboundChanges,
+  { model, codec }: TranslationTarget,
+  parts: ConversationParts,
+): Promise<PreparedRequest | Refusal> {
+  const { inbound, caller } = conversation;
+  const read = caller.readRequest(inbound.exactBody);
+  if ("unsupported" in read) return unsupported(read.unsupported);
+  const coming = answerReading(call, conversation, { model, codec }, parts);
+  // What was sent is known; only its answer is to be read.
+  if (isAnswered(call))
+    return { ...coming, operation: codec.format, body: "", sent: NOTHING_SENT, stream: false, headers: {}, dropped: [] };
+  const defaulted = withDefaults(read.request, inbound.stream, changes);
+  const asked = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
+  const signed = codec.signs ? await signedAgain(call, asked, model, parts.signatures) : asked;
+  parts.room.release(call);
+  const request = codec.needsMediaBytes
+    ? await parts.media.inlined(signed, call.abort.signal, (bytes) => parts.room.hold(call, bytes))
+    : signed;
+  if (isRefusal(request)) return request;
+  const written = codec.writeRequest(request, {
+    name: model.modelName,
+    maxOutputTokens: model.maxOutputTokens,
+    systemTurns: model.supportsSystemTurns,
+    maxTokensName: maxTokensNameOf(model, parts.providers),
+  });
+  if ("unsupported" in written)
+    return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
+  // What governance put before a legacy prompt is part of that prompt by now.
+  const sent = codec.sentSettings(written.body);
+  return {
+    operation: codec.format,
+    body: JSON.stringify(written.body),
+    sent: caller.format === "completions" ? { ...sent, instructions: joinedInstructions([sent.instructions, inbound.instructions]) } : sent,
+    serving: servingAsked(written.body),
+    stream: inbound.stream,
+    headers: {},
+    ...coming,
+    dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
+  };
+}
+
+/** How an answer in the provider's format becomes the caller's. */
+function answerReading(
+  call: Call,
+  conversation: Conversation,
+  { model, codec }: TranslationTarget,
+  parts: ConversationParts,
+): Pick<PreparedRequest, "streamCodec" | "streamType" | "silent" | "whole" | "refusal"> {
+  const { inbound, caller, silent } = conversation;
+  const context = replyContext(call, conversation, model);
+  return {
+    streamCodec() {
+      const signatures = new SignedCallsOfStream();
+      const writer = conversation.writer === null ? caller.streamWriter(context) : conversation.writer(context);
+      return new TranslatedStream(
+        codec.streamReader(),
+        writer,
+        (event) => {
+          signatures.note(event);
+          if (event.kind !== "stop") return;
+          if (event.stopDetail !== null) call.answerReusable = false;
+          parts.signatures.keep(call, signedBy(model, signatures.signed(event.candidate)));
+        },
+        { enclosed: conversation.writer !== null, closing: () => noteReferable(conversation, writer.referable?.()) },
+      );
+    },
+    streamType: conversation.streamType,
+    ...(silent && { silent }),
+    whole(bytes) {
+      const body = objectOf(bytes);
+      const reply = body === null ? null : codec.readReply(body);
+      if (reply === null) return null;
+      let outputCharacters = 0;
+      for (const candidate of reply.candidates) {
+        // The caller's format may have no place for what is said about the end.
+        if (candidate.stopDetail !== null) call.answerReusable = false;
+        parts.signatures.keep(call, signedBy(model, signedCalls(candidate)));
+        for (const part of candidate.parts)
+          outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.kind === "picture" ? 0 : part.text.length;
+      }
+      const answer = caller.writeReply(reply, context);
+      noteReferable(conversation, caller.referable?.(answer, inbound.body));
+      return { body: encoder.encode(JSON.stringify(answer)), usage: reply.usage, outputCharacters };
+    },
+    refusal(status, bytes, headers) {
+      const fault = { ...codec.readFault(status, objectOf(bytes), headers), ...retryAfterIn(headers) };
+      return encoder.encode(JSON.stringify(caller.writeFault(fault, call.id)));
+    },
+  };
+}
+
+async function signedAgain(
+  call: Call,
+  request: ConversationRequest,
+  model: ModelEntry,
+  signatures: SignatureCache,
+): Promise<ConversationRequest> {
+  const callIds = unsignedCallIds(request);
+  if (callIds.length === 0) return request;
+  const kept = await signatures.find(call, callIds);
+  return withSignatures(request, (callId) => {
+    const signed = kept.get(callId);
+    return signed === undefined ? null : readableBy(model, signed);
+  });
+}
+
+function unsupported(fields: readonly FieldError[]): Refusal {
+  return refuse("unsupported_parameter", undefined, { fields: fields.slice(0, MAX_PROBLEMS) });
+}
+
+function objectOf(bytes: Uint8Array): JsonObject | null {
+  try {
+    const text = new TextDecoder().decode(bytes);
+    const parsed: unknown = withExactTools<unknown>(JSON.parse(text), text);
+    // Google wraps an error of a streaming call in a list.
+    const value: unknown = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

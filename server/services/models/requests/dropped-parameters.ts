@@ -1,0 +1,27 @@
+import type { Answer } from "../../../road/answer.ts";
+import type { PreparedRequest } from "./model-request.ts";
+
+const MAX_DROPPED_CHARACTERS = 2_000;
+
+/** Reports to the caller which of its parameters were not sent to the provider. */
+export function tellDropped(answer: Answer, prepared: PreparedRequest): void {
+  if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = listed([...new Set(prepared.dropped.map(spelled))]);
+}
+
+/** A name is whatever the caller wrote, and a header holds only some of that. */
+function spelled(name: string): string {
+  return name.toWellFormed().replaceAll(/[^\x20-\x24\x26-\x7e]/gu, encodeURIComponent);
+}
+
+/**
+ * Clients and proxies refuse an answer whose headers are some kilobytes long, and a request can hold one such name in each of its parts.
+ */
+function listed(names: readonly string[]): string {
+  let shown = 0;
+  for (let length = 0; shown < names.length; shown++) {
+    length += (names[shown] as string).length + 2;
+    if (length > MAX_DROPPED_CHARACTERS) break;
+  }
+  const more = names.length - shown;
+  return [...names.slice(0, shown), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+}

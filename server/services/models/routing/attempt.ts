@@ -1,0 +1,234 @@
+import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
+import type { ModelEntry } from "../../../directory/snapshot.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import { type Refusal, isRefusal, reasonOf, refuse } from "../../../kernel/errors.ts";
+import type { Provider } from "../../../upstreams/providers/provider.ts";
+import { isEventStreamType } from "../../../upstreams/providers/traits.ts";
+import { readOpenAiFault } from "../../../wire/openai/fault.ts";
+import { replyObject } from "../../../wire/openai/reply-object.ts";
+import { COMMENT_LINE } from "../../../wire/streams/sse-data.ts";
+import { servedAsAsked } from "../../../wire/serving.ts";
+import { plausibleUsage, type ServiceTier, type Usage } from "../../../wire/usage.ts";
+import { meteredUsage } from "../../../road/metering/stream-usage.ts";
+import { type AbortReason, type Call, abortReason } from "../../../road/call.ts";
+import type { StreamAnswer, WholeAnswer } from "../../../road/answer.ts";
+import type { PreparedRequest } from "../requests/model-request.ts";
+import { passedBack, passedOn } from "../passed-headers.ts";
+import { MOST_BUFFERED_BYTES } from "../../../road/answers/buffered-answer.ts";
+import { readAnswerBody } from "../../../road/answers/read-answer.ts";
+import { faultWord } from "../../../wire/fault-word.ts";
+import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
+import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
+
+export interface AttemptParts {
+  readonly providers: Readonly<Partial<Record<ApiFormat, Provider>>>;
+  readonly clock: Clock;
+}
+
+export interface AttemptTerms {
+  readonly model: ModelEntry;
+  readonly prepared: PreparedRequest;
+  /** Ends this attempt; is ended with the call. */
+  readonly abort: AbortController;
+  /** Longest silence of the provider. */
+  readonly timeoutMs: number;
+  /** Whether a stream is held until its answer begins, because another provider could still be tried. */
+  readonly holdHead: boolean;
+  readonly inputCharacters: number;
+  /** As of the request. */
+  readonly usageOfSending?: () => Usage;
+}
+
+/** Asks one provider once. Writes onto the row what the provider alone knows (its request id). */
+export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptParts): Promise<AttemptResult> {
+  const { model, prepared, abort, timeoutMs } = terms;
+  const provider = providerOf(parts.providers, model);
+  if (isRefusal(provider)) return failed(provider, null);
+  const { operation, of, body, form, stream, query = "" } = prepared;
+  const headers = { ...passedOn(call, model), ...prepared.headers };
+  const { batched } = call;
+  if (batched?.kind === "answered") {
+    const { status, body: answered } = batched;
+    const response = new Response(answered, { status, headers: { "content-type": "application/json" } });
+    return readWhole(call, terms, response, { "content-type": "application/json" }, parts.clock);
+  }
+  const asked = { operation, ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query, abort, timeoutMs };
+  const reply = await provider.send(targetOf(model), asked);
+  const usage = reply.answered === undefined ? null : (prepared.usageOfPart?.(reply.answered) ?? null);
+  if (isRefusal(reply)) {
+    const refusal = reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply;
+    return { ...failed(refusal, null), usage, ...(refusal.code === "upstream_timeout" && { left: true }) };
+  }
+  call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
+  const { response } = reply;
+  const passed = passedBack(response.headers, model);
+  if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
+    const type = passed["content-type"]?.toLowerCase() ?? "";
+    const codec = provider.traits.isStream(operation, type) ? prepared.streamCodec(type) : null;
+    if (codec !== null) return beginStream(call, terms, response.status, response.body, codec, passed);
+  }
+  const result = await readWhole(call, terms, response, passed, parts.clock);
+  return usage === null || "answer" in result ? result : { ...result, usage };
+}
+
+export function providerOf(providers: AttemptParts["providers"], model: ModelEntry): Provider | Refusal {
+  return providers[model.provider.apiFormat] ?? refuse("upstream_error", `The provider format ${model.provider.apiFormat} is not served.`);
+}
+
+export function targetOf(model: ModelEntry) {
+  return { ...model.provider, modelName: model.modelName };
+}
+
+async function readWhole(
+  call: Call,
+  { prepared, abort, timeoutMs, inputCharacters }: AttemptTerms,
+  response: Response,
+  headers: Record<string, string>,
+  clock: Clock,
+): Promise<AttemptResult> {
+  let bytes: Uint8Array;
+  const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
+  try {
+    bytes = await readAnswerBody(response);
+  } catch (error) {
+    return { ...failed(brokenOff(call, abort, error), response.status), ...(response.ok && { left: true }) };
+  } finally {
+    clearTimeout(timer);
+  }
+  if (response.status < 200 || response.status >= 300) {
+    const refusal = prepared.refusal(response.status, bytes, response.headers);
+    const word = faultWord(bytes, response.headers);
+    const answer: WholeAnswer = {
+      kind: "whole",
+      status: response.status,
+      headers: refusal === null ? headers : { ...headers, "content-type": "application/json" },
+      body: refusal ?? bytes,
+      usage: null,
+      failure: `the provider answered ${response.status}${word === null ? "" : `: ${word}`}`,
+    };
+    return {
+      failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()),
+      usage: null,
+      status: response.status,
+    };
+  }
+  const found = prepared.whole(bytes);
+  const read = found instanceof Promise ? await found : found;
+  if (read === null) {
+    const said = prepared.declined?.(bytes) ?? null;
+    if (said === null) return failed(notAnAnswer(bytes), response.status);
+    return { ...failed(said.declined, response.status), usage: plausibleUsage(said.usage) };
+  }
+  const contentType = read.contentType ?? (read.body === bytes ? undefined : "application/json");
+  return {
+    answer: {
+      kind: "whole",
+      status: response.status,
+      headers: contentType === undefined ? headers : { ...headers, "content-type": contentType },
+      body: read.body,
+      usage:
+        read.meteredLater === true
+          ? null
+          : servedAsAsked(meteredUsage(read.usage, inputCharacters, read.outputCharacters), askedOf(call, prepared)),
+      failure: null,
+    },
+  };
+}
+
+/** The provider's error is recorded on the row; the caller is only told that the provider failed. */
+function notAnAnswer(bytes: Uint8Array): Refusal {
+  const error = replyObject(bytes)?.error ?? null;
+  return error === null
+    ? refuse("upstream_invalid_response")
+    : refuse("upstream_error", undefined, { reason: readOpenAiFault(200, { error }).message });
+}
+
+/** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
+async function beginStream(
+  call: Call,
+  { prepared, abort, timeoutMs, holdHead, inputCharacters, usageOfSending }: AttemptTerms,
+  status: number,
+  body: ReadableStream<Uint8Array>,
+  codec: StreamAnswer["codec"],
+  passed: Record<string, string>,
+): Promise<AttemptResult> {
+  const upstream = body.getReader();
+  const head: Uint8Array[] = [];
+  let room = prepared.mostHeld ?? MOST_BUFFERED_BYTES;
+  if (holdHead || prepared.unbegun !== undefined) {
+    const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
+    try {
+      while (!codec.begun && codec.providerError === null) {
+        const { done, value } = await upstream.read();
+        if (done) break;
+        const piece = codec.push(value);
+        if (piece === null) continue;
+        head.push(piece);
+        room -= piece.byteLength;
+        if (room < 0) break;
+      }
+    } catch (error) {
+      return { ...failed(brokenOff(call, abort, error), status), usage: plausibleUsage(codec.usage), left: true };
+    } finally {
+      clearTimeout(timer);
+    }
+    if (!codec.begun) {
+      void upstream.cancel().catch(() => undefined);
+      if (room < 0) return { ...failed(refuse("upstream_invalid_response"), status), usage: plausibleUsage(codec.usage) };
+      const said = prepared.unbegun?.() ?? null;
+      if (said !== null) return { ...failed(said.declined, status), usage: plausibleUsage(said.usage) };
+      return {
+        ...failed(
+          refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }),
+          status,
+        ),
+        usage: plausibleUsage(codec.usage),
+        ...(codec.providerError === null && { left: true }),
+      };
+    }
+  }
+  const asked = askedOf(call, prepared);
+  const headers: Record<string, string> = {
+    ...passed,
+    ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
+    "cache-control": "no-cache",
+    "x-accel-buffering": "no",
+  };
+  return {
+    answer: {
+      kind: "stream",
+      status: 200,
+      headers,
+      upstream,
+      codec,
+      head,
+      inputCharacters,
+      ...(asked !== undefined && { asked }),
+      ...(usageOfSending && { usageOfSending }),
+      idleMs: timeoutMs,
+      bytes: prepared.bytes === true,
+      ...(prepared.mostHeld !== undefined && { mostHeld: prepared.mostHeld }),
+      ...(prepared.silent !== true &&
+        isEventStreamType(prepared.operation, headers["content-type"]?.toLowerCase() ?? "") && { whenSilent: COMMENT_LINE }),
+    },
+  };
+}
+
+/** How it was asked to be served. A line of its provider's batch has the prices of batches, whatever it asks for. */
+export function askedOf(call: Call, { serving }: PreparedRequest): ServiceTier | undefined {
+  return call.batched === undefined ? serving : undefined;
+}
+
+function failed(refusal: Refusal, status: number | null): FailedAttempt {
+  return { failure: failureOfRefusal(refusal), usage: null, status };
+}
+
+/** Whether the attempt was ended because it took too long. */
+function ranOut(call: Call, { signal }: AbortController): boolean {
+  return (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) || abortReason(call) === "upstream_timeout";
+}
+
+function brokenOff(call: Call, abort: AbortController, error: unknown): Refusal {
+  if (ranOut(call, abort)) return refuse("upstream_timeout");
+  return refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
+}

@@ -1,0 +1,355 @@
+import type { RoutingGroupEntry, RoutingMember } from "../../../directory/models/routing-group-entry.ts";
+import type { ModelEntry } from "../../../directory/snapshot.ts";
+import { ERRORS, reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
+import { sha256Hex } from "../../../kernel/secrets.ts";
+import { isAnswered, LeftInBatch } from "../../../road/batched.ts";
+import { type Attempt, abortReason, arrivalOf, isAbandoned, type Call } from "../../../road/call.ts";
+import { costOfAttempt } from "../../../road/metering/cost.ts";
+import type { ModelTarget, Route } from "../../../road/target.ts";
+import { noteRequest } from "../../../road/record/finish.ts";
+import type { Answer } from "../../../road/answer.ts";
+import { noteUpstreamModel } from "../../../road/record/upstream-model.ts";
+import { noteSettings } from "../../../road/record/settings.ts";
+import { servedAsAsked } from "../../../wire/serving.ts";
+import { tellsNothing } from "../../../wire/usage.ts";
+import { askedOf, attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
+import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
+import { chooseMember } from "./choose.ts";
+import { tellDropped } from "../requests/dropped-parameters.ts";
+import { linkedAbort } from "../linked-abort.ts";
+import type { ModelRequest, PreparedRequest } from "../requests/model-request.ts";
+import type { CircuitRules, MemberHealth } from "./member-health.ts";
+import { residencyOf } from "./residency.ts";
+import type { Failure } from "./upstream-failure.ts";
+
+/** What failover needs beside what an attempt does. */
+export interface FailoverParts extends AttemptParts {
+  /**
+   * The begin marker: written before the call leaves, and anew before it leaves for another attempt. Throws when calls can no longer be
+   * recorded: then it does not leave.
+   */
+  readonly begin: (call: Call) => void;
+  readonly timeoutMs: number;
+  readonly health: MemberHealth;
+  /** Takes what is set for one member of a routing group alone; a refusal sends the call to another member. */
+  readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
+  /** From 0 to below 1. */
+  readonly random: () => number;
+}
+
+/** Nearly every provider takes a half for what it answers in a batch. */
+const BATCH_PRICE_FACTOR = 0.5;
+/** A wait for a member to be free again is worth it only while the caller's own client still waits. */
+const LONGEST_WAIT_MS = 10_000;
+
+/** The model target that the access control gave a call. Throws where there is none. */
+export function targetOfCall({ target }: Call): ModelTarget {
+  if (target.kind !== "model") throw new Error("a call was dispatched that no control had resolved");
+  return target;
+}
+
+/** Failover of one call over the members of its route: attempts until one serves it or no candidate is left. `run` is called once. */
+export class Failover {
+  private readonly call: Call;
+  private readonly request: ModelRequest;
+  private readonly route: Route;
+  private readonly parts: FailoverParts;
+  private readonly rules: CircuitRules;
+  private readonly timeoutMs: number;
+  /** Members that may be tried, and those that may not be tried again for this call. */
+  private candidates: readonly RoutingMember[] = [];
+  private readonly spent = new Set<ModelEntry>();
+  private readonly tried = new Set<ModelEntry>();
+  private retriesLeft: number;
+  /** How the first choice failed; recorded on the row once another member is tried. */
+  private firstFailure: string | null = null;
+  /** An attempt was made since the last wait: the next one waits before it. */
+  private failedSince = false;
+
+  constructor(call: Call, request: ModelRequest, route: Route, parts: FailoverParts) {
+    this.call = call;
+    this.request = request;
+    this.route = route;
+    this.parts = parts;
+    const { group } = route;
+    this.retriesLeft = group?.retries ?? 0;
+    this.timeoutMs = group?.timeoutSeconds == null ? parts.timeoutMs : group.timeoutSeconds * 1000;
+    this.rules = {
+      allowedFails: group?.allowedFails ?? 0,
+      windowMs: (group?.cooldownWindowSeconds ?? 0) * 1000,
+      cooldownMs: (group?.cooldownSeconds ?? 0) * 1000,
+    };
+  }
+
+  async run(): Promise<Answer | Refusal> {
+    const refusal = this.settleResidency();
+    if (refusal !== null) return refusal;
+    let last: Failure | null = null;
+    for (;;) {
+      const member = await this.next(last);
+      if (member === null) return last?.answer ?? this.noneHealthy();
+      const result = await this.tryMember(member.model);
+      if (isRefusal(result)) {
+        // The member cannot express the request: another might, and only if none can does the caller hear of it.
+        this.spent.add(member.model);
+        // What became of one that was asked tells the caller more than that another cannot express the request.
+        if (last === null || this.call.attempts.length === 0 || ERRORS[result.code].status !== 400)
+          last = { outcome: result.code, answer: result, again: "elsewhere", coolMs: null };
+        if (result.code === "audit_unavailable") return result;
+        continue;
+      }
+      if ("answer" in result) return result.answer;
+      last = result.failure;
+      const [told] = this.call.attempts.slice(-1);
+      if (told !== undefined && this.request.lastTry?.(told) === true) return last.answer;
+      if (last.again === "nowhere" || isAbandoned(abortReason(this.call))) return last.answer;
+      if (last.again === "elsewhere") this.spent.add(member.model);
+      if (this.retriesLeft-- <= 0) return last.answer;
+    }
+  }
+
+  private settleResidency(): Refusal | null {
+    const { call, route } = this;
+    const tenant = call.scope?.tenant;
+    if (tenant === undefined) throw new Error("a call was dispatched without a scope");
+    const { askedRegion = null } = this.request;
+    this.candidates =
+      tenant.allowedRegions.size === 0
+        ? route.members
+        : askedRegion !== null && !tenant.allowedRegions.has(String(askedRegion))
+          ? []
+          : route.members.filter(({ model }) => residencyOf(tenant, model, this.parts.providers) === "allowed");
+    const able = this.candidates.filter(({ model }) => this.request.mayBeServedBy?.(model) === true);
+    if (able.length > 0) this.candidates = able;
+    if (this.candidates.length > 0) return null;
+    call.row.residency_class = "blocked";
+    call.row.proxy_subtype = "residency_violation";
+    return refuse("residency_violation");
+  }
+
+  /** Null when no member is left that could be tried now. */
+  private async next(last: Failure | null): Promise<RoutingMember | null> {
+    const { group } = this.route;
+    if (group === null) return last === null && this.spent.size === 0 ? (this.candidates[0] ?? null) : null;
+    if (this.failedSince && group.retryAfterSeconds > 0) await this.pause(group.retryAfterSeconds * 1000);
+    this.failedSince = false;
+    const member = this.choose(group) ?? (last === null ? null : await this.soonest());
+    // At once, so that calls that choose in the same moment know of each other.
+    if (member !== null) this.parts.health.began(member.model.id);
+    return member;
+  }
+
+  private choose(group: RoutingGroupEntry): RoutingMember | null {
+    const { health, random } = this.parts;
+    const left = this.candidates.filter(({ model }) => !this.spent.has(model));
+    const now = left.filter(({ model }) => health.available(model.id));
+    const fresh = now.filter(({ model }) => !this.tried.has(model));
+    const member = chooseMember(group.strategy, fresh.length > 0 ? fresh : now, health, random, arrivalOf(this.call));
+    if (member !== null) return member;
+    const resort = health.lastResort(left.map(({ model }) => model.id));
+    return left.find(({ model }) => model.id === resort) ?? null;
+  }
+
+  /** All of them are cooling down: waits for the one that is available first, if that is soon enough. */
+  private async soonest(): Promise<RoutingMember | null> {
+    const { health } = this.parts;
+    const left = this.candidates.filter(({ model }) => !this.spent.has(model));
+    const soonest = left.toSorted((a, b) => health.availableInMs(a.model.id) - health.availableInMs(b.model.id))[0];
+    const waitMs = soonest === undefined ? Number.POSITIVE_INFINITY : health.availableInMs(soonest.model.id);
+    if (soonest === undefined || waitMs > LONGEST_WAIT_MS) return null;
+    await this.pause(waitMs);
+    return this.call.abort.signal.aborted ? null : soonest;
+  }
+
+  private noneHealthy(): Refusal {
+    const waits = this.candidates.map(({ model }) => this.parts.health.availableInMs(model.id));
+    return refuse("no_healthy_member", undefined, {
+      headers: { "retry-after": String(Math.max(1, Math.ceil(Math.min(...waits) / 1000))) },
+    });
+  }
+
+  private async tryMember(model: ModelEntry): Promise<AttemptResult | Refusal> {
+    this.tried.add(model);
+    targetOfCall(this.call).model = model;
+    try {
+      const ready = await this.readied(model);
+      if (isRefusal(ready)) {
+        this.firstFailure ??= ready.code;
+        this.neverAsked(model);
+        return ready;
+      }
+      const { batched } = this.call;
+      if (batched?.kind === "leaving") {
+        this.call.priceFactor = model.batchPriceFactor ?? BATCH_PRICE_FACTOR;
+        batched.departed = { modelId: model.id, operation: ready.operation, body: ready.body };
+        throw new LeftInBatch();
+      }
+      return await this.ask(model, ready);
+    } catch (error) {
+      this.neverAsked(model);
+      throw error;
+    }
+  }
+
+  /** What the member is to be sent, with all that is needed for the call to leave; a refusal where it may not. */
+  private async readied(model: ModelEntry): Promise<PreparedRequest | Refusal> {
+    const { call, request, parts } = this;
+    const prepared = await request.prepare(call, model);
+    if (isRefusal(prepared)) return prepared;
+    const overLimit = await parts.limits.enter(call, model);
+    return overLimit ?? this.departure(model, prepared) ?? prepared;
+  }
+
+  private neverAsked(model: ModelEntry): void {
+    if (this.route.group === null) return;
+    this.parts.health.unanswered(model.id);
+    this.parts.health.inconclusive(model.id);
+  }
+
+  private async ask(model: ModelEntry, prepared: PreparedRequest): Promise<AttemptResult> {
+    const { call, request, parts, route } = this;
+    // Nothing leaves for whoever is gone already.
+    const isSent = !call.abort.signal.aborted || prepared.outlivesCaller === true;
+    const told: Attempt = {
+      model: model.name,
+      provider: model.provider.providerKey,
+      outcome: "served",
+      status: null,
+      durationMs: 0,
+      usage: null,
+      costMicros: null,
+    };
+    call.attempts.push(told);
+    const grouped = route.group !== null;
+    const linked = grouped ? linkedAbort(call) : null;
+    const startedAt = performance.now();
+    const asked = attempt(
+      call,
+      {
+        model,
+        prepared,
+        abort: prepared.outlivesCaller === true ? new AbortController() : (linked?.abort ?? call.abort),
+        timeoutMs: this.timeoutMs,
+        holdHead: grouped,
+        inputCharacters: request.inputCharacters,
+        ...(request.usageOfSending && { usageOfSending: request.usageOfSending }),
+      },
+      parts,
+    );
+    noteRequest(call);
+    const result = await asked;
+    told.durationMs = Math.round(performance.now() - startedAt);
+    if ("answer" in result) {
+      told.status = result.answer.status;
+      if (grouped) this.answered(model, told.durationMs, result.answer);
+      tellDropped(result.answer, prepared);
+      return result;
+    }
+    this.failedSince = true;
+    linked?.release();
+    if (grouped) parts.health.unanswered(model.id);
+    this.failed(model, told, result, isSent, prepared);
+    return result;
+  }
+
+  private answered(model: ModelEntry, latencyMs: number, answer: Answer): void {
+    const { health } = this.parts;
+    health.measured(model.id, latencyMs);
+    const ended = (errorType: string | null) => {
+      health.ended(model.id);
+      // A stream that its provider broke off counts against the provider like any other failure; what a policy withheld does not.
+      if (errorType === null || !errorType.startsWith("upstream_")) health.answered(model.id);
+      else health.failed(model.id, this.rules);
+    };
+    if (answer.kind === "whole") ended(null);
+    else this.call.whenEnded.push(ended);
+  }
+
+  /** Why nobody waited for the provider any more, where that is what an attempt came to: no fault of the provider's. */
+  private abandoned(outcome: string): string | null {
+    const reason = abortReason(this.call);
+    return reason !== null && reason !== "upstream_timeout" && (outcome === "upstream_unreachable" || outcome === "upstream_interrupted")
+      ? reason
+      : null;
+  }
+
+  private failed(
+    model: ModelEntry,
+    told: Attempt,
+    { failure, usage, status, left }: FailedAttempt,
+    isSent: boolean,
+    prepared: PreparedRequest,
+  ): void {
+    const { call, parts, route } = this;
+    const abandoned = this.abandoned(failure.outcome);
+    told.outcome = abandoned ?? failure.outcome;
+    told.status = status;
+    // Nobody is told what an attempt took that was given up before its answer, and the provider bills what it was sent: else hanging up
+    // would be free, and what is slow or breaks off would pass every budget.
+    const sent = (abandoned === null && left !== true) || !isSent ? null : (this.request.usageOfSending?.() ?? null);
+    const used = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
+    told.usage = used === null ? null : servedAsAsked(used, askedOf(call, prepared));
+    told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
+    this.firstFailure ??= told.outcome;
+    if (route.group === null) return;
+    if (failure.again === "nowhere" || call.abort.signal.aborted) parts.health.inconclusive(model.id);
+    else if (failure.coolMs === null) parts.health.failed(model.id, this.rules);
+    else parts.health.cool(model.id, failure.coolMs);
+  }
+
+  /** Says on the row where the call is about to go; a refusal when that could not be recorded. */
+  private departure(model: ModelEntry, prepared: PreparedRequest): Refusal | null {
+    const { call, parts } = this;
+    const provider = providerOf(parts.providers, model);
+    if (isRefusal(provider)) return provider;
+    // Its row says since it left where it went.
+    if (isAnswered(call)) return null;
+    const { row } = call;
+    row.llm_model_used = model.name;
+    row.llm_provider = model.provider.providerKey;
+    // That of an attempt before is another provider's.
+    row.upstream_request_id = null;
+    noteUpstreamModel(row, model);
+    row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream, prepared.of);
+    row.region_routed_to = model.provider.region;
+    row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model, parts.providers);
+    row.request_content_hash = sha256Hex(prepared.body);
+    call.requestContent = prepared.body;
+    noteSettings(row, prepared.sent);
+    row.llm_used_fallback ??= false;
+    if (this.isFallback(model)) {
+      row.llm_used_fallback = true;
+      row.llm_fallback_reason ??= this.firstFailure ?? "no_healthy_member";
+    }
+    // It leaves with many others, and is found again without a marker.
+    if (call.batched !== undefined) return null;
+    try {
+      parts.begin(call);
+      return null;
+    } catch (error) {
+      return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
+    }
+  }
+
+  /** Another than the first choice; or a spare, which is the first choice only while no other can be asked. */
+  private isFallback(model: ModelEntry): boolean {
+    const [first] = this.tried;
+    if (model !== first) return true;
+    const active = this.candidates.filter(({ weight }) => weight > 0);
+    return active.length > 0 && active.every((member) => member.model !== model);
+  }
+
+  private async pause(ms: number): Promise<void> {
+    const { signal } = this.call.abort;
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener("abort", done);
+    });
+  }
+}

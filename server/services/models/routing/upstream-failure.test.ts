@@ -1,0 +1,161 @@
+import { describe, expect, test } from "bun:test";
+import type { WholeAnswer } from "../../../road/answer.ts";
+import { failureOfStatus, retryAfterMs } from "./upstream-failure.ts";
+
+const NOW = Date.parse("2026-11-21T12:00:00Z");
+const passed = (status: number): WholeAnswer => ({
+  kind: "whole",
+  status,
+  headers: {},
+  body: new Uint8Array(0),
+  usage: null,
+  failure: `the provider answered ${status}`,
+});
+const failure = (status: number, text = "", headers: Record<string, string> = {}) =>
+  failureOfStatus(passed(status), new Headers(headers), text, NOW);
+
+describe("what a provider's status means", () => {
+  test.each([
+    [500, "upstream_error", "anywhere"],
+    [502, "upstream_error", "anywhere"],
+    [503, "upstream_overloaded", "anywhere"],
+    [529, "upstream_overloaded", "anywhere"],
+    [408, "upstream_timeout", "anywhere"],
+    [401, "upstream_auth_failed", "elsewhere"],
+    [402, "upstream_quota_exhausted", "elsewhere"],
+    [429, "upstream_rate_limited", "elsewhere"],
+    [400, "upstream_rejected", "nowhere"],
+    [404, "upstream_rejected", "nowhere"],
+    [413, "upstream_rejected", "nowhere"],
+    [422, "upstream_rejected", "nowhere"],
+  ] as const)("%d: %s, tried again %s", (status, outcome, again) => {
+    expect(failure(status)).toMatchObject({ outcome, again });
+  });
+
+  test("a busy provider that says for how long may be asked again after that, and is left alone until then", () => {
+    expect(failure(429, "", { "retry-after": "3" })).toMatchObject({ again: "anywhere", coolMs: 3_000 });
+  });
+
+  test.each([408, 500, 503, 529])("%d passes on when the provider wants to be asked again", (status) => {
+    const headers = { "retry-after": "1", "retry-after-ms": "120" };
+    expect(failure(status, "", headers)).toMatchObject({ answer: { headers } });
+  });
+
+  test.each([503, 529])("%d may be asked again, unless the provider says otherwise", (status) => {
+    expect(failure(status)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
+    expect(failure(status, "", { "x-should-retry": "false" })).toMatchObject({ answer: { headers: { "x-should-retry": "false" } } });
+  });
+
+  test.each([
+    '{"error":{"message":"Project `proj_1` does not have access to model `gpt-5.4`","code":"model_not_found"}}',
+    '{"type":"error","error":{"type":"permission_error","message":"Your API key does not have permission to use the specified resource."}}',
+    `{"message":"You don't have access to the model with the specified model ID."}`,
+    `{"error":{"code":403,"message":"Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p' (or it may not exist)."}}`,
+  ])("a 403 about the model is not about the credential: %s", (text) => {
+    expect(failure(403, text)).toMatchObject({ outcome: "upstream_model_denied", again: "elsewhere" });
+  });
+
+  test.each([
+    "",
+    '{"message":"The security token included in the request is invalid."}',
+    '{"error":{"status":"PERMISSION_DENIED","message":"Method doesn\'t allow unregistered callers. Please use an API key to call models."}}',
+    '{"error":{"message":"Your API key was reported as leaked. No model can be used with it."}}',
+  ])("a 403 about the credential is: %s", (text) => {
+    expect(failure(403, text)).toMatchObject({ outcome: "upstream_auth_failed" });
+  });
+
+  test("an account without credit is no busy provider", () => {
+    expect(failure(429, '{"error":{"code":"insufficient_quota"}}', { "retry-after": "3" })).toMatchObject({
+      outcome: "upstream_quota_exhausted",
+      again: "elsewhere",
+    });
+    expect(failure(400, '{"error":{"message":"Your credit balance is too low"}}')).toMatchObject({
+      outcome: "upstream_quota_exhausted",
+      again: "elsewhere",
+    });
+  });
+
+  test("clients are told not to try a 429 about credit again, unless the provider says otherwise", () => {
+    const text = '{"error":{"code":"insufficient_quota"}}';
+    expect(failure(429, text)).toMatchObject({ answer: { status: 429, headers: { "x-should-retry": "false" } } });
+    const told = { ...passed(429), headers: { "x-should-retry": "true" } };
+    expect(failureOfStatus(told, new Headers(), text, NOW)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
+    // A busy provider is asked again.
+    expect(failure(429, '{"error":{"code":"rate_limit_exceeded"}}')).not.toMatchObject({
+      answer: { headers: { "x-should-retry": "false" } },
+    });
+  });
+
+  test.each([
+    [400, '{"error":{"code":"billing_hard_limit_reached","message":"Billing hard limit has been reached"}}'],
+    [400, '{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits."}}'],
+    [429, '{"type":"error","error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}'],
+    [429, '{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","code":null}}'],
+  ])("%d is about credit: %s", (status, text) => {
+    expect(failure(status, text)).toMatchObject({ outcome: "upstream_quota_exhausted", again: "elsewhere" });
+  });
+
+  // Members would be left alone for a minute because of what one caller wrote.
+  test.each([
+    `{"error":{"message":"Invalid schema for function 'get_billing': schema must be an object","code":"invalid_function_parameters"}}`,
+    '{"error":{"message":"Unknown tool \\"usage limits\\"; \\"code\\":\\"insufficient_quota\\"","type":"invalid_request_error"}}',
+    '{"error":{"message":"messages.0: unexpected \\"reason\\": \\"API_KEY_INVALID\\""}}',
+  ])("a request that speaks of credit or keys is refused for what it is: %s", (text) => {
+    expect(failure(400, text)).toMatchObject({ outcome: "upstream_rejected", again: "nowhere", coolMs: null });
+  });
+
+  // Else one caller who is refused for what they wrote keeps all others away from the member.
+  test.each([
+    '{"code":"The caller does not have permission to execute the specified operation","error":"Content violates usage guidelines. Team: t, API key ID: k, Model: grok-4-0709, Failed check: SAFETY_CHECK_TYPE_BIO"}',
+    '{"error":{"message":"openai/gpt-4 requires moderation on OpenAI. Your input was flagged for \\"violence\\". No credits were charged.","code":403}}',
+    '{"error":{"code":403,"message":"Moderated","metadata":{"reasons":["violence"],"flagged_input":"...","provider_name":"OpenAI","model_slug":"gpt-4"}}}',
+    '{"error":{"code":403,"message":"Blocked","metadata":{"error_type":"content_policy_violation"}}}',
+  ])("a 403 about what was said is about neither key nor model: %s", (text) => {
+    expect(failure(403, text)).toMatchObject({ outcome: "upstream_rejected", answer: { status: 403 }, again: "nowhere", coolMs: null });
+  });
+
+  test("a limit of a minute that Google calls an exceeded quota passes, and callers are told when", () => {
+    const text = JSON.stringify({
+      error: {
+        code: 429,
+        message: "You exceeded your current quota, please check your plan and billing details.",
+        details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "33.4s" }],
+      },
+    });
+    expect(failure(429, text)).toMatchObject({
+      ...{ outcome: "upstream_rate_limited", again: "anywhere", coolMs: 33_400 },
+      answer: { headers: { "retry-after": "34" } },
+    });
+    expect(failure(503, text)).toMatchObject({ answer: { headers: { "retry-after": "34" } } });
+  });
+
+  test("a key that Google does not take is the gateway's, though it says 400", () => {
+    const text = JSON.stringify({ error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } });
+    expect(failure(400, text)).toMatchObject({ outcome: "upstream_auth_failed", answer: { code: "upstream_auth_failed" } });
+  });
+
+  test.each([
+    '{"error":{"message":"The model `gpt-9` does not exist or you do not have access to it.","code":"model_not_found"}}',
+    '{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}',
+    '{"type":"error","error":{"type":"not_found_error","message":"model: claude-9"}}',
+    '{"error":{"code":404,"message":"models/gemini-9 is not found for API version v1beta","status":"NOT_FOUND"}}',
+  ])("a model that the provider has not may be another member's: %s", (text) => {
+    expect(failure(404, text)).toMatchObject({ outcome: "upstream_model_missing", again: "elsewhere", answer: { kind: "whole" } });
+  });
+
+  test("what else is not there is not there elsewhere", () => {
+    expect(failure(404, '{"error":{"message":"No such File object: model_file"}}')).toMatchObject({ again: "nowhere" });
+  });
+
+  test.each([
+    [{ "retry-after": "7" }, 7_000],
+    [{ "retry-after": "0.5" }, 500],
+    [{ "retry-after": "Sat, 21 Nov 2026 12:00:09 GMT" }, 9_000],
+    [{ "retry-after": "7", "retry-after-ms": "120" }, 120],
+    [{ "retry-after": "999999999" }, 3_600_000],
+    [{ "retry-after": "soon" }, null],
+    [{}, null],
+  ])("%j is %p ms", (headers, ms) => {
+    expect(retryAfterMs(new Headers(headers as Record<string, string>), NOW)).toBe(ms);
+  });
+});

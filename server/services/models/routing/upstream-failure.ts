@@ -1,0 +1,167 @@
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { isSoundHeader } from "../passed-headers.ts";
+import { retryDelaySeconds } from "../../../wire/gemini/fault.ts";
+import { msOfRetryAfter } from "../../../wire/http/retry-after.ts";
+import type { WholeAnswer } from "../../../road/answer.ts";
+
+/** Where a retry makes sense after an attempt failed. */
+export type RetryScope = "anywhere" | "elsewhere" | "nowhere";
+
+/** What a failed attempt means for the call and for the member. */
+export interface Failure {
+  /** As the attempt is recorded on the row. */
+  readonly outcome: string;
+  /** What the caller gets when no other attempt is made. */
+  readonly answer: WholeAnswer | Refusal;
+  readonly again: RetryScope;
+  /** How long to stay away from the member, milliseconds; null: as its failures add up. */
+  readonly coolMs: number | null;
+}
+
+/** An account that was refused or has no credit is not refused less a moment later. */
+const ACCOUNT_COOL_MS = 60_000;
+const LONGEST_COOL_MS = 3_600_000;
+
+/*
+ * What stands between plain quotes is the provider's: a word of the caller's that is quoted in a message, such as the name of a tool,
+ * has them escaped. Else whoever names a tool `get_billing` could keep everybody away from a member.
+ */
+const QUOTA_CODE =
+  /"(?:code|type|error_code|reason)"\s*:\s*"(?:insufficient_quota|billing_[a-z_]*|[a-z_]{0,100}_billing_[a-z_]*|enforced_spend_limit_reached)"/i;
+const QUOTA_WORDS =
+  /"message"\s*:\s*"you(?:r credit balance| have (?:reached|exceeded) your [^"\\]*usage limits?| exceeded your current quota)/i;
+/** Google's word for a key that it does not take, which it answers with 400. */
+const KEY_REFUSED = /"reason"\s*:\s*"API_KEY_[A-Z_]+"/;
+const MODEL_MISSING =
+  /"(?:code|type)"\s*:\s*"(?:model_not_found|DeploymentNotFound)"|"message"\s*:\s*"(?:the |publisher |could not resolve the foundation )?models?\b/i;
+
+/** What vendors call a key or a signature that they do not take. */
+const ABOUT_CREDENTIAL =
+  /unrecognizedclient|invalidsignature|signature|expiredtoken|security token|missingauthentication|invalidclienttoken|unregistered callers|api_key_|(invalid|not valid|expired|leaked|revoked|incorrect)[^.]{0,40}(key|token|credential)|(key|token|credential)[^.]{0,40}(invalid|not valid|expired|leaked|revoked|incorrect)/i;
+/** Of what was said: xAI and OpenRouter refuse it with the status that others have for a key. */
+const ABOUT_CONTENT =
+  /"(?:error|message)"\s*:\s*"(?:content violates usage guidelines|[^"\\]{0,300}\byour input was flagged)|"(?:code|type|error_type)"\s*:\s*"content_policy_violation"|"metadata"\s*:\s*\{\s*"reasons"\s*:\s*\[[^\]]{0,500}\]\s*,\s*"flagged_input"/i;
+const ABOUT_MODEL = /\bmodels?\b|model_|\bdeployment|endpoints\.predict|specified resource/i;
+
+/** Whether a 403 is for what was asked for: the account was known, and may not use that. */
+function isAboutModel(text: string): boolean {
+  return ABOUT_MODEL.test(text) && !ABOUT_CREDENTIAL.test(text);
+}
+
+/** Seconds or an HTTP date, as milliseconds from now; null when it is neither. */
+export function retryAfterMs(headers: Headers, now: number): number | null {
+  const precise = headers.get("retry-after-ms");
+  if (precise !== null && /^\d+$/.test(precise)) return Math.min(Number(precise), LONGEST_COOL_MS);
+  return msOfRetryAfter(headers, now, LONGEST_COOL_MS);
+}
+
+/** Google says in the body what others say in a header. */
+function retryDelayMs(text: string): number | null {
+  if (!text.includes("RetryInfo")) return null;
+  try {
+    const seconds = retryDelaySeconds(JSON.parse(text));
+    return seconds === null ? null : Math.min(seconds * 1000, LONGEST_COOL_MS);
+  } catch {
+    return null;
+  }
+}
+
+/** Of a refusal made on this side of the network: nobody answered, or nothing that could be read. */
+export function failureOfRefusal(refusal: Refusal): Failure {
+  const permanent = refusal.code === "upstream_address_denied" || refusal.code === "upstream_auth_failed";
+  return {
+    outcome: refusal.code,
+    answer: refusal,
+    // What one model will not draw or say nobody goes and asks others for.
+    again: refusal.code === "picture_declined" || refusal.code === "speech_declined" ? "nowhere" : permanent ? "elsewhere" : "anywhere",
+    coolMs: permanent ? ACCOUNT_COOL_MS : null,
+  };
+}
+
+/**
+ * What a status other than success means. `passed` is the provider's refusal in the caller's shape, `text` its body.
+ * A refusal of the request for what it is ends the call: nobody else need be asked.
+ */
+export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: string, now: number): Failure {
+  const { status } = passed;
+  const reason = passed.failure ?? `the provider answered ${status}`;
+  const toldMs = retryAfterMs(upstream, now);
+  const waitMs = toldMs ?? retryDelayMs(text);
+  if (status === 403 && ABOUT_CONTENT.test(text)) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
+  if (status === 403 && isAboutModel(text))
+    return {
+      outcome: "upstream_model_denied",
+      answer: refuse("upstream_model_denied", undefined, { reason }),
+      again: "elsewhere",
+      coolMs: ACCOUNT_COOL_MS,
+    };
+  if (status === 401 || status === 403 || (status === 400 && KEY_REFUSED.test(text)))
+    return {
+      outcome: "upstream_auth_failed",
+      answer: refuse("upstream_auth_failed", undefined, { reason }),
+      again: "elsewhere",
+      coolMs: ACCOUNT_COOL_MS,
+    };
+  if (status === 402 || ((status === 429 || status === 400) && isAboutQuota(text, toldMs === null && waitMs !== null)))
+    return {
+      outcome: "upstream_quota_exhausted",
+      // Official clients try every 429 again that does not forbid it, and no retry brings the money back.
+      answer: status === 429 ? { ...passed, headers: { "x-should-retry": "false", ...passed.headers } } : passed,
+      again: "elsewhere",
+      coolMs: ACCOUNT_COOL_MS,
+    };
+  if (status === 404 && MODEL_MISSING.test(text))
+    return { outcome: "upstream_model_missing", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
+  const headers = {
+    ...(toldMs === null && waitMs !== null && { "retry-after": String(Math.ceil(waitMs / 1000)) }),
+    ...retryHints(upstream),
+  };
+  if (status === 408 || status === 504)
+    return {
+      outcome: "upstream_timeout",
+      answer: refuse("upstream_timeout", undefined, { reason, headers }),
+      again: "anywhere",
+      coolMs: waitMs,
+    };
+  if (status === 429)
+    return {
+      outcome: "upstream_rate_limited",
+      answer: { ...passed, headers: { ...headers, ...passed.headers } },
+      again: waitMs === null ? "elsewhere" : "anywhere",
+      coolMs: waitMs,
+    };
+  if (status === 409 || status === 425) return { outcome: "upstream_rejected", answer: passed, again: "anywhere", coolMs: waitMs };
+  if (status >= 400 && status < 500) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
+  if (status === 503 || status === 529)
+    return {
+      outcome: "upstream_overloaded",
+      answer: refuse("upstream_overloaded", undefined, {
+        reason,
+        headers: { "x-should-retry": "true", ...headers },
+        upstreamStatus: status,
+      }),
+      again: "anywhere",
+      coolMs: waitMs,
+    };
+  return {
+    outcome: "upstream_error",
+    answer: refuse("upstream_error", `The model provider failed (HTTP ${status}).`, { reason, headers }),
+    again: "anywhere",
+    coolMs: waitMs,
+  };
+}
+
+/** Google says of a limit of a minute, too, that the quota is exceeded, and beside it for how long. */
+function isAboutQuota(text: string, saysDelay: boolean): boolean {
+  return QUOTA_CODE.test(text) || (QUOTA_WORDS.test(text) && !saysDelay);
+}
+
+/** When the provider wants to be asked again, in the words official clients go by. */
+function retryHints(upstream: Headers): Record<string, string> {
+  return Object.fromEntries(
+    ["retry-after", "retry-after-ms", "x-should-retry"].flatMap((name) => {
+      const value = upstream.get(name);
+      return value === null || !isSoundHeader(name, value) ? [] : [[name, value]];
+    }),
+  );
+}
