@@ -1,3 +1,4 @@
+import { cancelQuietly } from "../kernel/http/cancel-quietly.ts";
 import type { StreamAnswer } from "./answer.ts";
 
 /** How long an upstream that has said its last word may take to end its body. */
@@ -5,7 +6,7 @@ const CLOSING_MS = 1_000;
 
 /** Reads to the body's end, so that the connection can serve again; one that stays open is closed. */
 export async function readOut(reader: StreamAnswer["upstream"]): Promise<void> {
-  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), CLOSING_MS);
+  const timer = setTimeout(() => void cancelQuietly(reader), CLOSING_MS);
   try {
     while (!(await reader.read()).done);
   } catch {

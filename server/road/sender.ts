@@ -1,4 +1,5 @@
 import { type ErrorCode, ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
+import { cancelQuietly } from "../kernel/http/cancel-quietly.ts";
 import type { Log } from "../kernel/log.ts";
 import { waitsForOthers } from "../kernel/scheduling/waiting-answers.ts";
 import { ownAnswer, type StreamAnswer, type WholeAnswer } from "./answer.ts";
@@ -96,7 +97,7 @@ export class Sender {
     try {
       this.parts.calls.begin(call);
     } catch (error) {
-      void upstream.cancel().catch(() => undefined);
+      void cancelQuietly(upstream);
       throw error;
     }
   }

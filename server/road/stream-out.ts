@@ -1,4 +1,5 @@
 import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
+import { cancelQuietly } from "../kernel/http/cancel-quietly.ts";
 import { eventLoopBatch } from "../kernel/scheduling/event-loop-batch.ts";
 import { type AbortReason, abortReason, type Call, endingRefusal } from "./call.ts";
 import type { StreamAnswer } from "./answer.ts";
@@ -54,7 +55,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   // An upstream that is between two connections, or that has nothing to tell, would go on for somebody who may hear no more.
   const shutOut = () => {
     const shut = endingRefusal(call) !== null;
-    if (shut) void reader.cancel().catch(() => undefined);
+    if (shut) void cancelQuietly(reader);
     if (unread && (shut || abortReason(call) === "gateway_interrupted"))
       void endUnread().catch((error: unknown) => controller.error(error));
   };
@@ -100,13 +101,13 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   const endUnread = async (): Promise<void> => {
     ending = true;
     const how = await stoppedShort(call, answer);
-    void reader.cancel().catch(() => undefined);
+    void cancelQuietly(reader);
     if (how.failure === null) for (const held of head.splice(0)) give(held);
     await finish(how);
   };
   const letGo = () => {
     call.abort.abort("client_disconnected" satisfies AbortReason);
-    void reader.cancel().catch(() => undefined);
+    void cancelQuietly(reader);
     void end(left(call, answer)).catch(() => undefined);
     controller.error(new Error("the caller stopped reading"));
   };
@@ -126,7 +127,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         for (;;) {
           const refused = answer.refusal?.(false) ?? null;
           if (refused !== null) {
-            void reader.cancel().catch(() => undefined);
+            void cancelQuietly(reader);
             how = refusedEnd(refused);
             break;
           }
@@ -147,13 +148,13 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         }
       } catch (error) {
         how = await brokenOff(call, answer, error);
-        void reader.cancel().catch(() => undefined);
+        void cancelQuietly(reader);
       }
       await finish(how);
     },
     async cancel() {
       call.abort.abort("client_disconnected" satisfies AbortReason);
-      void reader.cancel().catch(() => undefined);
+      void cancelQuietly(reader);
       await end(left(call, answer));
     },
   });

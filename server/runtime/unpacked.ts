@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { cancelQuietly } from "../kernel/http/cancel-quietly.ts";
 
 const UNPACKERS = {
   gzip: createGunzip,
@@ -51,6 +52,6 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
       for (let at = 0; at < value.byteLength; at += PIECE_BYTES) yield value.subarray(at, at + PIECE_BYTES);
     }
   } finally {
-    void reader.cancel().catch(() => undefined);
+    void cancelQuietly(reader);
   }
 }

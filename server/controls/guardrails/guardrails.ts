@@ -1,4 +1,5 @@
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { writtenWithExactTools } from "../../wire/json/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
@@ -77,7 +78,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     }
     const refusal = run.refusal();
     if (refusal !== null && answer.kind === "stream") {
-      void answer.upstream.cancel().catch(() => undefined);
+      void cancelQuietly(answer.upstream);
       settle(call, streamUsage(answer));
     }
     return refusal ?? (kept === headers ? answer : { ...answer, headers: kept });

@@ -1,3 +1,4 @@
+import { cancelQuietly } from "./cancel-quietly.ts";
 /** Silence after which an input is given up, and the longest one may take, milliseconds. */
 const IDLE_MS = 60_000;
 const LONGEST_MS = 3_600_000;
@@ -20,6 +21,6 @@ export async function* pacedBody(body: ReadableStream<Uint8Array>): AsyncGenerat
       yield value;
     }
   } finally {
-    void reader.cancel().catch(() => undefined);
+    void cancelQuietly(reader);
   }
 }

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
 import { readOut } from "../read-out.ts";
 import type { StreamAnswer } from "../answer.ts";
@@ -29,14 +30,14 @@ export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: num
       const piece = pushed instanceof Promise ? await pushed : pushed;
       const refusal = answer.refusal?.(false) ?? null;
       if (refusal !== null) {
-        void upstream.cancel().catch(() => undefined);
+        void cancelQuietly(upstream);
         return refusal;
       }
       if (piece === null) continue;
       pieces.push(piece);
       bytes += piece.byteLength;
       if (bytes <= mostHeld) continue;
-      void upstream.cancel().catch(() => undefined);
+      void cancelQuietly(upstream);
       return refuse("upstream_invalid_response", "The answer is too long to be judged before it is given.");
     } catch (error) {
       broken = error;

@@ -3,6 +3,7 @@ import { detachedJws } from "../../directory/agents/card-signature.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isRefusal } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Gates } from "../../road/gates.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
@@ -112,7 +113,7 @@ export class PushDeliveries {
     if (isRefusal(response)) return response.message;
     // What a receiver says beside its status is nobody's business, and may have no end.
     abort.abort();
-    await response.body?.cancel().catch(() => undefined);
+    await cancelQuietly(response.body);
     return response.ok ? null : `the receiver answered ${response.status}`;
   }
 }

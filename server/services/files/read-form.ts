@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { Busboy } from "@fastify/busboy";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { piecesInTime } from "./pieces-in-time.ts";
 import type { FormBounds, FormFile, ReadForm } from "./upload-form.ts";
 
@@ -28,9 +29,9 @@ export async function readForm<T extends object>(
   const reader = body.getReader();
   let parts: FormParts<T>;
   try {
-    parts = new FormParts(contentType, bounds, take, () => void reader.cancel().catch(() => undefined));
+    parts = new FormParts(contentType, bounds, take, () => void cancelQuietly(reader));
   } catch (error) {
-    void reader.cancel().catch(() => undefined);
+    void cancelQuietly(reader);
     return invalid("", `is not multipart/form-data: ${reasonOf(error)}`);
   }
   const late = () => parts.stop(refuse("body_timeout", undefined, CLOSING));

@@ -1,6 +1,7 @@
 import type { ReceivedFile } from "../../directory/files/stored-files.ts";
 import type { ResumableUpload, ResumableUploads } from "../../directory/files/resumable-uploads.ts";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import type { Call } from "../../road/call.ts";
 import { refusedCoding } from "../../road/read-body.ts";
 import { type CallerFile, callerOf, type FileService, noteFile } from "./caller.ts";
@@ -78,6 +79,6 @@ class PieceBody {
 
   private stop(why: Refusal): void {
     this.problem ??= why;
-    void this.reader.cancel().catch(() => undefined);
+    void cancelQuietly(this.reader);
   }
 }

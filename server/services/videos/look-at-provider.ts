@@ -3,6 +3,7 @@ import type { VideoJob } from "../../directory/videos/video-store.ts";
 import type { KnownModels } from "../../directory/models/known-models.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
 import type { JsonValue } from "../../wire/json/document.ts";
@@ -133,7 +134,7 @@ async function* piecesOf(
     whole = announced === null || Number(announced) === got;
   } finally {
     if (!whole) abort.abort("not_wanted");
-    await reader.cancel().catch(() => undefined);
+    await cancelQuietly(reader);
   }
   if (!whole) throw new Error(`the video broke off after ${got} of ${announced} bytes`);
   if (got === 0) throw new Error("the video is empty");

@@ -1,3 +1,4 @@
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import type { CallerJob, InputProblem } from "../../services/batch/batch-service.ts";
 import { openaiBatchRequest } from "@gatehouse/contracts/batch";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
@@ -98,7 +99,7 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
       );
     } finally {
       // Where the submission was refused, nothing of it was read.
-      await bytes.cancel().catch(() => undefined);
+      await cancelQuietly(bytes);
     }
   },
 });

@@ -1,4 +1,5 @@
 import { type ErrorCode, isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { agentAnswer, agentAsk, type AgentOperation, agentStreamEvent } from "../../wire/a2a/agent-requests.ts";
 import { restError, rpcError } from "../../wire/a2a/errors.ts";
@@ -222,7 +223,7 @@ async function* eventsOf(response: Response, { agent, abort, operation }: AgentA
         if (done) return over ? null : refuse("upstream_interrupted", "The agent ended its stream before the task was over.");
       }
     } finally {
-      void reader.cancel().catch(() => undefined);
+      void cancelQuietly(reader);
     }
   } catch (error) {
     return unreadable(error, abort);

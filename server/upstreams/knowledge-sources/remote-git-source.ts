@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { temporaryPlace } from "../temporary-place.ts";
 import { msOfRetryAfter } from "../../wire/http/retry-after.ts";
@@ -135,7 +136,7 @@ class RemoteRepository {
       timeoutMs: HEAD_MS,
     });
     if (response.ok && response.body !== null) return bounded(response.body as unknown as AsyncIterable<Uint8Array>);
-    await response.body?.cancel().catch(() => undefined);
+    await cancelQuietly(response.body);
     const wait = msOfRetryAfter(response.headers, Date.now(), DAY_MS) ?? 0;
     throw new SourceUnavailable(REFUSED[response.status] ?? `It answers with status ${response.status}.`, wait);
   }

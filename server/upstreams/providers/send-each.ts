@@ -1,4 +1,5 @@
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import type { JsonObject } from "../../wire/json/document.ts";
 import type { ProviderReply } from "./provider.ts";
 import { readJson } from "./read-json.ts";
@@ -58,5 +59,5 @@ export const jsonTexts = (bodies: readonly JsonObject[]): string[] => bodies.map
 
 /** For who does without what a call came to. */
 export async function withoutBody(failed: ProviderReply | Refusal): Promise<void> {
-  if (!isRefusal(failed)) await failed.response.body?.cancel().catch(() => undefined);
+  if (!isRefusal(failed)) await cancelQuietly(failed.response.body);
 }

@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { idIn, memberText, messagesIn, readUpstreamRpc, resultText } from "../../wire/mcp/rpc.ts";
@@ -101,7 +102,7 @@ export class SseConnection {
       if (!isRefusal(posted) && posted.status === 404) this.close();
       return posted;
     }
-    await posted.body?.cancel().catch(() => undefined);
+    await cancelQuietly(posted.body);
     if (awaited === null) return new Response(null, { status: 202 });
     const answer = new Response(awaited.stream.body, { headers: { ...EVENT_STREAM, "mcp-session-id": id } });
     // The stream was opened with the credential of another request.
@@ -204,7 +205,7 @@ export class SseConnection {
     const { endpoint, headers, send } = this.parts;
     const body = resultText(idIn(memberText(text, "id"), id), "{}");
     const asked = { url: endpoint, method: "POST", headers, body, abort: new AbortController(), timeoutMs: PONG_MS };
-    void send(asked).then((told) => (isRefusal(told) ? undefined : told.body?.cancel().catch(() => undefined)));
+    void send(asked).then((told) => (isRefusal(told) ? undefined : cancelQuietly(told.body)));
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { frameData } from "../../wire/streams/sse-data.ts";
 import { FrameCutter } from "../../wire/streams/sse-frames.ts";
@@ -33,7 +34,7 @@ export function withSseServers(send: ToolServerSend): ToolServerSend {
     if (isRefusal(response) || !NOT_TAKEN.has(response.status) || !isInitialize(request)) return response;
     const opened = await connect(request, connections, send);
     if (opened === null) return response;
-    await response.body?.cancel().catch(() => undefined);
+    await cancelQuietly(response.body);
     if (!(opened instanceof SseConnection)) return opened;
     const answer = await opened.answer(request);
     if (isRefusal(answer) || !answer.ok) opened.close();
@@ -66,7 +67,7 @@ async function connect(
     if (isRefusal(response)) return response;
     if (response.status === 401 || response.status === 403) return response;
     if (!response.ok || !isEventStream(response) || response.body === null) {
-      await response.body?.cancel().catch(() => undefined);
+      await cancelQuietly(response.body);
       return null;
     }
     const reader = response.body.getReader();

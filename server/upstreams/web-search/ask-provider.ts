@@ -1,3 +1,4 @@
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { beginningOf } from "../../kernel/text/character-start.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { brave } from "./brave.ts";
@@ -35,7 +36,7 @@ export function askProvider(outbound: Outbound): AskProvider {
       const { url, ...init } = provider.request(baseUrl, apiKey, question);
       const response = await outbound.fetch(url, { ...init, abort, timeoutMs });
       if (!response.ok) {
-        await response.body?.cancel().catch(() => undefined);
+        await cancelQuietly(response.body);
         return response.status === 401 || response.status === 403
           ? "it does not take the gateway's credential"
           : response.status === 429

@@ -1,4 +1,5 @@
 import { BoundedCache, KEEPING_WEIGHS } from "../../kernel/collections/bounded-cache.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { robotsAllow } from "./robots.ts";
@@ -61,7 +62,7 @@ export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts):
       const bytes = await readUpTo(response.body, MOST_ROBOTS_BYTES);
       text = bytes === null ? "" : new TextDecoder().decode(bytes);
     } else {
-      await response.body?.cancel().catch(() => undefined);
+      await cancelQuietly(response.body);
       if (response.status === 401 || response.status === 403) text = null;
     }
     robots.set(origin, text, ROBOTS_KEPT_MS, KEEPING_WEIGHS + (text?.length ?? 0));
@@ -80,7 +81,7 @@ export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts):
       const response = await get(address, abort);
       const next = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
       if (next === null) return await pageOf(response, addresses);
-      await response.body?.cancel().catch(() => undefined);
+      await cancelQuietly(response.body);
       if (addresses.length > MOST_REDIRECTS) return "It leads on to other addresses again and again.";
       try {
         address = new URL(next, address);
@@ -118,7 +119,7 @@ function unfit({ protocol, port, username, password }: URL, ports: ReadonlySet<s
 async function pageOf(response: Response, addresses: readonly URL[]): Promise<WebPage | string> {
   const [type = "", ...parameters] = (response.headers.get("content-type") ?? "text/plain").toLowerCase().split(";");
   const drop = async (why: string) => {
-    await response.body?.cancel().catch(() => undefined);
+    await cancelQuietly(response.body);
     return why;
   };
   if (!response.ok) return drop(`The site answered with HTTP ${response.status}.`);

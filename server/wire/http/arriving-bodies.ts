@@ -1,3 +1,4 @@
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { concat } from "../streams/adjoining-bytes.ts";
 import { BodyRoom, type HeldBody } from "./body-room.ts";
 
@@ -83,7 +84,7 @@ export class ArrivingBodies {
         heard: now,
         giveUp(why) {
           resolve(why);
-          reader?.cancel().catch(() => undefined);
+          void cancelQuietly(reader);
         },
       };
       room.add(entry);
@@ -109,7 +110,7 @@ export class ArrivingBodies {
       entry.heard = performance.now();
       total += value.byteLength;
       if (total > maxBytes) {
-        reader.cancel().catch(() => undefined);
+        void cancelQuietly(reader);
         return "too_large";
       }
       parts.push(value);

@@ -1,4 +1,5 @@
 import type { MediaFile } from "../../kernel/files/media-file.ts";
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import { streamOfPieces } from "../../kernel/http/stream-of-pieces.ts";
 import type { SentFile } from "./sent-file.ts";
@@ -40,7 +41,7 @@ async function* piecesOf(parts: readonly (Uint8Array | MediaFile)[]): AsyncGener
         yield value;
       }
     } finally {
-      await reader.cancel().catch(() => undefined);
+      await cancelQuietly(reader);
     }
   }
 }

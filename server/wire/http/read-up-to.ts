@@ -1,3 +1,4 @@
+import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { concat } from "../streams/adjoining-bytes.ts";
 
 /**
@@ -7,7 +8,7 @@ import { concat } from "../streams/adjoining-bytes.ts";
 export async function readUpTo(body: ReadableStream<Uint8Array> | null, maxBytes: number, abort?: AbortSignal): Promise<Uint8Array | null> {
   if (body === null) return new Uint8Array(0);
   const reader = body.getReader();
-  const leave = () => void reader.cancel().catch(() => undefined);
+  const leave = () => void cancelQuietly(reader);
   abort?.addEventListener("abort", leave, { once: true });
   const parts: Uint8Array[] = [];
   let total = 0;

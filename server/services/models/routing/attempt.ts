@@ -2,6 +2,7 @@ import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../../kernel/errors.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import type { Provider } from "../../../upstreams/providers/provider.ts";
 import { isEventStreamType } from "../../../upstreams/providers/traits.ts";
 import { readOpenAiFault } from "../../../wire/openai/fault.ts";
@@ -173,7 +174,7 @@ async function beginStream(
       clearTimeout(timer);
     }
     if (!codec.begun) {
-      void upstream.cancel().catch(() => undefined);
+      void cancelQuietly(upstream);
       if (room < 0) return { ...failed(refuse("upstream_invalid_response"), status), usage: plausibleUsage(codec.usage) };
       const said = prepared.unbegun?.() ?? null;
       if (said !== null) return { ...failed(said.declined, status), usage: plausibleUsage(said.usage) };

@@ -1,5 +1,6 @@
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import { probeQuestion } from "./probe-question.ts";
 
@@ -25,7 +26,7 @@ export async function probe(model: ModelEntry, parts: AttemptParts): Promise<Pro
   try {
     const reply = await provider.send(targetOf(model), { ...question, stream: false, headers: {}, abort, timeoutMs: TIMEOUT_MS });
     if (isRefusal(reply)) return found(false, reply.message);
-    await reply.response.body?.cancel().catch(() => undefined);
+    await cancelQuietly(reply.response.body);
     const { status } = reply.response;
     return status >= 200 && status < 300
       ? found(true, `The provider answered ${status}.`)

@@ -1,3 +1,4 @@
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { type RpcStream } from "./rpc-stream.ts";
 
 /** The stream up to its answer: what a server sends after it, or its leaving the stream open, is nobody's business. */
@@ -8,7 +9,7 @@ export function untilAnswered(body: ReadableStream<Uint8Array>, codec: RpcStream
       async pull(controller) {
         if (codec.answered) {
           controller.close();
-          void reader.cancel().catch(() => undefined);
+          void cancelQuietly(reader);
           return;
         }
         const { done, value } = await reader.read();

@@ -1,4 +1,5 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { type StreamCodec, UNMETERED } from "../../../wire/streams/stream.ts";
 import { readUpstreamRpc } from "../../../wire/mcp/rpc.ts";
 import type { Call } from "../../../road/call.ts";
@@ -64,7 +65,7 @@ export function pausedCallStream(call: Call, { ask, headers }: PausedCall, answe
       },
       async cancel(reason) {
         if (asking) await ask.return(refuse("upstream_interrupted")).catch(() => undefined);
-        await inner?.upstream.cancel(reason).catch(() => undefined);
+        await cancelQuietly(inner?.upstream, reason);
       },
     },
     { highWaterMark: 0 },

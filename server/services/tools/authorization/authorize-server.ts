@@ -1,6 +1,7 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import type { StoredTokens } from "../../../directory/tools/oauth-tokens.ts";
 import { type Refusal, refuse, reasonOf, isRefusal } from "../../../kernel/errors.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { readChallenge, parseScopes, writeChallenge } from "../../../wire/oauth/challenge.ts";
 import type { Call } from "../../../road/call.ts";
@@ -53,7 +54,7 @@ function sendAuthorized(parts: ServerAuthorizationParts, call: Call, servers: re
     let response = await shown(token);
     if (isRefusal(response)) return response;
     if (response.status === 401 && stored?.refreshToken != null) {
-      void response.body?.cancel().catch(() => undefined);
+      void cancelQuietly(response.body);
       const renewed = await renewedTokens(parts, principal, server, stored);
       if (isRefusal(renewed)) return renewed;
       if (renewed !== null && renewed.accessToken !== stored.accessToken) {
@@ -65,7 +66,7 @@ function sendAuthorized(parts: ServerAuthorizationParts, call: Call, servers: re
     if (response.status !== 401 && response.status !== 403) return response;
     const challenge = readChallenge(response.headers.get("www-authenticate"));
     if (response.status === 403 && challenge?.error !== "insufficient_scope") return response;
-    void response.body?.cancel().catch(() => undefined);
+    void cancelQuietly(response.body);
     if (response.status === 401 && own === null) refetchAuthorization(parts.memory, server, token);
     return response.status === 401
       ? authorizationRequired(parts, call, server, parseScopes(challenge?.scope))

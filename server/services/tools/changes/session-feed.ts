@@ -1,4 +1,5 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
 import type { JsonObject } from "../../../wire/json/document.ts";
 import { progressTokenOf } from "../../../wire/mcp/progress.ts";
@@ -143,7 +144,7 @@ export function openFeed(
     }
     // Of a server that cannot be reached just now nothing is known.
     if (!isRefusal(response)) {
-      await response.body?.cancel().catch(() => undefined);
+      await cancelQuietly(response.body);
       if (await isForgotten(session, server, credentials, parts)) dropSession(session, parts);
       else if (saysNone(response.status)) session.feedless = true;
     }

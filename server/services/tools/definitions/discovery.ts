@@ -1,4 +1,5 @@
 import type { DiscoveredServer } from "../../../directory/tools/mcp-servers.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { reasonOf, type Refusal, isRefusal } from "../../../kernel/errors.ts";
@@ -80,7 +81,7 @@ class Probe {
     const barred = await this.barred(response);
     if (barred !== null) return barred;
     if (response.status >= 300 && !mayHoldMessage(response)) {
-      await response.body?.cancel().catch(() => undefined);
+      await cancelQuietly(response.body);
       return null;
     }
     const answer = (await finalMessage(upstreamMessages(response), 0))?.value;
@@ -117,7 +118,7 @@ class Probe {
       timeoutMs: this.timeoutMs,
     });
     if (isRefusal(read)) return null;
-    await read.body?.cancel().catch(() => undefined);
+    await cancelQuietly(read.body);
     if (read.status !== 400) return null;
     const session = await this.session(this.send);
     if (isRefusal(session) || session.id === null) return null;
@@ -233,11 +234,11 @@ class Probe {
   /** Answers that are no evidence of a dialect. */
   private async barred(response: Response): Promise<Discovery | null> {
     if (response.status === 401 || response.status === 403) {
-      await response.body?.cancel().catch(() => undefined);
+      await cancelQuietly(response.body);
       return this.unauthorized();
     }
     if (response.status >= 500) {
-      await response.body?.cancel().catch(() => undefined);
+      await cancelQuietly(response.body);
       return { status: "inconclusive", detail: `The server answered ${response.status}.` };
     }
     return null;

@@ -1,4 +1,5 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
 import { type Refusal, refuse, Refused, isRefusal } from "../../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
@@ -132,7 +133,7 @@ async function askHandshake(
     parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs });
   const tell = async (body: string) => {
     const told = await post(body, new AbortController());
-    if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
+    if (!isRefusal(told)) await cancelQuietly(told.body);
   };
   // Closing the connection does not end the request in this dialect: it has to be cancelled explicitly.
   const { abort, detach, end } = linkedAbort(
@@ -189,7 +190,7 @@ async function askHandshake(
     });
     if (isRefusal(more)) return null;
     if (more.ok && isEventStream(more)) return more;
-    await more.body?.cancel().catch(() => undefined);
+    await cancelQuietly(more.body);
     return null;
   };
   async function* answered(): AsyncGenerator<UpstreamMessage, void> {
@@ -259,7 +260,7 @@ async function setLevel(
   if (session.capabilities.logging === undefined || (session.logLevel !== null && logsAt(level, session.logLevel))) return;
   session.logLevel = level;
   const answer = await post(requestText(session.nextId++, "logging/setLevel", JSON.stringify({ level })), new AbortController());
-  if (!isRefusal(answer)) await answer.body?.cancel().catch(() => undefined);
+  if (!isRefusal(answer)) await cancelQuietly(answer.body);
 }
 
 const nothing = async () => undefined;
@@ -273,7 +274,7 @@ async function refusalOf(call: Call, server: ToolServerEntry, response: Response
   const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
   if (refused !== null) return refused;
   if (response.ok || response.headers.get("content-type")?.includes("json") === true) return null;
-  await response.body?.cancel().catch(() => undefined);
+  await cancelQuietly(response.body);
   return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
 }
 

@@ -1,5 +1,6 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { callerToken } from "../authorization/caller-token.ts";
 import type { Call } from "../../../road/call.ts";
 
@@ -24,7 +25,7 @@ export const recordedCredentials: UpstreamCredentials = {
     return own === null ? {} : { authorization: `Bearer ${own}` };
   },
   refused(_call, server, response) {
-    void response.body?.cancel().catch(() => undefined);
+    void cancelQuietly(response.body);
     return refuse("upstream_auth_failed", "The tool server refused the credential it was shown.", {
       reason: `${server.id} answered ${response.status}`,
     });

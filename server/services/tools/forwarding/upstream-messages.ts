@@ -1,3 +1,4 @@
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
 import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../../wire/mcp/rpc.ts";
 import { frameData } from "../../../wire/streams/sse-data.ts";
@@ -42,7 +43,7 @@ export async function* upstreamMessages(response: Response, place: StreamPlace |
       if (done) return;
     }
   } finally {
-    void reader.cancel().catch(() => undefined);
+    void cancelQuietly(reader);
   }
 }
 

@@ -1,4 +1,5 @@
 import { restrictsTools } from "../../../directory/tools/tool-access.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../../kernel/errors.ts";
 import { exactValue } from "../../../kernel/text/exact-numbers.ts";
@@ -120,7 +121,7 @@ export async function passThrough(
   if (response.status >= 300 && response.status < 400)
     return refuse("upstream_invalid_response", "The tool server answered with a redirect, which is not followed.");
   if (response.status >= 500 && !isJson(response)) {
-    await response.body?.cancel().catch(() => undefined);
+    await cancelQuietly(response.body);
     return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
   }
   const own = response.headers.get("mcp-session-id");

@@ -1,3 +1,4 @@
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { type Refusal, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolParts } from "../tool-parts.ts";
@@ -16,7 +17,7 @@ export async function endSession(session: PooledSession, send: ToolServerSend, a
     abort,
     timeoutMs: END_TIMEOUT_MS,
   });
-  if (!isRefusal(response)) await response.body?.cancel().catch(() => undefined);
+  if (!isRefusal(response)) await cancelQuietly(response.body);
 }
 
 const ENDED_AT_ONCE = 16;

@@ -1,5 +1,6 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { isObject } from "../../../wire/json/document.ts";
 import { requestText } from "../../../wire/mcp/rpc.ts";
 import { answerInTime } from "../forwarding/answer-in-time.ts";
@@ -11,7 +12,7 @@ import { finalMessage, upstreamMessages } from "../forwarding/upstream-messages.
 /** Whether the server does not know the session (any more): some say so as a bad request. */
 export async function forgotSession(response: Response): Promise<boolean> {
   if (response.status === 404) {
-    void response.body?.cancel().catch(() => undefined);
+    void cancelQuietly(response.body);
     return true;
   }
   if (response.status !== 400) return false;
@@ -39,6 +40,6 @@ export async function isForgotten(
   if (isRefusal(response)) return false;
   // What broke off says as little as what never came.
   const forgot = await answerInTime(forgotSession(response), server.timeoutMs, abort).catch(() => false);
-  void response.body?.cancel().catch(() => undefined);
+  void cancelQuietly(response.body);
   return forgot === true;
 }

@@ -1,5 +1,6 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../../kernel/errors.ts";
+import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { type JsonObject, type JsonValue, isObject } from "../../../wire/json/document.ts";
 import { HANDSHAKE_VERSIONS } from "../../../wire/mcp/dialect.ts";
 import { requestText } from "../../../wire/mcp/rpc.ts";
@@ -100,7 +101,7 @@ async function begin(
     });
     if (isRefusal(response)) return response;
     const answer = response.ok ? await finalMessage(upstreamMessages(response), 0) : null;
-    if (!response.ok) await response.body?.cancel().catch(() => undefined);
+    if (!response.ok) await cancelQuietly(response.body);
     const result = answer?.value.result;
     if (!isObject(result) || typeof result.protocolVersion !== "string" || result.protocolVersion.length > LONGEST_VERSION)
       return refuse("upstream_invalid_response", "The tool server did not take the handshake.", {
@@ -134,7 +135,7 @@ async function begin(
       abort,
       timeoutMs,
     });
-    if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
+    if (!isRefusal(told)) await cancelQuietly(told.body);
     return session;
   } catch (error) {
     return refuse("upstream_unreachable", "The tool server broke off the handshake.", { reason: reasonOf(error) });
