@@ -3,7 +3,7 @@ import type { CallerCodec, ProviderCodec } from "../server/wire/conversation/cod
 import { DEFAULT_REQUEST } from "../server/wire/conversation/default-request.ts";
 import type { ConversationRequest } from "../server/wire/conversation/request.ts";
 import { converseCodec } from "../server/wire/converse/converse-codec.ts";
-import type { JsonObject } from "../server/wire/json/document.ts";
+import type { JsonObject } from "../server/kernel/json-value.ts";
 import { geminiCodec } from "../server/wire/gemini/gemini-codec.ts";
 import { messagesCodec } from "../server/wire/messages/messages-codec.ts";
 import { chatCodec } from "../server/wire/openai/chat-codec.ts";

@@ -1,7 +1,7 @@
 import type { TargetModel } from "../server/wire/conversation/codec.ts";
 import type { TextPart, UserPart } from "../server/wire/conversation/conversation-parts.ts";
 import type { ConversationRequest } from "../server/wire/conversation/request.ts";
-import type { JsonObject } from "../server/wire/json/document.ts";
+import type { JsonObject } from "../server/kernel/json-value.ts";
 
 /** What the page on translation tries on the codecs: what is asked, in the words of the page, and how it is asked. */
 export type ReaderProbe = readonly [what: string, members: JsonObject];

@@ -1,7 +1,7 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import { approversOf, needsApproval } from "../directory/tools/tool-access.ts";
 import type { Refusal } from "../kernel/errors.ts";
-import type { JsonObject } from "../wire/json/document.ts";
+import type { JsonObject } from "../kernel/json-value.ts";
 import type { ToolTarget } from "./target.ts";
 
 /** What an upstream is about to be asked to do, as controls on actions see it. */

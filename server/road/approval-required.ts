@@ -1,6 +1,6 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import { type Refusal, refuse } from "../kernel/errors.ts";
-import type { JsonObject } from "../wire/json/document.ts";
+import type { JsonObject } from "../kernel/json-value.ts";
 
 /** What a blocked call is told of its approval (interface 7.4). */
 export function approvalData({ id, status, expires_at: expiresAt }: Approval): JsonObject {

@@ -1,6 +1,6 @@
 import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import type { Refusal } from "../kernel/errors.ts";
-import type { JsonValue } from "../wire/json/document.ts";
+import type { JsonValue } from "../kernel/json-value.ts";
 import type { TextSlot } from "../wire/inbound.ts";
 import { ACTION_PASSES, type Action, type ActionDecision } from "./action.ts";
 import { admit, type AdmissionParts, type RouteCallers } from "./admission/admit.ts";

@@ -1,6 +1,6 @@
 import type { OwnCall } from "../directory/limits/usage-truth.ts";
 import type { ModelEntry } from "../directory/snapshot.ts";
-import type { JsonObject } from "../wire/json/document.ts";
+import type { JsonObject } from "../kernel/json-value.ts";
 import type { Call } from "./call.ts";
 
 /** A question of the gateway's own to a model, in words and in no vendor's format. */

@@ -4,7 +4,7 @@ import type { ModelEntry } from "../directory/snapshot.ts";
 import type { SkillEntry } from "../directory/skills/skill-entry.ts";
 import type { ToolAccess } from "../directory/tools/tool-access.ts";
 import type { ToolServerEntry, VirtualServerEntry } from "../directory/tools/tool-server-entry.ts";
-import type { JsonValue } from "../wire/json/document.ts";
+import type { JsonValue } from "../kernel/json-value.ts";
 import type { Capability } from "../wire/mcp/capability.ts";
 import type { Dialect } from "../wire/mcp/dialect.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "./json/document.ts";
+import type { JsonObject, JsonValue } from "../kernel/json-value.ts";
 import type { Film, MediaAsked, Pictures, Sound } from "./media-asked.ts";
 import type { Reranking } from "./rerank/reranking.ts";
 import type { SentSettings } from "./sent-settings.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "./json/document.ts";
+import { isObject, type JsonObject } from "../kernel/json-value.ts";
 
 /**
  * How many searches of the vendor's own, which have a fee, a request lets the model run: 0 where it offers none, null

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { JsonObject } from "./json/document.ts";
+import type { JsonObject } from "../kernel/json-value.ts";
 import { otherModels } from "./other-models.ts";
 
 test.each<[string, JsonObject, string[]]>([

@@ -1,5 +1,6 @@
 import { knownName } from "./json/governed-names.ts";
-import { asksNothing, isObject, type JsonObject, type JsonValue } from "./json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../kernel/json-value.ts";
+import { asksNothing } from "./json/document.ts";
 import { toolsBetween } from "./messages/tools-between.ts";
 import { objectsOf } from "./openai/loose-fields.ts";
 

@@ -1,4 +1,4 @@
-import { isObject } from "./json/document.ts";
+import { isObject } from "../kernel/json-value.ts";
 
 /** What a model was told of how to answer, as the body says that it was sent. */
 export interface SentSettings {

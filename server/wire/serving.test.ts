@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readConverseReply } from "./converse/converse-reply.ts";
-import type { JsonObject } from "./json/document.ts";
+import type { JsonObject } from "../kernel/json-value.ts";
 import { readGeminiUsage } from "./gemini/usage.ts";
 import { readMessagesUsage } from "./messages/usage.ts";
 import { servedAsAsked, servingAsked, tiersServed } from "./serving.ts";

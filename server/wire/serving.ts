@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "./json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../kernel/json-value.ts";
 import type { ServiceTier, Usage } from "./usage.ts";
 
 /** The usual way, which has the plain prices: as vendors call it, and what is paid for beforehand or elsewhere. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { JsonObject } from "./json/document.ts";
+import type { JsonObject } from "../kernel/json-value.ts";
 import { type FileContent, type FileNamingFormat, filePlaces } from "./stored-file-places.ts";
 
 const ID = "file-01K9ZXCVBNM0123456789ABCDE";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "./json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../kernel/json-value.ts";
 
 /** The formats in which a message names a file by id. */
 export type FileNamingFormat = "chat" | "responses" | "messages" | "gemini";

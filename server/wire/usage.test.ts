@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "./json/document.ts";
+import type { JsonObject } from "../kernel/json-value.ts";
 import { readConverseUsage as converse } from "./converse/usage.ts";
 import { readGeminiUsage as gemini } from "./gemini/usage.ts";
 import { readMessagesUsage as messages } from "./messages/usage.ts";

@@ -1,9 +1,10 @@
+import { isObject } from "../../kernel/json-value.ts";
 /** What a file of configuration is made of. */
 export type ConfigValue = null | boolean | number | string | readonly ConfigValue[] | { readonly [name: string]: ConfigValue };
 export type ConfigEntry = { readonly [name: string]: ConfigValue };
 
 export function isConfigEntry(value: unknown): value is ConfigEntry {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value);
 }
 
 export function valueText(value: ConfigValue | undefined): string {

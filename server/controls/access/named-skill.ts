@@ -1,7 +1,7 @@
 import type { SkillEntry } from "../../directory/skills/skill-entry.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolReference } from "../../road/target.ts";
-import { isObject } from "../../wire/json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { skillUriOf } from "../../wire/mcp/skill-uri.ts";
 
 const LEGACY = "skill__";

@@ -1,6 +1,6 @@
 import { ambiguousName } from "../../wire/json/ambiguous-name.ts";
 import { exactReading } from "../../kernel/text/exact-numbers.ts";
-import type { JsonValue } from "../../wire/json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 import { repeatedName } from "../../wire/json/repeated-name.ts";
 import { hasVariantOf, VARIANT_OF_NAME } from "./name-variants.ts";
 

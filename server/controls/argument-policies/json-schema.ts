@@ -1,4 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { isObject } from "../../kernel/json-value.ts";
 import { type Analyzer, unreadable } from "./analyzer.ts";
 import { type FieldError, reasonOf } from "../../kernel/errors.ts";
 import { compiledSchema } from "./compiled-schema.ts";
@@ -9,7 +10,7 @@ const TOO_MUCH = "The arguments take more work to check than a call may cost.";
 
 /** Compiles a JSON Schema (2020-12) that arguments must satisfy, or says what of it cannot be used. */
 export function schemaAnalyzer(schema: unknown): Analyzer | { readonly fields: readonly FieldError[] } {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return unusable("must be a JSON Schema object");
+  if (!isObject(schema)) return unusable("must be a JSON Schema object");
   const { measured, fields } = measuredSchema(schema);
   if (fields.length > 0) return { fields };
   const steps = new SchemaSteps();

@@ -1,4 +1,5 @@
 import type { FieldError } from "../../kernel/errors.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { patternProblem } from "./schema-pattern.ts";
 import { STEP, type StepCost } from "./schema-steps.ts";
 
@@ -40,8 +41,6 @@ const OVER_MEMBERS = [
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const isSchema = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Reads a schema once: counts what makes it costly, and gives each schema in it what asking it costs. */
 class Measure {
   readonly fields: FieldError[] = [];
@@ -60,17 +59,17 @@ class Measure {
       if (keyword === "pattern" && typeof value === "string") this.pattern(value, at);
       // An enumeration is looked up, however long it is.
       if (Array.isArray(value) && keyword !== "enum") listed += value.length;
-      if (isSchema(value) && NAMED.has(keyword)) {
+      if (isObject(value) && NAMED.has(keyword)) {
         listed += keyword.endsWith("efs") || keyword === "definitions" ? 0 : Object.keys(value).length;
         out[keyword] = Object.fromEntries(
           Object.entries(value).map(([name, one]) => {
             if (keyword === "patternProperties") this.pattern(name, `${at}.${name}`);
-            return [name, isSchema(one) ? this.schema(one, `${at}.${name}`) : one];
+            return [name, isObject(one) ? this.schema(one, `${at}.${name}`) : one];
           }),
         );
-      } else if (isSchema(value) && ONE.has(keyword)) out[keyword] = this.schema(value, at);
+      } else if (isObject(value) && ONE.has(keyword)) out[keyword] = this.schema(value, at);
       else if (Array.isArray(value) && MANY.has(keyword))
-        out[keyword] = value.map((one, index) => (isSchema(one) ? this.schema(one, `${at}.${index}`) : (one as unknown)));
+        out[keyword] = value.map((one, index) => (isObject(one) ? this.schema(one, `${at}.${index}`) : (one as unknown)));
       else out[keyword] = value;
     }
     const cost: StepCost = { steps: 1 + Math.ceil(listed / 4), members: OVER_MEMBERS.some((keyword) => keyword in schema) };

@@ -1,4 +1,5 @@
 import type { FuncKeywordDefinition } from "ajv";
+import { isObject } from "../../kernel/json-value.ts";
 
 /** Name of the keyword that every schema within a schema is given, with what asking it costs. */
 export const STEP = "x-gw-step";
@@ -82,8 +83,6 @@ export class SchemaSteps {
 /** The same text for values that JSON Schema takes for equal. */
 function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === "object" && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
+    isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))) : member,
   );
 }

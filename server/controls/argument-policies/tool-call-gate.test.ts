@@ -3,7 +3,7 @@ import type { ArgumentPolicyEntry, PolicyHit, ToolCallPolicy } from "../../direc
 import { policiesByTool } from "../../directory/policies/policies-by-tool.ts";
 import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import type { Call } from "../../road/call.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 import { governToolCall } from "./govern-tool-call.ts";

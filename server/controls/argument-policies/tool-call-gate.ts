@@ -3,7 +3,7 @@ import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { AnswerTexts, CallPiece } from "../../wire/texts/answer-texts.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { exactArguments, wholeSource } from "../../wire/json/exact-tools.ts";
 import type { Call } from "../../road/call.ts";
 import type { Frame } from "../../road/output/frames.ts";

@@ -5,7 +5,7 @@ import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts
 import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { AnswerGuard } from "./answers/answer-guard.ts";
 import { askedBy } from "./asked-texts.ts";

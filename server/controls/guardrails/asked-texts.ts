@@ -1,7 +1,7 @@
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { routeOf } from "../../road/target.ts";
-import { isObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { AskedText } from "../../wire/texts/other-answer-texts.ts";
 import { REPEATED_OF_REQUEST } from "../../wire/responses/responses-answer-texts.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";

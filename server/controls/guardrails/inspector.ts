@@ -8,7 +8,7 @@ import { contentWorkOf } from "../../road/content-work.ts";
 import { guardedAt } from "../../road/content-surface.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Inspector } from "../../road/gates.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import { inspectContent } from "./content.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { hasWords } from "../../wire/texts/other-texts.ts";
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";

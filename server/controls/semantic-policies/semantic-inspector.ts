@@ -7,7 +7,7 @@ import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition 
 import type { Call } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Inspector } from "../../road/gates.ts";
-import { isObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import type { Judged } from "./judge.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { type JsonObject, objectInJson } from "../../kernel/json-value.ts";
 
 export type JudgeVerdict =
   | { readonly kind: "compliant" | "violation"; readonly reason: string | null }
@@ -38,7 +38,7 @@ export function readJudgeVerdict(content: string, check: string): JudgeVerdict {
     .trim()
     .replace(/^```(?:json)?\s*/i, "")
     .replace(/```$/, "");
-  const whole = objectIn(text);
+  const whole = objectInJson(text);
   if (whole !== null) {
     if (whole.check !== undefined && whole.check !== check) return { kind: "failed", reason: "the judge did not give the check word back" };
     return verdictOf([whole]);
@@ -76,19 +76,10 @@ function signs(object: JsonObject): boolean[] {
   return found;
 }
 
-function objectIn(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
 /** Objects that stand among other words; a verdict has no objects in it. */
 function objectsWithin(text: string): JsonObject[] {
   return [...text.matchAll(/\{[^{}]{0,4000}\}/g)].flatMap(([candidate]) => {
-    const object = objectIn(candidate);
+    const object = objectInJson(candidate);
     return object === null ? [] : [object];
   });
 }

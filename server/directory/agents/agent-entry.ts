@@ -1,5 +1,6 @@
 import type { TenantPolicyRows } from "../../store/records/policy-reads.ts";
-import { type Card, cardsIn, isCard } from "./card.ts";
+import { isObject } from "../../kernel/json-value.ts";
+import { cardsIn, type Card } from "./card.ts";
 import { jwkOf, openSigningKey, type SigningKey } from "./card-signature.ts";
 
 /** What the gateway shows an agent. Opened; lives in memory only. */
@@ -91,7 +92,7 @@ export function agentEntry(row: TenantPolicyRows["agents"][number], opened: stri
             version: row.protocol_version as "1.0" | "0.3",
             binding: row.dialect as "http_json" | "jsonrpc",
             tenant: tenantOf(card, row.endpoint_url),
-            streaming: isCard(card.capabilities) && card.capabilities.streaming === true,
+            streaming: isObject(card.capabilities) && card.capabilities.streaming === true,
             skills: cardsIn(card.skills),
             skillsDigest: row.skills_digest ?? "",
             card,

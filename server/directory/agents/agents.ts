@@ -16,7 +16,8 @@ import { checkGroups } from "../policies/bound-groups.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { type AgentCredentials, type AgentEntry, agentEntry, credentialsContext } from "./agent-entry.ts";
-import { type Card, cardsIn, isCard } from "./card.ts";
+import { isObject } from "../../kernel/json-value.ts";
+import { cardsIn, type Card } from "./card.ts";
 import type { CardSignatureState } from "./card-verification.ts";
 import { publishedCard } from "./published-card.ts";
 import { ensureSigningKey } from "./signing-keys.ts";
@@ -189,7 +190,7 @@ export async function probedAgent(
 
 function cardOf(card: Card, agent: Pick<Agent, "tenant_id" | "card_name" | "name" | "description" | "direction" | "skills_allowed">): Card {
   return publishedCard(
-    { card, streaming: isCard(card.capabilities) && card.capabilities.streaming === true, skills: cardsIn(card.skills) },
+    { card, streaming: isObject(card.capabilities) && card.capabilities.streaming === true, skills: cardsIn(card.skills) },
     {
       tenantId: agent.tenant_id,
       cardName: agent.card_name,

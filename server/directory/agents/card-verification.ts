@@ -1,7 +1,8 @@
 import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import { decodeProtectedHeader, flattenedVerify, importJWK, type JWK } from "jose";
 import type { AgentCardSignature } from "../../store/tables/agents.ts";
-import { type Card, type CardValue, cardsIn, isCard } from "./card.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
+import { cardsIn, type Card } from "./card.ts";
 
 /** `unverified`: there is one, and nothing says whose keys to trust, or it is made in a way that is not known. */
 export type CardSignatureState = AgentCardSignature;
@@ -123,12 +124,12 @@ const REQUIRED: ReadonlySet<string> = new Set([
 /** Whose being false cannot be told from their not being there. */
 const UNSET_WHEN_FALSE: ReadonlySet<string> = new Set(["required", "pkceRequired"]);
 
-function withoutUnset(value: CardValue, at: string, keepsRequired: boolean): CardValue {
+function withoutUnset(value: JsonValue, at: string, keepsRequired: boolean): JsonValue {
   if (Array.isArray(value)) {
     const items = value.map((item) => withoutUnset(item, at, keepsRequired));
     return keepsRequired ? items : items.filter((item) => !isEmpty(item));
   }
-  if (!isCard(value)) return value;
+  if (!isObject(value)) return value;
   const kept: Card = {};
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined || (member === false && UNSET_WHEN_FALSE.has(name))) continue;
@@ -139,10 +140,10 @@ function withoutUnset(value: CardValue, at: string, keepsRequired: boolean): Car
   return kept;
 }
 
-function isEmpty(value: CardValue): boolean {
+function isEmpty(value: JsonValue): boolean {
   if (value === "" || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isCard(value) && Object.keys(value).length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 const asciiOf = (text: string): string =>

@@ -1,12 +1,7 @@
-/** A card as JSON has it. */
-export type CardValue = string | number | boolean | null | CardValue[] | Card;
-export interface Card {
-  [name: string]: CardValue | undefined;
-}
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
-export function isCard(value: unknown): value is Card {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+/** An agent's card as its JSON has it. */
+export type Card = JsonObject;
 
 /** The objects in a member that should be a list of them. */
-export const cardsIn = (value: CardValue | undefined): readonly Card[] => (Array.isArray(value) ? value.filter(isCard) : []);
+export const cardsIn = (value: JsonValue | undefined): readonly Card[] => (Array.isArray(value) ? value.filter(isObject) : []);

@@ -1,4 +1,5 @@
-import { type Card, type CardValue, cardsIn, isCard } from "./card.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
+import { cardsIn, type Card } from "./card.ts";
 import type { UpstreamCard } from "./upstream-card.ts";
 
 /** Who publishes a card, and under which names. */
@@ -21,7 +22,7 @@ export const legacyPath = (cardName: string, direction: CardTerms["direction"]):
 const SKILL_LISTS = ["examples", "inputModes", "outputModes"] as const;
 
 /** The texts in a list that the agent's card may hold anything in. */
-const wordsOf = (value: CardValue | undefined): string[] =>
+const wordsOf = (value: JsonValue | undefined): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === "string" && one !== "") : [];
 
 /**
@@ -31,7 +32,7 @@ const wordsOf = (value: CardValue | undefined): string[] =>
  */
 export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "card" | "streaming" | "skills">, terms: CardTerms): Card {
   const used = skills.filter(({ id }) => terms.skills === null || terms.skills.has(String(id)));
-  const modes = (value: CardValue | undefined) => {
+  const modes = (value: JsonValue | undefined) => {
     const named = wordsOf(value);
     return named.length > 0 ? named : ["text/plain"];
   };
@@ -43,7 +44,7 @@ export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "c
       { url: agentPath(terms.tenantId, terms.cardName), protocolBinding: "JSONRPC", protocolVersion: "1.0" },
       { url: legacyPath(terms.cardName, terms.direction), protocolBinding: "JSONRPC", protocolVersion: "0.3" },
     ],
-    ...(isCard(card.provider) && typeof card.provider.organization === "string" && typeof card.provider.url === "string"
+    ...(isObject(card.provider) && typeof card.provider.organization === "string" && typeof card.provider.url === "string"
       ? { provider: { organization: card.provider.organization, url: card.provider.url } }
       : {}),
     version: typeof card.version === "string" && card.version !== "" ? card.version : "1",
@@ -59,14 +60,14 @@ export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "c
 
 /** Those the agent has. Signers differ in whether they write that one is not required, so it is not written. */
 function extensionsOf(card: Card): Card[] {
-  const declared = isCard(card.capabilities) ? cardsIn(card.capabilities.extensions) : [];
+  const declared = isObject(card.capabilities) ? cardsIn(card.capabilities.extensions) : [];
   return declared
     .filter(({ uri }) => typeof uri === "string" && uri !== "")
     .map(({ uri, description, required, params }) => ({
       uri,
       description: typeof description === "string" ? description : undefined,
       required: required === true ? true : undefined,
-      params: isCard(params) ? params : undefined,
+      params: isObject(params) ? params : undefined,
     }));
 }
 
@@ -84,12 +85,12 @@ function skillOf(skill: Card): Card {
   };
 }
 
-function withoutEmpty(value: CardValue | undefined): CardValue | undefined {
+function withoutEmpty(value: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(value)) {
     const kept = value.map(withoutEmpty).filter((one) => one !== undefined);
-    return kept.length === 0 ? undefined : (kept as CardValue[]);
+    return kept.length === 0 ? undefined : (kept as JsonValue[]);
   }
-  if (!isCard(value)) return value === "" || value === null ? undefined : value;
+  if (!isObject(value)) return value === "" || value === null ? undefined : value;
   const kept = Object.entries(value)
     .map(([name, member]) => [name, withoutEmpty(member)] as const)
     .filter(([, member]) => member !== undefined);
@@ -105,7 +106,7 @@ export function cardAt(card: Card, base: string): Card {
 export function cardOfV03(card: Card, version = "0.3.0"): Card {
   const { supportedInterfaces, capabilities, ...rest } = card;
   const legacy = cardsIn(supportedInterfaces).find(({ protocolVersion }) => protocolVersion === "0.3");
-  const { extendedAgentCard, ...able } = isCard(capabilities) ? capabilities : {};
+  const { extendedAgentCard, ...able } = isObject(capabilities) ? capabilities : {};
   return {
     ...rest,
     protocolVersion: version,

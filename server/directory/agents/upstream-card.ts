@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
-import { type Card, type CardValue, cardsIn, isCard } from "./card.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
+import { cardsIn, type Card } from "./card.ts";
 
 type AgentBinding = "http_json" | "jsonrpc";
 type AgentVersion = "1.0" | "0.3";
@@ -33,14 +34,14 @@ const PREFERRED: readonly (readonly [AgentVersion, AgentBinding])[] = [
 
 const MOST_SKILLS = 1_000;
 
-const text = (value: CardValue | undefined): string | null => (typeof value === "string" && value !== "" ? value : null);
+const text = (value: JsonValue | undefined): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-function bindingOf(name: CardValue | undefined): AgentBinding | null {
+function bindingOf(name: JsonValue | undefined): AgentBinding | null {
   if (name === "HTTP+JSON") return "http_json";
   return name === "JSONRPC" ? "jsonrpc" : null;
 }
 
-function versionOf(value: CardValue | undefined): AgentVersion | null {
+function versionOf(value: JsonValue | undefined): AgentVersion | null {
   const told = text(value) ?? "0.3";
   if (/^1\.0(?:\.|$)/.test(told)) return "1.0";
   return /^0\.3(?:\.|$)/.test(told) ? "0.3" : null;
@@ -48,7 +49,7 @@ function versionOf(value: CardValue | undefined): AgentVersion | null {
 
 function interfacesOf(card: Card): Interface[] {
   const found: Interface[] = [];
-  const add = (url: CardValue | undefined, name: CardValue | undefined, told: CardValue | undefined, tenant: CardValue | undefined) => {
+  const add = (url: JsonValue | undefined, name: JsonValue | undefined, told: JsonValue | undefined, tenant: JsonValue | undefined) => {
     const [address, binding, version] = [text(url), bindingOf(name), versionOf(told)];
     if (address !== null && binding !== null && version !== null)
       found.push({ url: address.replace(/\/+$/, ""), binding, version, tenant: text(tenant) });
@@ -67,7 +68,7 @@ function interfacesOf(card: Card): Interface[] {
  * cannot send the gateway, with the credentials it was given for the agent, anywhere else.
  */
 export function readUpstreamCard(value: unknown, origins: ReadonlySet<string>): UpstreamCard | string {
-  if (!isCard(value)) return "the card is no JSON object";
+  if (!isObject(value)) return "the card is no JSON object";
   if (text(value.name) === null) return "the card has no name";
   const skills = cardsIn(value.skills);
   if (skills.length > MOST_SKILLS) return `the card has more than ${MOST_SKILLS} skills`;
@@ -87,7 +88,7 @@ export function readUpstreamCard(value: unknown, origins: ReadonlySet<string>): 
         binding,
         version,
         tenant: found.tenant,
-        streaming: isCard(value.capabilities) && value.capabilities.streaming === true,
+        streaming: isObject(value.capabilities) && value.capabilities.streaming === true,
         skills,
       };
   }
@@ -119,7 +120,7 @@ const TOLD = [
   "securitySchemes",
 ];
 const LONGEST = 200;
-const shown = (value: CardValue | undefined) => (value === undefined ? "nothing" : canonicalJson(value).slice(0, LONGEST));
+const shown = (value: JsonValue | undefined) => (value === undefined ? "nothing" : canonicalJson(value).slice(0, LONGEST));
 
 /** How a card differs from the one before, in words; null: there was none. */
 export function cardDifference(before: Card | null, after: Card): CardDifference {

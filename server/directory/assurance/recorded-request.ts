@@ -1,3 +1,4 @@
+import { objectInJson } from "../../kernel/json-value.ts";
 import type { RecordedCall } from "../../store/assurance/replay.ts";
 import { type ReplayFormat, recordedFormatOf } from "./recorded-format.ts";
 
@@ -32,10 +33,5 @@ export function recordedRequest(row: RecordedCall): RecordedRequest | null {
 
 function parsed(text: string | null): Readonly<Record<string, unknown>> | null {
   if (text === null) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+  return objectInJson(text);
 }

@@ -1,5 +1,6 @@
 import type { DiscoveredType } from "@gatehouse/contracts/discovery";
 import { withoutSteering } from "@gatehouse/contracts/conventions";
+import { isObject } from "../../kernel/json-value.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 
 /** One thing that an inventory names. */
@@ -46,7 +47,6 @@ export function endpointsOf(values: readonly unknown[]): string[] {
   return [...new Set(found)].slice(0, MAX_ENDPOINTS);
 }
 
-export const asRecord = (value: unknown): Readonly<Record<string, unknown>> | null =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+export const asRecord = (value: unknown): Readonly<Record<string, unknown>> | null => (isObject(value) ? value : null);
 
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

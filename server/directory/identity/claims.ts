@@ -1,6 +1,7 @@
 import { type IdentityProviderSettings, type MappingPreviewResult, MAX_SUBJECT } from "@gatehouse/contracts/identity-providers";
 import { withoutSteering } from "@gatehouse/contracts/conventions";
 import { TENANT_ROLES } from "@gatehouse/contracts/roles";
+import { isObject } from "../../kernel/json-value.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 
 /** What a provider says of somebody, whatever protocol it came by. */
@@ -22,7 +23,7 @@ export function claimAt(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
   for (const part of name.split(".")) {
-    if (typeof value !== "object" || value === null || Array.isArray(value) || !Object.hasOwn(value, part)) return undefined;
+    if (!isObject(value) || !Object.hasOwn(value, part)) return undefined;
     value = (value as Record<string, unknown>)[part];
   }
   return value;

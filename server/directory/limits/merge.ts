@@ -1,4 +1,5 @@
 import type { FieldError } from "../../kernel/errors.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { isWithin } from "../web-search/domains.ts";
 import { type PolicyDocument, mergeRuleOf } from "./rules.ts";
 
@@ -16,8 +17,7 @@ export function fieldsOf(document: PolicyDocument): Fields {
     fields.set(path, value);
   };
   for (const [family, inner] of Object.entries(document)) {
-    if (typeof inner === "object" && inner !== null && !Array.isArray(inner))
-      for (const [field, value] of Object.entries(inner)) add(`${family}.${field}`, value);
+    if (isObject(inner)) for (const [field, value] of Object.entries(inner)) add(`${family}.${field}`, value);
     else add(family, inner);
   }
   return fields;

@@ -1,4 +1,5 @@
 import { LineCounter, parseDocument } from "yaml";
+import { isObject } from "../../kernel/json-value.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 import { InvalidSkill, SKILL_DOCUMENT, type SkillFault } from "./skill-file.ts";
 
@@ -80,8 +81,7 @@ function readYaml(yaml: string): { value: Record<string, unknown>; lineOf: (key:
     const [error] = document.errors;
     if (error !== undefined) throw invalid(lineAt(error.pos[0]), `is no YAML: ${error.message}`);
     const value: unknown = document.toJS({ maxAliasCount: 0 });
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      throw invalid(2, "must be YAML fields, such as name: my-skill");
+    if (!isObject(value)) throw invalid(2, "must be YAML fields, such as name: my-skill");
     const lineOf = (key: string) => {
       const found = new RegExp(`^["']?${key.replaceAll(/[^\w-]/g, String.raw`\$&`)}["']?[ \\t]*:`, "m").exec(yaml);
       return found === null ? 1 : lineAt(found.index);
@@ -95,8 +95,7 @@ function readYaml(yaml: string): { value: Record<string, unknown>; lineOf: (key:
 
 const length = (text: string) => [...text].length;
 
-const isTexts = (value: unknown) =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every((one) => typeof one === "string");
+const isTexts = (value: unknown) => isObject(value) && Object.values(value).every((one) => typeof one === "string");
 
 const faultAt = (line: number, message: string): SkillFault => ({ field: `${SKILL_DOCUMENT}:${line}`, message });
 

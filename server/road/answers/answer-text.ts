@@ -1,6 +1,6 @@
 import type { AnswerTexts } from "../../wire/texts/answer-texts.ts";
 import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { exactArguments, type JsonSource, wholeSource } from "../../wire/json/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { outputFormOf } from "../output/answer-formats.ts";

@@ -1,5 +1,5 @@
 import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
-import { isObject } from "../../wire/json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { withExactTools } from "../../wire/json/exact-tools.ts";
 import type { Conversation } from "../conversation.ts";
 

@@ -1,5 +1,5 @@
 import type { AnswerContents } from "../../wire/texts/answer-texts.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { exactArguments, wholeSource } from "../../wire/json/exact-tools.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { BufferedToolCall } from "../output/buffered-tool-calls.ts";

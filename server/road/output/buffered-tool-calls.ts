@@ -1,5 +1,5 @@
 import type { CallPiece, Place } from "../../wire/texts/answer-texts.ts";
-import type { JsonValue } from "../../wire/json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 import { exactArguments } from "../../wire/json/exact-tools.ts";
 import { WholeArguments } from "../../wire/json/whole-arguments.ts";
 import type { Frame } from "./frames.ts";

@@ -1,6 +1,6 @@
 import { clearNames } from "../../wire/json/answer-names.ts";
 import { concat } from "../../wire/streams/adjoining-bytes.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { type JsonObject, objectInJson } from "../../kernel/json-value.ts";
 import { ArrayCutter, elementData } from "../../wire/gemini/array-cutter.ts";
 import { writtenWithExactTools } from "../../wire/json/exact-tools.ts";
 import { frameData, isOneLine, isWholeEvent } from "../../wire/streams/sse-data.ts";
@@ -119,17 +119,8 @@ class ArrayFraming implements StreamFraming {
 }
 
 function frameOf(bytes: Uint8Array, data: string, clears: boolean): Frame {
-  const body = parsed(data);
+  const body = objectInJson(data);
   const closes = data.trim() === "[DONE]";
   if (body === null) return { bytes, body, closes, changed: false, ...(!closes && data.trim() !== "" && { unread: true }) };
   return { bytes, body, json: data, closes, changed: clears && clearNames(body, data) };
-}
-
-function parsed(data: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,5 @@
 import type { Place } from "../../wire/texts/answer-texts.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 /** Members that tell frames apart and say nothing of the call: a number, and what hides how long a piece is. */
 const VARYING = ["obfuscation", "sequence_number"] as const;

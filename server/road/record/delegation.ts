@@ -2,7 +2,7 @@ import { createHmac, hkdfSync } from "node:crypto";
 import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
 import type { RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { isSameSecret, type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 /** One agent that a run went through. */
 export interface DelegationHop {

@@ -1,6 +1,6 @@
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
 import type { AgentEvent } from "../../wire/a2a/shapes.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { WholeAnswer } from "../../road/answer.ts";
 
 /** The operations of A2A v1.0. */

@@ -14,7 +14,7 @@ import { agentOf, type AgentRoute } from "../../road/target.ts";
 import type { RequestView } from "../../road/view.ts";
 import { agentUpstream, type AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { type AgentParts, baseOf } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { refreshCards } from "./card-refresh.ts";

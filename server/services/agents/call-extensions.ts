@@ -3,7 +3,7 @@ import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import { declaredExtensions, EXTENSION_HEADERS, extensionsIn } from "../../wire/a2a/extensions.ts";
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
-import type { JsonValue } from "../../wire/json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 
 /** The extensions of the protocol that a caller asked for, and those of them that its agent took. */
 export class CallExtensions {

@@ -1,4 +1,5 @@
-import { type Card, cardsIn, isCard } from "../../directory/agents/card.ts";
+import { isObject } from "../../kernel/json-value.ts";
+import { cardsIn, type Card } from "../../directory/agents/card.ts";
 import {
   type CardSignatureState,
   heldSignature,
@@ -107,7 +108,7 @@ async function keysAt(url: string, send: AgentSend): Promise<readonly Card[] | s
     const bytes = await readUpTo(response.body, LARGEST_KEYS, abort.signal);
     if (bytes === null) return "the key set is larger than 64 KiB";
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return isCard(value) && Array.isArray(value.keys) ? cardsIn(value.keys).slice(0, MOST_KEYS) : "there is no key set";
+    return isObject(value) && Array.isArray(value.keys) ? cardsIn(value.keys).slice(0, MOST_KEYS) : "there is no key set";
   } catch {
     return abort.signal.aborted ? "they did not come in time" : "the key set is not readable JSON";
   } finally {

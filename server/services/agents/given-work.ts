@@ -8,7 +8,7 @@ import type { AgentRoute } from "../../road/target.ts";
 import type { AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 import { PartSlots } from "../../wire/a2a/part-slots.ts";
 import { present } from "../../wire/a2a/v03-parts.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import { noteUnreadable } from "./looked-at.ts";
 import { contextNames, OwnNames } from "./own-context.ts";

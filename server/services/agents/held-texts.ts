@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
 import { type AgentEvent, INTERRUPTED_STATES, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { lookedAt, saidSlot } from "./looked-at.ts";
 
 /** No value that guardrails look for is longer. */

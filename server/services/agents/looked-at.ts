@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
 import { PartSlots } from "../../wire/a2a/part-slots.ts";
 import type { AgentEvent } from "../../wire/a2a/shapes.ts";
-import { isObject } from "../../wire/json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 
 /** Says on the row that something could not be looked into, where something would have looked. */

@@ -4,7 +4,7 @@ import { isStorableText, storableText } from "../../kernel/text/storable.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import { stateOf, statesAround } from "../../wire/a2a/shapes.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 

@@ -8,7 +8,7 @@ import type { AgentRoute } from "../../road/target.ts";
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
 import { type AgentEvent, eventObject, Malformed, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { oldEvent } from "../../wire/a2a/v03-objects.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { ownTaskOf } from "./own-tasks.ts";

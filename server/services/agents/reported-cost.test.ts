@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { ReportedCost } from "./reported-cost.ts";
 
 test.each([

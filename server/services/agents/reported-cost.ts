@@ -3,7 +3,7 @@ import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { AgentEvent } from "../../wire/a2a/shapes.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
 
 const MOST_USD = 1_000_000;

@@ -6,7 +6,7 @@ import type { AgentEvents } from "../../upstreams/agents/agent-client.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
 import { type AgentEvent, INTERRUPTED_STATES, Malformed, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/streams/stream.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";

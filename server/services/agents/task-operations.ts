@@ -7,7 +7,7 @@ import type { AgentRoute } from "../../road/target.ts";
 import type { AgentOperation } from "../../wire/a2a/agent-requests.ts";
 import { withHistory } from "../../wire/a2a/folded-task.ts";
 import { TASK_STATES, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { CallExtensions } from "./call-extensions.ts";

@@ -9,7 +9,7 @@ import type { Gates } from "../../road/gates.ts";
 import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 import { type AgentEvent, INTERRUPTED_STATES, stateOf, statesAround, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { isOwnerGuarded } from "./guarded-owner.ts";
 import { nameAsOwn } from "./own-context.ts";
 import { knownTask, statusTime } from "./own-tasks.ts";

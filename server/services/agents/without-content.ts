@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../../wire/a2a/shapes.ts";
-import { isObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 
 const CONTENT = new Set(["message", "artifacts", "history", "metadata", "parts", "name", "description", "extensions"]);
 

@@ -1,6 +1,7 @@
 import type { BatchStore } from "../../directory/batch/batch-store.ts";
 import { type LineForm, readBatchLine, type ReadLine } from "../../wire/batch/batch-line.ts";
-import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../../wire/json/document.ts";
 import { type InputPiece, PieceTooLong } from "../../wire/batch/text-lines.ts";
 import { type BatchEndpoint, problemsOfBody } from "./endpoints.ts";
 

@@ -1,7 +1,7 @@
 import { isRefusal } from "../../kernel/errors.ts";
 import type { WholeAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { objectsOf } from "../../wire/openai/loose-fields.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { callerOf, type CallerFile, type FileService, noteFiles, type SaidOfFile } from "./caller.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 
 /** Who may read a file, by its path; an empty list is nobody. */
 export type PermissionsOf = (path: string) => readonly string[];

@@ -1,5 +1,5 @@
 import { fromBytes } from "../../directory/knowledge/vectors.ts";
-import { isObject } from "../../wire/json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 
 /** The vectors of an answer in OpenAI's format, one for each of `count` texts; null where it holds others. */
 export function vectorsIn(body: Uint8Array, count: number): Float32Array[] | null {

@@ -10,7 +10,7 @@ import type { Provider } from "../../upstreams/providers/provider.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 import type { ConversationFormat, ProviderCodec, StreamReader } from "../../wire/conversation/codec.ts";
 import type { ConversationEvent } from "../../wire/conversation/reply.ts";
-import { isObject } from "../../wire/json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import type { EmbeddingsCodec } from "../../wire/embeddings/embeddings-codec.ts";
 import { EmbeddingsRequest, readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";

@@ -1,7 +1,7 @@
 import { discoveredResources } from "../../directory/tools/discovered-tools.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isObject } from "../../wire/json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { type AppPage, appPage } from "../../wire/mcp/app-page.ts";
 import { APPS_HOST } from "../../wire/mcp/apps.ts";
 import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";

@@ -1,5 +1,5 @@
 import { isRawJson } from "../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { isWhole } from "../../wire/json/json-numbers.ts";
 import { renameMember } from "../../wire/json/rename-member.ts";

@@ -1,7 +1,7 @@
 import { exactReading } from "../../kernel/text/exact-numbers.ts";
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { fromHeaderValue, headerValue } from "../../wire/mcp/header-values.ts";
 import { REFUSED } from "../../wire/mcp/rpc.ts";

@@ -6,7 +6,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
-import type { JsonValue } from "../../wire/json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 import type { ProviderAsk, VideoCodec, VideoLook, VideoOutput } from "../../wire/videos/video-codec.ts";
 
 export type ProvidersOfVideos = Readonly<Partial<Record<ApiFormat, Provider>>>;

@@ -1,5 +1,5 @@
 import type { OwnServer } from "../../directory/web-search/web-search-providers.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 

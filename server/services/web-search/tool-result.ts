@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 /** What a tool of the server's gives its caller. */
 export interface ToolResult {

@@ -1,6 +1,7 @@
 import { FIELD_NAMES, FIELDS, type FieldName } from "@gatehouse/ledger-format/fields";
 import type { FieldType } from "@gatehouse/ledger-format/field-types";
 import { sql, type RawBuilder } from "kysely";
+import { isObject } from "../../kernel/json-value.ts";
 
 /** The id is its own way in, bodies are not searched, and the two times have an index each. */
 const NOT_LOOKED_UP: readonly FieldName[] = ["id", "request_body_preview", "response_body_preview", "bodies_pruned_at", "erased_at"];
@@ -86,7 +87,7 @@ function partsOf(value: unknown): unknown[] {
 function hashOfPart(field: FieldName, part: unknown): RawBuilder<unknown> {
   if (!HEADER_FIELDS.includes(field)) return sql`(SELECT term FROM audit_json_terms(${JSON.stringify(part)}::text::jsonb) AS term LIMIT 1)`;
   // Of anything but an object a term that no headers have.
-  const [header] = typeof part === "object" && part !== null && !Array.isArray(part) ? Object.entries(part) : [];
+  const [header] = isObject(part) ? Object.entries(part) : [];
   return sql`hashtext(${header === undefined ? "" : `${header[0]}=${header[1]}`}::text)`;
 }
 

@@ -10,7 +10,7 @@ import { ambiguityOf, ambiguousName } from "../../wire/json/ambiguous-name.ts";
 import { extensionsIn } from "../../wire/a2a/extensions.ts";
 import { PartSlots } from "../../wire/a2a/part-slots.ts";
 import { Malformed } from "../../wire/a2a/shapes.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { isNestedDeeper } from "../../wire/json/nesting.ts";

@@ -2,7 +2,7 @@ import { httpStatusOf, type Refusal } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import { agentErrorOf } from "../../wire/a2a/agent-errors.ts";
-import type { JsonValue } from "../../wire/json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 
 const DOMAIN = "a2a-protocol.org";
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";

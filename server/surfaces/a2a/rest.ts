@@ -6,7 +6,7 @@ import type { AgentRequest, AgentResult, AgentWriter, ServedOperation } from "..
 import type { AgentService } from "../../services/agents/agent-service.ts";
 import { LIST_PARAMS } from "../../wire/a2a/agent-requests.ts";
 import { eventObject, Malformed, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
-import type { JsonObject, JsonValue } from "../../wire/json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { agentExchange, bodyOf, malformed } from "./agent-exchange.ts";
 import { agentOfPath, decoded } from "./agent-path.ts";
 import { mediaType, restRefusals } from "./refusals.ts";

@@ -3,7 +3,7 @@ import { LIST_PARAMS } from "../../wire/a2a/agent-requests.ts";
 import { Malformed, namedMember, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
 import { newPushConfig } from "../../wire/a2a/v03-push-config.ts";
 import { newSendParams } from "../../wire/a2a/v03-requests.ts";
-import type { JsonObject, JsonValue } from "../../wire/json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 
 const TASK_ID = ["GetTask", "CancelTask", "SubscribeToTask"];
 

@@ -13,7 +13,7 @@ import type { AgentService } from "../../services/agents/agent-service.ts";
 import { eventObject } from "../../wire/a2a/shapes.ts";
 import { oldEvent, oldTask } from "../../wire/a2a/v03-objects.ts";
 import { oldTaskPushConfig } from "../../wire/a2a/v03-push-config.ts";
-import { isObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { A2A_SUBTYPES } from "../../wire/a2a/audit-subtypes.ts";
 import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
 import { agentOfPath } from "./agent-path.ts";

@@ -5,7 +5,7 @@ import type { Surface } from "../../road/surface.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import { type ResumableUploadService, takeLastPiece, takePiece } from "../../services/files/resumable-upload.ts";
 import { baseName, unstorableFacts } from "../../services/files/said-of-file.ts";
-import { isObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { geminiFileOf, geminiFileSurface, apiVersionIn } from "./gemini-files.ts";
 

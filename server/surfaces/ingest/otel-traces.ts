@@ -4,7 +4,7 @@ import type { Surface } from "../../road/surface.ts";
 import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ambiguityOf, ambiguousName } from "../../wire/json/ambiguous-name.ts";
-import type { JsonValue } from "../../wire/json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 import { type DecodedTraces, decodeTraces } from "../../wire/otlp/traces.ts";
 import { messageOf } from "../llm/refusals.ts";
 

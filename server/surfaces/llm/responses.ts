@@ -5,7 +5,7 @@ import type { PreviousAnswer, SealsTold } from "../../road/conversation.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { sealsIn } from "../../wire/responses/item-references.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";

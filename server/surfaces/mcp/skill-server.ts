@@ -3,7 +3,7 @@ import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { ToolRequest } from "../../services/tools/tool-request.ts";
 import type { ToolService } from "../../services/tools/tool-service.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { statelessResult } from "../../wire/mcp/bridge.ts";
 import { resultText } from "../../wire/mcp/rpc.ts";
 import { PROTOCOL_CODES, rpcIdOf, rpcRefusals } from "./rpc-refusals.ts";

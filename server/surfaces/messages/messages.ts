@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { Conversation } from "../../road/conversation.ts";
 import type { Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
 import { versionProblems, type MessagesRequest, readMessagesRequest } from "../../wire/messages/messages-request.ts";

@@ -1,3 +1,4 @@
+import { objectInJson } from "../../kernel/json-value.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { ToolService } from "../../services/tools/tool-service.ts";
 import type { Call } from "../../road/call.ts";
@@ -80,7 +81,7 @@ function readRequest(
   if (body !== null && body.byteLength > MAX_BYTES) return refuse("body_too_large", "The request body is larger than the broker accepts.");
   const text = body === null ? "" : new TextDecoder().decode(body);
   const type = headers.get("content-type")?.toLowerCase() ?? "";
-  const json = jsonOf(type.startsWith("application/json") ? text : "");
+  const json = objectInJson(type.startsWith("application/json") ? text : "");
   const unclear = json === null ? null : ambiguousName(json);
   if (unclear !== null) return refuse("ambiguous_name", ambiguityOf(unclear));
   const twice = json === null ? null : repeatedName(text, json);
@@ -95,15 +96,6 @@ function readRequest(
     json,
     scope,
   };
-}
-
-function jsonOf(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 }
 
 function written(answer: BrokerAnswer): Answer {

@@ -1,5 +1,5 @@
 import { ambiguityOf, ambiguousName } from "../../wire/json/ambiguous-name.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
 
@@ -15,8 +15,7 @@ export function readRunEnd(body: Uint8Array | null): EndBody | Refusal {
   } catch {
     return refuse("invalid_body", undefined, { fields: [{ field: "", message: "is not JSON" }] });
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return refuse("invalid_body", undefined, { fields: [{ field: "", message: "must be a JSON object" }] });
+  if (!isObject(value)) return refuse("invalid_body", undefined, { fields: [{ field: "", message: "must be a JSON object" }] });
   const unclear = ambiguousName(value as JsonObject);
   if (unclear !== null) return refuse("ambiguous_name", ambiguityOf(unclear));
   const { state = null, outcome = null, ...rest } = value as Record<string, unknown>;

@@ -6,7 +6,8 @@ import type { FileService } from "../../services/files/caller.ts";
 import type { FormBounds } from "../../services/files/upload-form.ts";
 import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";
 import { dataPicture, type MediaStore, storedMedia } from "../../services/files/stored-media.ts";
-import { isObject, JsonDocument, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
+import { JsonDocument } from "../../wire/json/document.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { readVideosRequest, spelledOut, type VideosRequest } from "../../wire/videos/videos-request.ts";
 

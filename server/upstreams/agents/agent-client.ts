@@ -4,7 +4,7 @@ import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { agentAnswer, agentAsk, type AgentOperation, agentStreamEvent } from "../../wire/a2a/agent-requests.ts";
 import { restError, rpcError } from "../../wire/a2a/errors.ts";
 import { type AgentEvent, INTERRUPTED_STATES, Malformed, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { isNestedDeeper } from "../../wire/json/nesting.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { frameData } from "../../wire/streams/sse-data.ts";

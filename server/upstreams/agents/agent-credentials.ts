@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { isObject } from "../../wire/json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import type { AgentAddress } from "./agent-address.ts";
 import type { AgentSend } from "./agent-send.ts";

@@ -1,5 +1,5 @@
 import type { Outbound } from "../../runtime/outbound.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { looseListOf, objectOf } from "../../wire/openai/loose-fields.ts";
 import { readBedrockCredential, signedHeaders } from "../providers/bedrock/credentials.ts";
 import { pathSegment, withoutSlash } from "../providers/send.ts";

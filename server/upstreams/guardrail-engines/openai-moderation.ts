@@ -1,5 +1,5 @@
 import type { Outbound } from "../../runtime/outbound.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { looseListOf, numberOf, objectOf } from "../../wire/openai/loose-fields.ts";
 import { withoutSlash } from "../providers/send.ts";
 import { CLEAR, type Engine, failed } from "../../wire/guardrail-engine.ts";

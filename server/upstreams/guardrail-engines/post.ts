@@ -1,5 +1,5 @@
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { type EngineQuestion, type EngineVerdict, failed } from "../../wire/guardrail-engine.ts";
 
 const MAX_BYTES = 1024 * 1024;

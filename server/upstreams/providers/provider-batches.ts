@@ -3,7 +3,7 @@ import { type Outbound, OutboundDenied } from "../../runtime/outbound.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 import { pacedBody } from "../../kernel/http/paced-body.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";

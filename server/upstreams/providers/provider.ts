@@ -1,7 +1,7 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Refusal } from "../../kernel/errors.ts";
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
-import type { JsonValue } from "../../wire/json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import type { ProviderAsk } from "../../wire/videos/video-codec.ts";
 import type { ProviderTraits } from "./traits.ts";

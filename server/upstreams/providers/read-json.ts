@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 
 /** More than any answer that holds no media. */

@@ -1,5 +1,5 @@
 import { textLines } from "../../wire/batch/text-lines.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { resultsWithExactCalls } from "../../wire/json/exact-tools.ts";
 
 const MOST_LINE = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { ProviderReply } from "./provider.ts";
 import { readJson } from "./read-json.ts";
 

@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { idIn, memberText, messagesIn, readUpstreamRpc, resultText } from "../../wire/mcp/rpc.ts";
 import { frameData } from "../../wire/streams/sse-data.ts";

@@ -1,6 +1,6 @@
 import { storableText } from "../../kernel/text/storable.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { msOfRetryAfter } from "../../wire/http/retry-after.ts";
 import { UsageRefused } from "./usage-vendor.ts";

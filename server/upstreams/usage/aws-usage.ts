@@ -1,7 +1,7 @@
 import { signAwsRequest } from "../../kernel/http/aws-signature.ts";
 import { nanoOf } from "../../kernel/nano-money.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { askVendor, nextPlace, objectList, textOr } from "./ask-vendor.ts";
 import { DAY_MS, DAY_SECONDS, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
 

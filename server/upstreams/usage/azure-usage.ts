@@ -1,6 +1,6 @@
 import { nanoOf } from "../../kernel/nano-money.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { askVendor, nextPlace, objectList, textOr } from "./ask-vendor.ts";
 import { DAY_SECONDS, monthBefore, type UsageAccess, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
 

@@ -1,6 +1,6 @@
 import { nanoOf } from "../../kernel/nano-money.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { AccessTokens } from "../providers/vertex/access-tokens.ts";
 import { readServiceAccount } from "../providers/vertex/service-account.ts";
 import { askVendor, objectList, textOr } from "./ask-vendor.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { type AgentEvent, readEvent, readTask } from "./shapes.ts";
 import { newEvent, newTask } from "./v03-objects.ts";
 import { oldSendParams } from "./v03-requests.ts";

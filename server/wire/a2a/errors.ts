@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../kernel/errors.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { AGENT_ERRORS } from "./agent-errors.ts";
 
 const byReason = new Map(AGENT_ERRORS.map((error) => [error.reason, error]));

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { AgentVersion } from "./agent-requests.ts";
 
 /** The header that names extensions of the protocol, in each version of it. */

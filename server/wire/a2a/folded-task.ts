@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { AgentEvent } from "./shapes.ts";
 
 /** A longer one is not kept: what an agent sends without end must not fill the memory. */

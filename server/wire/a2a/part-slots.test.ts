@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { PartSlots } from "./part-slots.ts";
 
 /** Texts in members that are for something else: of what type a part is, what a message is known by. */

@@ -1,5 +1,5 @@
 import { isRawJson } from "../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../inbound.ts";
 import { hasWords, holdsFile } from "../texts/other-texts.ts";
 import { renameMember } from "../json/rename-member.ts";

@@ -1,5 +1,5 @@
 import { isRawJson } from "../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
 /**
  * The objects of A2A v1.0 as the gateway reads them, whoever sent them. What they are made of is copied by name: members the

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { type AgentEvent, Malformed } from "./shapes.ts";
 import { listAt, newPart, objectAt, oldPart, present } from "./v03-parts.ts";
 

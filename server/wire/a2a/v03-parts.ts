@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { Malformed } from "./shapes.ts";
 
 /** The array at a place of what was sent; anything else is malformed. */

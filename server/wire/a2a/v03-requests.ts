@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { Malformed } from "./shapes.ts";
 import { newMessage, oldMessage } from "./v03-objects.ts";
 import { present } from "./v03-parts.ts";

@@ -1,5 +1,6 @@
 import { isStorableText } from "../../kernel/text/storable.ts";
-import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import { jsonMembersOf } from "../json/json-members.ts";
 import type { InputPiece } from "./text-lines.ts";
 

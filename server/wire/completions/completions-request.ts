@@ -1,4 +1,5 @@
-import { type FieldProblem, JsonDocument, type JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import { BodyChecks } from "../openai/body-checks.ts";
 import { objectOf, wholeOf } from "../openai/loose-fields.ts";
 import { openAiMembers, OpenAiRequest } from "../openai/openai-request.ts";

@@ -1,6 +1,6 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { writeOpenAiFault } from "../openai/fault.ts";
 import { chatUsageMember } from "../openai/usage-member.ts";
 import { lineJson } from "../streams/sse-data.ts";

@@ -1,6 +1,6 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { ConversationReply, StopReason } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { chatUsageMember } from "../openai/usage-member.ts";
 
 /** A whole completion. The format shows texts and refusals, which are texts here; reasoning has no place in it. */

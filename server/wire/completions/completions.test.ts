@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { ConversationReply } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { cut } from "../openai/arbitrary-cuts.ts";
 import { eventsOf } from "../openai/arbitrary-events.ts";
 import { fixturesOf } from "../openai/fixture-files.ts";

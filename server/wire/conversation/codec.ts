@@ -1,5 +1,6 @@
 import type { AnswerTexts } from "../texts/answer-texts.ts";
-import type { FieldProblem, JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import type { FieldProblem } from "../json/document.ts";
 import type { CacheQuestion } from "./question.ts";
 import type { ConversationEvent, ConversationReply, ProviderFault } from "./reply.ts";
 import type { ConversationRequest, Feature } from "./request.ts";

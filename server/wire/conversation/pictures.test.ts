@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
 import { chatCodec } from "../openai/chat-codec.ts";

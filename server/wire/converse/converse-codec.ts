@@ -4,7 +4,7 @@ import { writeConverseRequest } from "./converse-request.ts";
 import { ConverseStreamReader } from "./converse-stream.ts";
 import { readConverseFault } from "./fault.ts";
 import { sentSettings, textsOf } from "../sent-settings.ts";
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 
 /** Amazon Bedrock's Converse API: a format only providers speak here. */
 export const converseCodec: ProviderCodec = {

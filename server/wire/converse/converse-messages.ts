@@ -8,7 +8,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { toolInput } from "../messages/tool-input.ts";
 import { withoutBlankEnd } from "../messages/write-turns.ts";
 import { converseAudioBlock, converseDocumentBlock, converseImageBlock } from "./media.ts";

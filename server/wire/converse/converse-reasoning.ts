@@ -1,5 +1,5 @@
 import type { ConversationRequest, Effort, Reasoning } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { adaptiveEffort, budgetOf, effortOf, MIN_BUDGET } from "../messages/claude-thinking.ts";
 import { continuesWithoutThinking, forcesCall } from "../messages/thinking-limits.ts";
 import { thinkingStyle } from "./model-family.ts";

@@ -1,6 +1,6 @@
 import type { ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { servedByBedrock } from "../serving.ts";
 import { readConversePart } from "./read-reply-part.ts";
 import { converseStop } from "./stop.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { AssistantPart, UserPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { converseCodec } from "./converse-codec.ts";
 import { thinkingStyle } from "./model-family.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { ConversationRequest } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { CLAUDE, LLAMA, write, refused, text, call, result, tool, looped } from "../../../tests/support/formats/converse-request-parts.ts";
 
 test("a whole conversation in Bedrock's words", () => {

@@ -1,7 +1,7 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { type ClaudeSampling, claudeSampling } from "../messages/claude-sampling.ts";
 import { outputSchema } from "../messages/output-schema.ts";
 import { writeConverseMessages } from "./converse-messages.ts";

@@ -1,6 +1,6 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { servedByBedrock } from "../serving.ts";
 import { FrameTooLarge, refuseTooManyParts } from "../streams/stream-bounds.ts";
 import { EventStreamCutter, type EventStreamMessage, NotAnEventStream } from "./event-stream.ts";

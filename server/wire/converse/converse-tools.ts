@@ -1,5 +1,5 @@
 import type { ConversationRequest, Tool, ToolChoice } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { forcesCall } from "../messages/thinking-limits.ts";
 import { cachePoint } from "./converse-messages.ts";
 import { modelFamily } from "./model-family.ts";

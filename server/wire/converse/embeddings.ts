@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { EmbeddingsCodec, EmbeddingsRead } from "../embeddings/embeddings-codec.ts";
 import { readBedrockEmbeddings } from "./read-embeddings.ts";
 

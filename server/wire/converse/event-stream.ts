@@ -1,5 +1,5 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { HeldBytes, MAX_FRAME_BYTES } from "../streams/held-bytes.ts";
 import { refuseCostlyFrame } from "../streams/stream-bounds.ts";
 import { reasonOf } from "../../kernel/errors.ts";

@@ -1,6 +1,6 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { ProviderFault } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 /** HTTP status each of Bedrock's exceptions comes with when it is not inside a stream. */
 const STATUS: Readonly<Record<string, number>> = {

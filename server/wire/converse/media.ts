@@ -1,5 +1,5 @@
 import type { AudioPart, FilePart, ImagePart, MediaSource } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { RequestReport } from "./request-report.ts";
 
 const IMAGES: Readonly<Record<string, string>> = {

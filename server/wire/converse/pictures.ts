@@ -1,4 +1,4 @@
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import type { PicturesCodec } from "../images/pictures-codec.ts";
 
 const FINEST = new Set(["premium", "hd", "high"]);

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { EmbeddingsRead } from "../embeddings/embeddings-codec.ts";
 
 /** The answer to one of `bodies`; null when it is none. Titan gives one vector, Cohere a list, or one for each kind of number. */

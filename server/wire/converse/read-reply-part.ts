@@ -1,5 +1,5 @@
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { newToolUseId } from "./tool-use-ids.ts";
 
 export function readConversePart(block: JsonValue, position: number): AssistantPart | null {

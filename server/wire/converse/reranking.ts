@@ -1,4 +1,4 @@
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import type { RankedDocument, RerankCodec } from "../rerank/rerank-codec.ts";
 
 /** Cohere's and Amazon's models by InvokeModel: one shape, of which Cohere's asks for the version of its API. */

@@ -1,5 +1,5 @@
 import { endOfTurn, type StopReason } from "../conversation/reply.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 const STOPS: Readonly<Record<string, StopReason>> = {
   end_turn: "end",

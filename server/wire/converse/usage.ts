@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { plausibleUsage, count, type Usage } from "../usage.ts";
 
 /** The `usage` member of an answer or of a stream's metadata; null when it is not one. Input excludes what was cached. */

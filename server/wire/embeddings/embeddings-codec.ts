@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 import type { ProviderOperation } from "../operation.ts";
 
 /** Vectors of texts in a provider's own format. Pure, no I/O, never throws. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { readChatUsage } from "../openai/usage.ts";
 import type { Usage } from "../usage.ts";
 import type { EmbeddingsRead } from "./embeddings-codec.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectIn, objectsIn, textIn } from "./members.ts";
 
 export function partsOf(answer: JsonObject): readonly JsonObject[] {

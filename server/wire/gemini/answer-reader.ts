@@ -1,7 +1,7 @@
 import { refuseTooManyParts } from "../streams/stream-bounds.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { Signature } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { newGeminiCallId } from "./call-ids.ts";
 import { readGeminiFault } from "./fault.ts";
 import { detailOf, readGeminiStop } from "./finish-reasons.ts";

@@ -1,6 +1,6 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { withExactTools } from "../json/exact-tools.ts";
 import { AnswerReader } from "./answer-reader.ts";
 

@@ -1,5 +1,5 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { GeminiStreamWriter } from "./stream-writer.ts";
 
 /**

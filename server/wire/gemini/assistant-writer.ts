@@ -1,5 +1,5 @@
 import type { AssistantPart, Signature } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { exactObject } from "../json/exact-tools.ts";
 
 /** A part of the model's; null for what has nothing in it that Google would take. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { listIn, objectIn, textIn } from "./members.ts";
 import { generationOf } from "./model-name.ts";
 

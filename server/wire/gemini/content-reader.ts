@@ -9,7 +9,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { newGeminiCallId } from "./call-ids.ts";
 import { spellingIn } from "./member-names.ts";
 import type { GeminiReadReport } from "./read-report.ts";
@@ -118,7 +118,7 @@ export class ContentReader {
     const { text, isError } = readResponse(objectIn(result, "response") ?? {});
     const media: (ImagePart | FilePart)[] = [];
     for (const [i, part] of listIn(result, "parts").entries()) {
-      const nested = typeof part === "object" && part !== null && !Array.isArray(part) ? this.media(part, `${at}.parts[${i}]`) : null;
+      const nested = isObject(part) ? this.media(part, `${at}.parts[${i}]`) : null;
       if (nested?.kind === "audio")
         this.findings.refuse(`${at}.parts[${i}]`, "sounds cannot be a tool's result for the provider of this model");
       else if (nested !== null) media.push(nested);

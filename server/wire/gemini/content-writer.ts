@@ -1,7 +1,7 @@
 import type { Feature, Turn } from "../conversation/request.ts";
 import type { ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
 import { groupToolResults } from "../conversation/group-tool-results.ts";
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { writeAssistantPart } from "./assistant-writer.ts";
 import { withCallSignatures } from "./call-signatures.ts";
 import { writeMedia } from "./media.ts";

@@ -1,4 +1,5 @@
-import { type FieldProblem, isObject, JsonDocument } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import { jsonMembersOf } from "../json/json-members.ts";
 import { GeminiCountRequest } from "./count-request.ts";
 import { type GeminiRequest } from "./gemini-request.ts";

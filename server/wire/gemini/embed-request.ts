@@ -1,4 +1,5 @@
-import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { EmbeddingsCodec } from "../embeddings/embeddings-codec.ts";
 import { listIn, numberIn, objectIn, objectsIn } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";

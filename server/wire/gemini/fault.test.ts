@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { readGeminiEmbeddings, writeGeminiEmbeddings } from "./embeddings.ts";
 import { readGeminiFault, retryDelaySeconds, retryDetails, rpcStatusOf, writeGeminiFault } from "./fault.ts";
 

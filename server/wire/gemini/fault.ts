@@ -1,5 +1,5 @@
 import type { ProviderFault } from "../conversation/reply.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { member, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 
 /** Google's words for HTTP statuses, each with the status it stands for. */

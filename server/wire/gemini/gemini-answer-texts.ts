@@ -1,5 +1,5 @@
 import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { visitEvery } from "../openai/text-places.ts";
 import { spellingIn } from "./member-names.ts";
 import { member, objectIn, objectsIn, textIn } from "./members.ts";

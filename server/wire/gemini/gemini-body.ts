@@ -1,4 +1,4 @@
-import { type JsonObject, isObject } from "../json/document.ts";
+import { type JsonObject, isObject } from "../../kernel/json-value.ts";
 
 /** The body in an event's data; an error may stand in a list of its own. */
 export function bodyIn(data: string): JsonObject | null {

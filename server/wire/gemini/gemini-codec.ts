@@ -9,7 +9,7 @@ import { writeGeminiConversation } from "./request-writer.ts";
 import { GeminiStreamReader } from "./stream-reader.ts";
 import { geminiSseWriter } from "./stream-writer.ts";
 import { sentSettings, textsOf } from "../sent-settings.ts";
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 
 /** Google's generateContent, both ways. The model, and whether an answer streams, are in its address and never here. */
 export const geminiCodec: ConversationCodec = {

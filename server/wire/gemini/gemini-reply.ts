@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { Usage } from "../usage.ts";
 import { partsOf } from "./answer-parts.ts";
 import { withSearches } from "./grounding.ts";

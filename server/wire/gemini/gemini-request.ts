@@ -1,5 +1,6 @@
 import { definitionTexts } from "../texts/definition-texts.ts";
-import { type FieldProblem, JsonDocument, type JsonObject, type JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import { withExactTools } from "../json/exact-tools.ts";
 import { nameTexts } from "../texts/name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";

@@ -1,5 +1,5 @@
 import { concat } from "../streams/adjoining-bytes.ts";
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { closingQuote } from "../streams/passing-frames.ts";
 import { frameData, isWholeEvent } from "../streams/sse-data.ts";
 import { FrameCutter } from "../streams/sse-frames.ts";

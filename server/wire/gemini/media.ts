@@ -1,5 +1,5 @@
 import type { AudioPart, FilePart, ImagePart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectIn, textIn } from "./members.ts";
 
 /** The first characters that base64 gives each kind of file. */

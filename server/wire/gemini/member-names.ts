@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 /**
  * Google's REST layer takes every name in camelCase and in snake_case, and a single object where a list of one is meant.

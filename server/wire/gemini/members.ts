@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { snakeName } from "./member-names.ts";
 
 export function member(object: JsonObject, name: string): JsonValue | undefined {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { ratioOf } from "../images/aspect-ratio.ts";
 import type { PicturesCodec } from "../images/pictures-codec.ts";
 import { addedUsage } from "../usage.ts";

@@ -1,4 +1,5 @@
-import { asksNothing, type FieldProblem, type JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import { asksNothing, type FieldProblem } from "../json/document.ts";
 import { camelName } from "./member-names.ts";
 
 /** What a reader of a request could not put into the neutral form, by the caller's own names. */

@@ -1,5 +1,5 @@
 import type { Effort, Reasoning } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { booleanIn, numberIn, textIn } from "./members.ts";
 
 const EFFORT: Readonly<Record<string, Effort>> = { MINIMAL: "minimal", LOW: "low", MEDIUM: "medium", HIGH: "high" };

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { geminiArrayWriter } from "./array-writer.ts";
 import { geminiCodec } from "./gemini-codec.ts";
 

@@ -1,5 +1,5 @@
 import type { Candidate, ConversationEvent, ConversationReply, ReplyPart } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { Usage } from "../usage.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { listIn, member, objectIn, textIn } from "./members.ts";

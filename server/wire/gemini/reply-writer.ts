@@ -1,6 +1,6 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationReply, PicturePart } from "../conversation/reply.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { Usage } from "../usage.ts";
 import { writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiStop } from "./finish-reasons.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { geminiCodec } from "./gemini-codec.ts";
 import { TARGET, BARE, user, read, written, contents } from "../../../tests/support/formats/gemini-codec-parts.ts";
 

@@ -1,5 +1,5 @@
 import type { RequestRead } from "../conversation/codec.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { ContentReader } from "./content-reader.ts";
 import { spellingIn } from "./member-names.ts";
 import { GeminiReadReport } from "./read-report.ts";

@@ -1,7 +1,7 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, Feature, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { ContentWriter, type Unsupported } from "./content-writer.ts";
 import { writeGeminiThinking } from "./thinking.ts";
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { ConversationRequest, ToolChoice, Turn } from "../conversation/request.ts";
 import type { AssistantPart, TextPart, UserPart } from "../conversation/conversation-parts.ts";
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { geminiCodec } from "./gemini-codec.ts";
 import { readGeminiReply } from "./gemini-reply.ts";
 import { readGeminiRequest } from "./gemini-request.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { camelName } from "./member-names.ts";
 
 /** Deeper schemas are cut off: no model reads them, and the reading must end. */

@@ -1,5 +1,5 @@
 import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { camelName, spellingIn } from "./member-names.ts";
 import type { GeminiReadReport } from "./read-report.ts";
 import { booleanIn, member, numberIn, objectIn, objectsIn, textIn, textsIn } from "./members.ts";

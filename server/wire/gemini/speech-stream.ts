@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { SpeechStream, SpokenText } from "../speech/speech-codec.ts";
 import { usageOfSpeech } from "../speech/passed-sound.ts";
 import { BYTES_A_SAMPLE, openWavHeader } from "../speech/wav.ts";

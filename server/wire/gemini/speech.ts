@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { SpeechCodec } from "../speech/speech-codec.ts";
 import { wavOf } from "../speech/wav.ts";
 import { wordsOf } from "./answer-parts.ts";

@@ -1,7 +1,7 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
 import type { AssistantPart, Signature } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";

@@ -1,5 +1,5 @@
 import type { Effort, Reasoning } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { generationOf } from "./model-name.ts";
 
 const LEVEL: Readonly<Record<Effort, string>> = {

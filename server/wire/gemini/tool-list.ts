@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { camelName, spellingIn } from "./member-names.ts";
 import { listIn, objectsIn, textIn } from "./members.ts";
 

@@ -1,5 +1,5 @@
 import type { TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { type JsonObject, objectInJson } from "../../kernel/json-value.ts";
 
 /** Numbers this long lose digits when they are parsed. */
 const LONG_NUMBER = /\d{16}/;
@@ -26,10 +26,5 @@ export function writeResponse(result: ToolResultPart): JsonObject {
 
 function objectOf(text: string): JsonObject | null {
   if (!text.trimStart().startsWith("{") || LONG_NUMBER.test(text)) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  return objectInJson(text);
 }

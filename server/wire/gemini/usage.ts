@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { servedByGoogle } from "../serving.ts";
 import { audioOf, imagesOf, plausibleUsage, count, inputTokens, type Usage } from "../usage.ts";
 import { member, numberIn, objectsIn, textIn } from "./members.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { camelName, spellingIn } from "./member-names.ts";
 import { listIn, objectIn, objectsIn, textsIn } from "./members.ts";
 import { geminiToolName, geminiToolNames } from "./tool-list.ts";

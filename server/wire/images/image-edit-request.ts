@@ -1,5 +1,6 @@
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
-import { type JsonObject, type JsonDocument } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import type { JsonDocument } from "../json/document.ts";
 import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import type { Pictures } from "../media-asked.ts";

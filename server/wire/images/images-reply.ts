@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { count, imagesOf, type Usage } from "../usage.ts";
 
 export interface ImagesReply {

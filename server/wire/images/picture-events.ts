@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectsOf } from "../openai/loose-fields.ts";
 import { lineJson } from "../streams/sse-data.ts";
 import { sizeOf } from "./image-size.ts";

@@ -1,4 +1,5 @@
-import type { FieldProblem, JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import type { FieldProblem } from "../json/document.ts";
 import { keptTextProblems } from "../texts/kept-texts.ts";
 import { isSize } from "./image-size.ts";
 import { OURS } from "./pictures-request.ts";

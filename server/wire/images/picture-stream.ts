@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { Pictures } from "../media-asked.ts";
 import { type EventPlace, PassedEvents } from "../streams/passed-events.ts";
 import { addedUsage, estimateTokens, plausibleUsage, type Usage } from "../usage.ts";

@@ -1,4 +1,5 @@
-import { type FieldProblem, JsonDocument, type JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import { modelProblems } from "../prompted-request.ts";
 import type { SentFile } from "../http/sent-file.ts";
 import { ImageEditRequest } from "./image-edit-request.ts";

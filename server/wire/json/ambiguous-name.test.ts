@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ambiguousName } from "./ambiguous-name.ts";
-import type { JsonValue } from "./document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 import { folded } from "../../kernel/text/folded-name.ts";
 import { governedNames } from "./governed-names.ts";
 

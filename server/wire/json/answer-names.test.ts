@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { clearNames } from "./answer-names.ts";
-import { isObject, type JsonObject } from "./document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 function cleared(text: string): { said: boolean; body: JsonObject } {
   const body = JSON.parse(text) as JsonObject;

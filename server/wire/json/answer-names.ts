@@ -1,7 +1,7 @@
 import { knownName } from "./governed-names.ts";
 import { afterString, COLON, skipSpace } from "./json-members.ts";
 import { folded } from "../../kernel/text/folded-name.ts";
-import type { JsonObject } from "./document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 /** Names by which the formats of answers put texts and calls together, beside those that are governed in requests. */
 const OF_ANSWERS = `

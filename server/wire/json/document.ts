@@ -1,13 +1,9 @@
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { exactlyWritten, exactWriter } from "../../kernel/text/exact-numbers.ts";
 import { duplicateMember, editMembers, type Member, jsonMembersOf } from "./json-members.ts";
 import { ambiguityOf, nameProblem, TOO_DEEP } from "./ambiguous-name.ts";
 import { deepPlace, memberPlace, REQUEST_LEVELS } from "./nesting.ts";
 import { repeatedName } from "./repeated-name.ts";
-
-export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
-export interface JsonObject {
-  [name: string]: JsonValue | undefined;
-}
 
 /** Whether a member asks for nothing, so that nothing is lost without it: null, an empty list, an object without members. */
 export function asksNothing(value: unknown): boolean {
@@ -61,7 +57,7 @@ export class JsonDocument {
     } catch {
       return { field: "", message: "is not JSON" };
     }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return { field: "", message: "must be a JSON object" };
+    if (!isObject(value)) return { field: "", message: "must be a JSON object" };
     const members = jsonMembersOf(source);
     const twice = duplicateMember(members);
     if (twice !== null) return { field: twice, message: "stands more than once" };
@@ -150,7 +146,3 @@ export class JsonDocument {
 }
 
 const NONE: ReadonlyMap<string, string | null> = new Map();
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

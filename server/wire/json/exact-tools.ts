@@ -1,5 +1,5 @@
 import { exactlyWritten, exactMembers, exactValue, exactWriter } from "../../kernel/text/exact-numbers.ts";
-import type { JsonObject } from "./document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 const decoder = new TextDecoder();
 

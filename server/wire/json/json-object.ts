@@ -1,4 +1,5 @@
 import { type FieldError, invalidFields, refuse, Refused } from "../../kernel/errors.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 import { ambiguityOf, type AmbiguousName, ambiguousName, twinName } from "./ambiguous-name.ts";
 
@@ -27,8 +28,7 @@ function objectOf(
   } catch {
     throw invalidFields("invalid_body", [{ field: "", message: "The body is not JSON." }]);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalidFields("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
+  if (!isObject(value)) throw invalidFields("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
   const unclear = unclearName(value as Record<string, unknown>);
   if (unclear !== null) throw new Refused(refuse("ambiguous_name", ambiguityOf(unclear)));
   const unholdable = unholdableIn(value);

@@ -1,4 +1,4 @@
-import type { JsonObject } from "./document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 /** Calls a member otherwise, and tells how: another one that is called so already stays what it is. */
 export function renameMember(holder: JsonObject, from: string, to: string): string {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { APP_MIME_TYPE } from "./apps.ts";
 
 /** The page of an app, as its server gave it. */

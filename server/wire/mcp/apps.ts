@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 /** MCP Apps: tools that bring an interface of their own, as a page at a `ui://` address. */
 const EXTENSION = "io.modelcontextprotocol/ui";

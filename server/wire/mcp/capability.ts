@@ -1,6 +1,6 @@
 import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 /** What of a tool server a request names. */
 export interface Capability {

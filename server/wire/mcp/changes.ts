@@ -1,5 +1,5 @@
 import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../kernel/operations/subscription-bounds.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 /** The changes somebody wants to hear of, as `subscriptions/listen` says it. */
 export interface ChangeFilter {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { RpcMessage } from "./rpc.ts";
 
 /** Handshake: protocol versions up to 2025-11-25. Stateless: 2026-07-28 and later. */

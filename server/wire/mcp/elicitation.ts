@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 /** Whether a client with these capabilities can be asked to open an address. An elicitation without modes is a form. */
 export function supportsUrlElicitation(capabilities: JsonObject): boolean {

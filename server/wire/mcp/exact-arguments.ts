@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { parsedExactly } from "../../kernel/text/exact-numbers.ts";
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { edited } from "./rpc.ts";
 
 /** A number as its text says it, where the number this process would take it for is another. */

@@ -1,5 +1,5 @@
 import type { NamedHeaders } from "../../kernel/http/request-headers.ts";
-import type { JsonValue } from "../json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 import { type Capability, mirrorsName } from "./capability.ts";
 import { fromHeaderValue, headerValue } from "./header-values.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { handshakeParams, handshakeResult, statelessParams, statelessResult } from "./bridge.ts";
 import { readFilter, isWantedChange, writeFilter } from "./changes.ts";
 import { RequestHeaders } from "../../kernel/http/request-headers.ts";

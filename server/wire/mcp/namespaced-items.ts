@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { namespacedName, namespacedUri } from "./namespace.ts";
 
 /** One item of a member's list as the virtual server lists it. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 /** A list that goes on for longer is not followed: whoever asks for it whole did not get it. */
 export const MAX_PAGES = 500;

@@ -1,5 +1,5 @@
 import type { NamedHeaders, RequestHeaders } from "../../kernel/http/request-headers.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { argumentHeader, saysArgument } from "./headers.ts";
 
 /** One argument of a tool that the stateless dialect mirrors in `Mcp-Param-<header>`. */

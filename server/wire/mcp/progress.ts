@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { edited, memberText } from "./rpc.ts";
 
 /** Requests of several senders go out in one session, where no two may have the same progress token. */

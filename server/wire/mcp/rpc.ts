@@ -1,5 +1,6 @@
 import { exactReading, exactValue, rawJson } from "../../kernel/text/exact-numbers.ts";
-import { isObject, JsonDocument, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject, objectInJson } from "../../kernel/json-value.ts";
+import { JsonDocument } from "../json/document.ts";
 import { editMembers, jsonMembersOf } from "../json/json-members.ts";
 import { isNestedDeeper } from "../json/nesting.ts";
 import { repeatedName } from "../json/repeated-name.ts";
@@ -97,12 +98,7 @@ export function isRpcProblem(read: RpcMessage | RpcProblem): read is RpcProblem 
 
 /** A message an upstream sent, leniently: null when it is none. */
 export function readUpstreamRpc(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  return objectInJson(text);
 }
 
 /** The messages an upstream sent in one text: servers of the revision 2025-03-26 may send a list of them. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { interfaceOf } from "./apps.ts";
 import { type ParamHeader, paramHeaders } from "./param-headers.ts";
 

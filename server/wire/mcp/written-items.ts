@@ -1,5 +1,5 @@
 import { exactlyWritten } from "../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { jsonItemsOf } from "../json/json-members.ts";
 import { memberText } from "./rpc.ts";
 

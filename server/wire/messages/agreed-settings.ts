@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { takesTemperatureWithTopP } from "./claude-sampling.ts";
 import { thinkingRoomFor } from "./thinking-room.ts";
 

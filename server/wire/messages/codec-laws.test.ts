@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { ambiguousName } from "../json/ambiguous-name.ts";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { AssistantPart, TextPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { messagesCodec } from "./messages-codec.ts";
 import { readMessagesReply } from "./messages-reply.ts";
 import { readMessagesRequest } from "./messages-request.ts";

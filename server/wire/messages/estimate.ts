@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { estimateTokens } from "../usage.ts";
 import { textSlots } from "./text-slots.ts";
 

@@ -1,6 +1,6 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { ProviderFault } from "../conversation/reply.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 const TYPES: Readonly<Record<number, string>> = {
   400: "invalid_request_error",

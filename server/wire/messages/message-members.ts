@@ -1,6 +1,6 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import { pictureNote, type ReplyPart } from "../conversation/reply.ts";
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { toolInput } from "./tool-input.ts";
 
 /** A message as the official clients declare it; every member of its own that they declare is there. */

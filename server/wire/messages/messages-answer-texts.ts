@@ -1,5 +1,6 @@
 import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
-import { asksNothing, isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
+import { asksNothing } from "../json/document.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { holdsText } from "../openai/text-places.ts";
 import { isProse } from "./prose.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { tellsFailure } from "../openai/reply-object.ts";
 import type { Usage } from "../usage.ts";
 import { readMessagesUsage } from "./usage.ts";

@@ -1,5 +1,5 @@
 import { endOfTurn, type StopReason } from "../conversation/reply.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
 export interface MessagesStop {
   readonly reason: StopReason;

@@ -1,5 +1,5 @@
 import { concat } from "../streams/adjoining-bytes.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../streams/passing-frames.ts";
 import { frameData, isWholeEvent } from "../streams/sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";

@@ -1,4 +1,5 @@
-import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
+import type { FieldProblem } from "../json/document.ts";
 
 /** The `anthropic-version` of the gateway's own translations, and what a caller means who names none. */
 export const MESSAGES_VERSION = "2023-06-01";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
 /** Keywords the vendor's grammar refuses. They are said in the description instead, where the model still reads them. */
 const REFUSED: ReadonlySet<string> = new Set([

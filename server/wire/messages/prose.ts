@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { isDocumentText } from "../texts/other-texts.ts";
 
 /** Members of a block that hold words for the model, in blocks this gateway has no closer knowledge of as well. */

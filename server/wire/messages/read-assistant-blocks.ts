@@ -1,5 +1,5 @@
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { MessagesReadReport } from "./losses.ts";
 import { blocksOf, blockText, cacheOf, refuseBlock } from "./read-blocks.ts";
 

@@ -7,7 +7,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from "../conversation/conversation-parts.ts";
-import { type JsonObject, type JsonValue, isObject } from "../json/document.ts";
+import { type JsonObject, type JsonValue, isObject } from "../../kernel/json-value.ts";
 import type { MessagesReadReport } from "./losses.ts";
 
 export const blockText = (value: unknown): string | null => (typeof value === "string" ? value : null);

@@ -1,7 +1,7 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { RequestRead } from "../conversation/codec.ts";
 import { type ConversationRequest, EFFORTS, type Effort, type OutputFormat, type Reasoning, type Turn } from "../conversation/request.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { readAssistantParts } from "./read-assistant-blocks.ts";
 import { readTextParts, readUserParts } from "./read-blocks.ts";
 import { isNothing, type MessagesReadReport } from "./losses.ts";

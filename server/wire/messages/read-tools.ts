@@ -1,5 +1,5 @@
 import type { Tool, ToolChoice } from "../conversation/request.ts";
-import { isObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { isNothing, type MessagesReadReport } from "./losses.ts";
 import { cacheOf } from "./read-blocks.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import type { ConversationEvent, ConversationReply, StopReason } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { errorTypeOf } from "./fault.ts";
 import { messagesCodec } from "./messages-codec.ts";
 import { readMessagesReply } from "./messages-reply.ts";

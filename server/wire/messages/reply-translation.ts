@@ -1,7 +1,7 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { message, replyBlock } from "./message-members.ts";
 import { readMessagesStop, writeMessagesStop } from "./messages-stop.ts";
 import { assistantPart } from "./read-assistant-blocks.ts";

@@ -1,4 +1,5 @@
-import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
+import type { FieldProblem } from "../json/document.ts";
 
 /** Enough to act on; a body that is wrong everywhere is not listed whole. */
 const MAX_PROBLEMS = 20;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { ConversationRequest } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { messagesCodec } from "./messages-codec.ts";
 import { TARGET, COUNTS, BARE, PNG } from "../../../tests/support/formats/messages-codec-parts.ts";
 

@@ -1,6 +1,6 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { withExactTools } from "../json/exact-tools.ts";
 import { frameData } from "../streams/sse-data.ts";
 import { FrameTooLarge, refuseTooManyParts } from "../streams/stream-bounds.ts";

@@ -1,6 +1,6 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import { type ConversationEvent, pictureNote } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { message, NOT_STOPPED, textBlock, toolUseBlock } from "./message-members.ts";

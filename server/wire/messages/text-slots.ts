@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../inbound.ts";
 import { isNoText, knownMembers, otherSlots, otherTexts, type OtherVisitor, visitOther, visitOthers } from "../texts/other-texts.ts";
 import { addressSlots, base64Slots } from "../texts/text-documents.ts";

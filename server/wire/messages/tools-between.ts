@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
 /** Blocks among the messages that bring tools along, and those of tools a summary carries on. */
 function* toolBlocks(content: JsonValue | undefined): Generator<JsonObject> {

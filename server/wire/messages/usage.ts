@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { servedByMessages } from "../serving.ts";
 import { addedUsage, plausibleUsage, count, type Usage } from "../usage.ts";
 

@@ -1,6 +1,6 @@
 import type { CacheHint, FilePart, ImagePart, TextPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
 import type { Feature } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { type ToolIds } from "./tool-ids.ts";
 import { isProblem, messagesDocumentBlock, messagesImageBlock, type Written } from "./write-media.ts";
 

@@ -1,5 +1,5 @@
 import type { FilePart, ImagePart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { fromBase64 } from "../texts/text-file.ts";
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);

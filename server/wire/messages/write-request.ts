@@ -1,7 +1,7 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { outputSchema } from "./output-schema.ts";
 import { claudeSampling } from "./claude-sampling.ts";
 import { forcesCall } from "./thinking-limits.ts";

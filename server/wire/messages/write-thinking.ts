@@ -1,6 +1,6 @@
 import type { TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, Feature, Reasoning } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { adaptiveEffort, budgetOf, claudeThinking, MIN_BUDGET } from "./claude-thinking.ts";
 import { continuesWithoutThinking, forcesCall } from "./thinking-limits.ts";
 import { FALLBACK_CEILING, thinkingRoomFor } from "./thinking-room.ts";

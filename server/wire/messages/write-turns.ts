@@ -1,6 +1,6 @@
 import type { Turn } from "../conversation/request.ts";
 import type { AssistantPart, TextPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { ToolIds } from "./tool-ids.ts";
 import { toolInput } from "./tool-input.ts";
 import { cacheControl, contentOf, messagesTextBlock, messagesUserBlock, type MessagesWriteReport } from "./write-blocks.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 
 /** True when the bytes are an answer to POST /moderations. */
 export function isModerationsReply(bytes: Uint8Array): boolean {

@@ -1,4 +1,5 @@
-import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
 import type { MediaAsked } from "../media-asked.ts";
 import { knownMembers, otherSlots, otherTexts, visitOthers } from "../texts/other-texts.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
 /** What a protected resource says of itself (RFC 9728). */
 export interface ResourceMetadata {

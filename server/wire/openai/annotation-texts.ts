@@ -1,5 +1,5 @@
 import type { ContentsList } from "../texts/answer-texts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectOf, objectsOf } from "./loose-fields.ts";
 
 /** Where an annotation says what it cites: itself, or a member named by its type. */

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type JsonObject, isObject } from "../json/document.ts";
+import { type JsonObject, isObject } from "../../kernel/json-value.ts";
 
 /** Bytes in pieces of the given sizes, used again and again. */
 export function cut(whole: string, sizes: readonly number[]): Uint8Array[] {

@@ -1,4 +1,5 @@
-import { type FieldProblem, isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
+import type { FieldProblem } from "../json/document.ts";
 
 const absent = (value: unknown): boolean => value === null || value === undefined;
 

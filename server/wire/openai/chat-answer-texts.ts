@@ -1,5 +1,5 @@
 import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { annotationsTexts, findingTexts } from "./annotation-texts.ts";
 import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
 

@@ -1,6 +1,6 @@
 import type { PicturePart } from "../conversation/reply.ts";
 import type { AssistantPart, CacheHint, ImagePart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { sourceOfUrl } from "./data-url.ts";
 import { filledOf, looseListOf, objectOf, objectsOf, textOrJson } from "./loose-fields.ts";

@@ -1,6 +1,6 @@
 import { refuseTooManyParts } from "../streams/stream-bounds.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { newCallId } from "./call-id.ts";
 import { argumentsText, contentPieces, pictures } from "./chat-assistant-reader.ts";
 import { chatStopDetail, chatStopReason } from "./chat-stop.ts";

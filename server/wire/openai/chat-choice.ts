@@ -1,6 +1,6 @@
 import type { Candidate, PicturePart } from "../conversation/reply.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { chatFinishReason, refusalNote } from "./chat-stop.ts";
 
 /** One answer of a chat completion. */

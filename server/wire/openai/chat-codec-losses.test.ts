@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { cut, cuts, mutated } from "./arbitrary-cuts.ts";
 import { replyOf } from "./arbitrary-events.ts";
 import { chatCodec } from "./chat-codec.ts";

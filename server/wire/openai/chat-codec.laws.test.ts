@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { chatAnswer, conversations, plainAssistant } from "./arbitrary-conversations.ts";
 import { cut, cuts } from "./arbitrary-cuts.ts";
 import { eventsOf, replyOf } from "./arbitrary-events.ts";

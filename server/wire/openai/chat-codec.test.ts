@@ -5,7 +5,7 @@ import type { Candidate, ConversationEvent, ConversationReply } from "../convers
 import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ConversationRequest } from "../conversation/request.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { cut, cuts } from "./arbitrary-cuts.ts";
 import { replyOf } from "./arbitrary-events.ts";
 import { chatCodec } from "./chat-codec.ts";

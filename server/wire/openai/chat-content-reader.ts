@@ -1,5 +1,5 @@
 import type { AudioPart, CacheHint, FilePart, ImagePart, TextPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { sourceOfUrl } from "./data-url.ts";
 import { filledOf, looseListOf, objectOf, stringOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";

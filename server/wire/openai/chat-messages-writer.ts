@@ -1,7 +1,7 @@
 import type { ConversationRequest } from "../conversation/request.ts";
 import type { AssistantPart, FilePart, ImagePart, TextPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
 import { groupToolResults } from "../conversation/group-tool-results.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { callIdWithin } from "./call-id.ts";
 import { dataUrl } from "./data-url.ts";
 import { fileName, plainSource } from "./files.ts";

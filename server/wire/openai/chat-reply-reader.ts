@@ -1,5 +1,5 @@
 import type { Candidate, ConversationReply } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { newCallId } from "./call-id.ts";
 import { assistantTexts, functionCalls, pictures } from "./chat-assistant-reader.ts";
 import { chatStopDetail, chatStopReason } from "./chat-stop.ts";

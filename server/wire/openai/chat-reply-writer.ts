@@ -1,6 +1,6 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { ConversationReply } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { choiceMember } from "./chat-choice.ts";
 import { chatUsageMember } from "./usage-member.ts";
 

@@ -1,6 +1,7 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { RequestRead } from "../conversation/codec.ts";
-import { asksNothing, type JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import { asksNothing } from "../json/document.ts";
 import { readEffort, readOutputFormat } from "./answer-settings.ts";
 import { readChatMessages } from "./chat-messages-reader.ts";
 import { readFunctionToolChoice, readFunctionTools } from "./function-tools.ts";

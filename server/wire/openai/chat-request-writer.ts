@@ -1,6 +1,6 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat } from "../conversation/request.ts";
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { writeChatMessages } from "./chat-messages-writer.ts";
 import { chatFunctionMembers, chatToolChoice } from "./chat-tools-writer.ts";
 import { endUserName } from "./end-user.ts";

@@ -1,4 +1,5 @@
-import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import { BodyChecks, MAX_PROBLEMS } from "./body-checks.ts";
 import { chatRoleOf, visitChatDefinitions, visitChatMessage, visitPrediction } from "./chat-text-places.ts";
 import { objectOf } from "./loose-fields.ts";

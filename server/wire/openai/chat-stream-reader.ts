@@ -1,6 +1,6 @@
 import { refuseTooManyParts } from "../streams/stream-bounds.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { CandidateReader } from "./chat-candidate-reader.ts";
 import { EventReader } from "./event-reader.ts";
 import { readOpenAiFault, statusOfFault } from "./fault.ts";

@@ -1,6 +1,6 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { imageMember } from "./chat-choice.ts";

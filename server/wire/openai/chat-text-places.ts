@@ -1,4 +1,4 @@
-import { type JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../texts/tool-texts.ts";
 import { type RequestVisitor, type TextVisitor, visitRequestMembers, visitRequestTexts } from "./text-places.ts";

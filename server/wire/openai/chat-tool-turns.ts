@@ -1,5 +1,5 @@
 import type { ToolResultPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { newCallId } from "./call-id.ts";
 import { functionCalls } from "./chat-assistant-reader.ts";
 import { contentParts } from "./chat-content-reader.ts";

@@ -1,5 +1,5 @@
 import type { Tool, ToolChoice } from "../conversation/request.ts";
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 
 export function chatFunctionMembers({ name, description, schema, strict }: Tool): JsonObject {
   const members: JsonObject = { name };

@@ -1,6 +1,6 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { frameData } from "../streams/sse-data.ts";
 import { FrameTooLarge } from "../streams/stream-bounds.ts";
 import { FrameCutter } from "../streams/sse-frames.ts";

@@ -1,5 +1,5 @@
 import type { ProviderFault } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, objectOf, stringOf } from "./loose-fields.ts";
 
 const NOTHING_SAID = "The provider reported an error and did not say what it was.";

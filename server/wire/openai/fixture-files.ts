@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 
 /** What vendors send, as their documentation and SDKs spell it: one reader for each folder of fixtures. */
 export function fixturesOf(moduleUrl: string) {

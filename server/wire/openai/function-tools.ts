@@ -1,5 +1,5 @@
 import type { Tool, ToolChoice } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "./loose-fields.ts";
 import { openAiToolName } from "./offered-tools.ts";

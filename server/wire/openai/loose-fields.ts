@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 /** Lenient reading of vendor JSON: a field of the wrong type counts as absent. */
 

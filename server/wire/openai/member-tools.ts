@@ -1,4 +1,5 @@
-import { asksNothing, type JsonObject, type JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
+import { asksNothing } from "../json/document.ts";
 import { objectOf, objectsOf } from "./loose-fields.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { filledOf, looseListOf, objectOf } from "./loose-fields.ts";
 
 /** The name of a tool definition, or of what a tool choice points at: a built-in tool is known by its type. */

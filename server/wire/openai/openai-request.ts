@@ -1,5 +1,6 @@
 import { definitionTexts } from "../texts/definition-texts.ts";
-import type { JsonDocument, JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
+import type { JsonDocument } from "../json/document.ts";
 import { nameTexts } from "../texts/name-texts.ts";
 import type { ConversationInbound, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
 import { fileSlots } from "../texts/text-documents.ts";

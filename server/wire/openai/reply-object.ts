@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../inbound.ts";
 import { REQUEST_LEVELS } from "../json/nesting.ts";
 import { hasWords, NO_TEXT_NAMES, visitOther } from "../texts/other-texts.ts";
@@ -166,7 +166,7 @@ const orderOf = (name: string): number => PLACES.get(name) ?? 0;
 
 /** What a tool is told as an object has names of the tool's. */
 function isData(name: string, value: unknown): boolean {
-  return name === "input" && typeof value === "object" && value !== null && !Array.isArray(value);
+  return name === "input" && isObject(value);
 }
 
 /** The arguments of a tool call: JSON text, or the object itself, which some servers take as well. */

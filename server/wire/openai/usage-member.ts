@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
 
 /** The `usage` member of a chat completion or a completion. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { servedByOpenAi } from "../serving.ts";
 import { audioOf, plausibleUsage, count, type Usage } from "../usage.ts";
 import { objectOf } from "./loose-fields.ts";

@@ -1,3 +1,4 @@
+import { isObject } from "../../kernel/json-value.ts";
 import { type Attributes, attributesOf, textAttribute } from "./attributes.ts";
 
 /** A span as it was told: ids in lower case, times in nanoseconds. */
@@ -30,7 +31,7 @@ const list = (value: unknown): Record<string, unknown>[] =>
 
 /** ExportTraceServiceRequest in JSON. Unknown members are ignored; null when the whole is no such request. */
 export function decodeTraces(body: unknown): DecodedTraces | null {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return null;
+  if (!isObject(body)) return null;
   const { resourceSpans } = body as { resourceSpans?: unknown };
   if (resourceSpans !== undefined && !Array.isArray(resourceSpans)) return null;
   const spans: Span[] = [];

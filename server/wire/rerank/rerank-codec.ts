@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import type { ProviderOperation } from "../operation.ts";
 
 /** Documents ordered by a query in a provider's own format. Pure, no I/O, never throws. */

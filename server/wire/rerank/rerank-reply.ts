@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { replyObject } from "../openai/reply-object.ts";
 import { plausibleCount } from "../usage.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 
 /** The most that ordering documents by a query can be billed as. */
 export interface Reranking {

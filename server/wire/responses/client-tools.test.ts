@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { responsesCodec } from "./responses-codec.ts";
 
 /** As agents for a terminal send them: groups, tools with inputs of their own, tools of the vendor, and some among the items. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { filledOf, looseListOf, numberOf, objectOf, objectsOf, stringOf, textOrJson } from "../openai/loose-fields.ts";
 import { openAiToolNames } from "../openai/offered-tools.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../inbound.ts";
 import { type BodyChecks, MAX_PROBLEMS } from "../openai/body-checks.ts";
 

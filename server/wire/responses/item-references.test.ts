@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { responsesCodec } from "./responses-codec.ts";
 import { readResponsesRequest, type ResponsesRequest } from "./responses-request.ts";
 import { statefulFields } from "./stateful-fields.ts";

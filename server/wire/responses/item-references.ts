@@ -1,4 +1,5 @@
-import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
+import type { FieldProblem } from "../json/document.ts";
 import { MAX_PROBLEMS } from "../openai/body-checks.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 

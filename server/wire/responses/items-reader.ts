@@ -1,7 +1,7 @@
 import { OwnPictures } from "../conversation/own-pictures.ts";
 import type { Turn } from "../conversation/request.ts";
 import type { AssistantPart, TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { newCallId } from "../openai/call-id.ts";
 import { filledOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";

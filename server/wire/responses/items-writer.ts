@@ -1,6 +1,6 @@
 import type { ConversationRequest } from "../conversation/request.ts";
 import type { AssistantPart, ImagePart, FilePart, UserPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { callIdWithin } from "../openai/call-id.ts";
 import { dataUrl } from "../openai/data-url.ts";
 import { fileName, plainSource } from "../openai/files.ts";

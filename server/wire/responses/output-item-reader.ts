@@ -1,6 +1,6 @@
 import type { PicturePart } from "../conversation/reply.ts";
 import type { AssistantPart, ReasoningPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { argumentsText } from "../openai/chat-assistant-reader.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 

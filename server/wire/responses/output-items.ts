@@ -1,6 +1,6 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { PicturePart, ReplyPart } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 import { exactObject } from "../json/exact-tools.ts";
 import { CLIENT_TOOLS } from "./client-tools.ts";

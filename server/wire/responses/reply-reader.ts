@@ -1,5 +1,5 @@
 import type { ConversationReply, ReplyPart, StopReason } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { newCallId } from "../openai/call-id.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { servedByOpenAi } from "../serving.ts";

@@ -1,6 +1,7 @@
 import type { RequestRead } from "../conversation/codec.ts";
 import type { ConversationRequest, Reasoning } from "../conversation/request.ts";
-import { asksNothing, type JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import { asksNothing } from "../json/document.ts";
 import { readEffort, readOutputFormat } from "../openai/answer-settings.ts";
 import { booleanOf, filledOf, looseListOf, numberOf, objectOf, wholeOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";

@@ -1,6 +1,6 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Reasoning, Tool, ToolChoice } from "../conversation/request.ts";
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { endUserName } from "../openai/end-user.ts";
 import { effortFor } from "../openai/reasoning-effort.ts";
 import { WriteReport } from "../openai/write-report.ts";

@@ -1,6 +1,6 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { StopReason } from "../conversation/reply.ts";
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import type { Usage } from "../usage.ts";
 import { responsesUsageMember } from "./usage.ts";
 

@@ -1,5 +1,5 @@
 import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { annotationsTexts, annotationTexts } from "../openai/annotation-texts.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { visitMembers, visitTexts } from "../openai/text-places.ts";

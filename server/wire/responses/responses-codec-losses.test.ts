@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ConversationRequest } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { mutated } from "../openai/arbitrary-cuts.ts";
 import { replyOf } from "../openai/arbitrary-events.ts";
 import { responsesCodec } from "./responses-codec.ts";

@@ -1,5 +1,6 @@
 import { definitionTexts } from "../texts/definition-texts.ts";
-import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../texts/tool-texts.ts";
 import { checkInputItems, itemRole } from "./input-items.ts";

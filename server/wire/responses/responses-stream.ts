@@ -1,5 +1,5 @@
 import { concat } from "../streams/adjoining-bytes.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { sealsIn } from "./item-references.ts";
 import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../streams/passing-frames.ts";

@@ -1,5 +1,5 @@
 import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { itemContents } from "./responses-answer-texts.ts";
 

@@ -1,5 +1,5 @@
 import type { ConversationEvent } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { filledOf } from "../openai/loose-fields.ts";
 import { callPart, messageParts, PARAGRAPH, reasoningPart } from "./output-item-reader.ts";
 

@@ -1,7 +1,7 @@
 import { servedByOpenAi } from "../serving.ts";
 import { refuseTooManyParts } from "../streams/stream-bounds.ts";
 import type { ConversationEvent, PicturePart, ReplyPart } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { newCallId } from "../openai/call-id.ts";
 import { EventReader } from "../openai/event-reader.ts";
 import { readOpenAiFault, statusOfFault } from "../openai/fault.ts";

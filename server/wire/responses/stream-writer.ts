@@ -1,6 +1,6 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { refusalNote } from "../openai/chat-stop.ts";
 import { writeOpenAiFault } from "../openai/fault.ts";
 import { lineJson } from "../streams/sse-data.ts";

@@ -1,6 +1,6 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { ToolChoice } from "../conversation/request.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";
 import { CLIENT_TOOLS } from "./client-tools.ts";

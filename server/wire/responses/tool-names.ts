@@ -1,6 +1,7 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { Tool } from "../conversation/request.ts";
-import type { FieldProblem, JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import type { FieldProblem } from "../json/document.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { cacheHint } from "../openai/chat-content-reader.ts";
 import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";

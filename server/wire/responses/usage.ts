@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { servedByOpenAi } from "../serving.ts";
 import { plausibleUsage, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";

@@ -1,3 +1,4 @@
+import { isObject } from "../../kernel/json-value.ts";
 import { invalidValue } from "./scim-error.ts";
 
 export interface ScimAttribute {
@@ -40,7 +41,7 @@ export const MAX_VALUES = 200;
 export const scimObject = (): ScimObject => Object.create(null) as ScimObject;
 
 export function isComplex(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value);
 }
 
 /** Names of attributes have no case (RFC 7643, section 2.1). */

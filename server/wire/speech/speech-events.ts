@@ -1,5 +1,5 @@
 import { concat } from "../streams/adjoining-bytes.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectOf, stringOf } from "../openai/loose-fields.ts";
 import { type EventPlace, PassedEvents } from "../streams/passed-events.ts";
 import type { StreamEnding, StreamPiece } from "../streams/stream.ts";

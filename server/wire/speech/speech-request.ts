@@ -1,4 +1,5 @@
-import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { keptTextProblems } from "../texts/kept-texts.ts";
 import { knownMembers, otherTexts } from "../texts/other-texts.ts";

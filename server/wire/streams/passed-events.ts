@@ -1,5 +1,5 @@
 import { concat } from "./adjoining-bytes.ts";
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, objectOf } from "../openai/loose-fields.ts";
 import { frameData, isWholeEvent } from "./sse-data.ts";
 import { FrameCutter } from "./sse-frames.ts";

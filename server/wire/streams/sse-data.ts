@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 
 const SPACE = 32;
 

@@ -1,5 +1,6 @@
 import { isStorableText } from "../../kernel/text/storable.ts";
-import type { FieldProblem, JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import type { FieldProblem } from "../json/document.ts";
 
 const LONGEST = 255;
 

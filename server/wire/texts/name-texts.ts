@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../inbound.ts";
 import { REQUEST_LEVELS } from "../json/nesting.ts";
 

@@ -1,5 +1,5 @@
 import type { ContentsList, Place } from "./answer-texts.ts";
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { hasWords, holdsFile, NO_TEXT_NAMES } from "./other-texts.ts";
 
 /** What a member is for, as far as its name tells: a sum of these. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../json/document.ts";
+import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../inbound.ts";
 import { REQUEST_LEVELS } from "../json/nesting.ts";
 import { base64Readers, isReadAsText, type ReadFile } from "./text-file.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { stringOf } from "../openai/loose-fields.ts";
 import { type EventPlace, PassedEvents } from "../streams/passed-events.ts";
 import type { Usage } from "../usage.ts";

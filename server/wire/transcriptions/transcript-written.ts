@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 import { replyObject } from "../openai/reply-object.ts";
 import { subtitleCues, subtitleTime } from "./subtitle-cues.ts";

@@ -1,7 +1,8 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
-import { type JsonObject, type JsonDocument } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import type { JsonDocument } from "../json/document.ts";
 import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import type { MediaAsked, Sound } from "../media-asked.ts";

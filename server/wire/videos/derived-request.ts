@@ -1,3 +1,4 @@
+import { isObject } from "../../kernel/json-value.ts";
 import type { FieldProblem, JsonDocument } from "../json/document.ts";
 import type { MediaAsked } from "../media-asked.ts";
 import { isSameResolution } from "./resolution.ts";
@@ -54,7 +55,7 @@ export class DerivedVideosRequest extends VideosRequest {
 /** The video that a request names; each problem names its field. */
 export function namedVideo({ value }: JsonDocument): { readonly id: string } | { readonly fields: readonly FieldProblem[] } {
   const { video } = value;
-  const id = typeof video === "object" && video !== null && !Array.isArray(video) && Object.keys(video).length === 1 ? video.id : null;
+  const id = isObject(video) && Object.keys(video).length === 1 ? video.id : null;
   return typeof id === "string" && id !== "" ? { id } : { fields: [{ field: "video", message: "must be {id}, of a video made here" }] };
 }
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { count, plausibleUsage, type Usage } from "../usage.ts";
 import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";

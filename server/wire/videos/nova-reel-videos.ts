@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, objectOf } from "../openai/loose-fields.ts";
 import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";
 import { failedLook, RUNNING, type VideoAsked, type VideoCodec } from "./video-codec.ts";

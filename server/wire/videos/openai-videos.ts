@@ -1,4 +1,4 @@
-import { isObject } from "../json/document.ts";
+import { isObject } from "../../kernel/json-value.ts";
 import { filledOf, numberOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { videoFrameOf, type FrameSize } from "./resolution.ts";
 import { failedLook, RUNNING, type VideoAsked, type VideoCodec, type VideoLook } from "./video-codec.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json/document.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, looseListOf, objectOf, objectsOf, wholeOf } from "../openai/loose-fields.ts";
 import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";
 import { failedLook, RUNNING, type VideoCodec } from "./video-codec.ts";

@@ -1,5 +1,5 @@
 import { storableText } from "../../kernel/text/storable.ts";
-import type { JsonValue } from "../json/document.ts";
+import type { JsonValue } from "../../kernel/json-value.ts";
 import type { ProviderOperation } from "../operation.ts";
 import type { Usage } from "../usage.ts";
 

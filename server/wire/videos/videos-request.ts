@@ -1,7 +1,8 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
-import type { FieldProblem, JsonDocument, JsonObject } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import type { FieldProblem, JsonDocument } from "../json/document.ts";
 import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import { keptTextProblems } from "../texts/kept-texts.ts";

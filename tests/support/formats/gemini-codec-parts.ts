@@ -1,6 +1,6 @@
 import { DEFAULT_REQUEST } from "../../../server/wire/conversation/default-request.ts";
 import type { ConversationRequest, Turn } from "../../../server/wire/conversation/request.ts";
-import type { JsonObject } from "../../../server/wire/json/document.ts";
+import type { JsonObject } from "../../../server/kernel/json-value.ts";
 import { geminiCodec } from "../../../server/wire/gemini/gemini-codec.ts";
 
 export const TARGET = { name: "gemini-3-flash", maxOutputTokens: null };

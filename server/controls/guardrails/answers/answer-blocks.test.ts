@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
 import { cpuMs, fixedWorkMs } from "../../../../tests/support/processes/cpu-time.ts";
 import { concat } from "../../../wire/streams/adjoining-bytes.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
 import { EventFraming } from "../../../road/output/frames.ts";
 import { answerGuardRun } from "../../../../tests/support/formats/answer-guard-run.ts";

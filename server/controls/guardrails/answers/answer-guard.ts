@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { InTurns } from "../../../kernel/scheduling/in-turns.ts";
 import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../../wire/texts/answer-texts.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { wholeSource } from "../../../wire/json/exact-tools.ts";
 import type { AskedText } from "../../../wire/texts/other-answer-texts.ts";
 import { hasWords } from "../../../wire/texts/other-texts.ts";

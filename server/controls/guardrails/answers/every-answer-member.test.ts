@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
 import { concat } from "../../../wire/streams/adjoining-bytes.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { EventFraming } from "../../../road/output/frames.ts";
 import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
 import { answerGuardRun } from "../../../../tests/support/formats/answer-guard-run.ts";

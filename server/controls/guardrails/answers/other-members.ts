@@ -1,6 +1,6 @@
 import type { InTurns } from "../../../kernel/scheduling/in-turns.ts";
 import type { AnswerTexts, ContentsList, OtherText } from "../../../wire/texts/answer-texts.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { addOtherTexts, type AskedText } from "../../../wire/texts/other-answer-texts.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 import { renameMember } from "../../../wire/json/rename-member.ts";

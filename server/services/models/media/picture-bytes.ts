@@ -1,6 +1,6 @@
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Provider, ProviderTarget } from "../../../upstreams/providers/provider.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { objectsOf } from "../../../wire/openai/loose-fields.ts";
 import { readUpTo } from "../../../wire/http/read-up-to.ts";
 

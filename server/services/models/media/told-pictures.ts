@@ -2,7 +2,7 @@ import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { usdFromMicros } from "../../../kernel/money.ts";
 import { arrivalOf, type Call } from "../../../road/call.ts";
 import { costAt } from "../../../road/metering/cost.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { onlyPictures } from "../../../wire/images/images-reply.ts";
 import type { PicturesRequest } from "../../../wire/images/pictures-request.ts";
 import { plausibleUsage, type Usage } from "../../../wire/usage.ts";

@@ -7,7 +7,7 @@ import type { ConversationRequest } from "../../../wire/conversation/request.ts"
 import { retryAfterIn } from "../../../wire/conversation/reply.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../../wire/conversation/translated-stream.ts";
-import { type JsonObject, isObject } from "../../../wire/json/document.ts";
+import { type JsonObject, isObject } from "../../../kernel/json-value.ts";
 import { withExactTools } from "../../../wire/json/exact-tools.ts";
 import type { OutboundChanges } from "../../../wire/inbound.ts";
 import { MAX_PROBLEMS } from "../../../wire/openai/body-checks.ts";

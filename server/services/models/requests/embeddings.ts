@@ -2,7 +2,7 @@ import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ProviderTraits } from "../../../upstreams/providers/traits.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
-import type { JsonValue } from "../../../wire/json/document.ts";
+import type { JsonValue } from "../../../kernel/json-value.ts";
 import type { EmbeddingsCodec, EmbeddingsRead } from "../../../wire/embeddings/embeddings-codec.ts";
 import { readEmbeddingsReply, writeEmbeddingsReply } from "../../../wire/embeddings/embeddings-reply.ts";
 import type { EmbeddingsRequest } from "../../../wire/embeddings/embeddings-request.ts";

@@ -1,6 +1,6 @@
 import { type Refusal, isRefusal, refuse } from "../../../kernel/errors.ts";
 import { estimated } from "../../../road/metering/stream-usage.ts";
-import type { JsonObject, JsonValue } from "../../../wire/json/document.ts";
+import type { JsonObject, JsonValue } from "../../../kernel/json-value.ts";
 import type { EmbeddingsRead } from "../../../wire/embeddings/embeddings-codec.ts";
 import { readVectors } from "../../../wire/embeddings/embeddings-reply.ts";
 import { singleEmbedding } from "../../../wire/gemini/embeddings.ts";

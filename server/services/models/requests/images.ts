@@ -1,6 +1,6 @@
 import { type Refusal, isRefusal, refuse } from "../../../kernel/errors.ts";
 import { arrivalOf, type Call } from "../../../road/call.ts";
-import type { JsonValue } from "../../../wire/json/document.ts";
+import type { JsonValue } from "../../../kernel/json-value.ts";
 import { ImageEditRequest } from "../../../wire/images/image-edit-request.ts";
 import { onlyPictures, readImagesReply } from "../../../wire/images/images-reply.ts";
 import type { PicturesCodec, PicturesRead } from "../../../wire/images/pictures-codec.ts";

@@ -1,7 +1,7 @@
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import type { Refusal } from "../../../kernel/errors.ts";
 import type { OutboundBytes } from "../../../kernel/http/outbound-bytes.ts";
-import type { JsonValue } from "../../../wire/json/document.ts";
+import type { JsonValue } from "../../../kernel/json-value.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { StreamCodec } from "../../../wire/streams/stream.ts";
 import type { ServiceTier, Usage } from "../../../wire/usage.ts";

@@ -1,7 +1,7 @@
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import { estimated } from "../../../road/metering/stream-usage.ts";
-import { isObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { replyObject } from "../../../wire/openai/reply-object.ts";
 import type { RerankCodec } from "../../../wire/rerank/rerank-codec.ts";
 import { type RankedAnswer, readRankedAnswer } from "../../../wire/rerank/rerank-reply.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import type { InboundRequest } from "../../../wire/inbound.ts";
 import type { Route } from "../../../road/target.ts";
 import { jsonAnswer, type WholeAnswer } from "../../../road/answer.ts";

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { MediaFile } from "../../../kernel/files/media-file.ts";
 import type { Attempt, Call } from "../../../road/call.ts";
-import type { JsonValue } from "../../../wire/json/document.ts";
+import type { JsonValue } from "../../../kernel/json-value.ts";
 import { NOTHING_SENT } from "../../../wire/sent-settings.ts";
 import type { Usage } from "../../../wire/usage.ts";
 import { isSameResolution } from "../../../wire/videos/resolution.ts";

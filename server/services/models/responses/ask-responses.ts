@@ -5,7 +5,7 @@ import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import { type AbortReason, abortReason, type Call } from "../../../road/call.ts";
 import { noteUpstreamModel } from "../../../road/record/upstream-model.ts";
 import { pathSegment } from "../../../upstreams/providers/send.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { faultWord } from "../../../wire/fault-word.ts";
 import { replyObject } from "../../../wire/openai/reply-object.ts";
 import type { StreamEnding, StreamPiece } from "../../../wire/streams/stream.ts";

@@ -8,7 +8,7 @@ import type { JobBudgets } from "../../../road/call-limits.ts";
 import type { BackgroundCalls } from "../../../road/background-calls.ts";
 import { costAt } from "../../../road/metering/cost.ts";
 import { meteredUsage } from "../../../road/metering/stream-usage.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { filledOf, objectOf } from "../../../wire/openai/loose-fields.ts";
 import { replyObject } from "../../../wire/openai/reply-object.ts";
 import { outputCharacters } from "../../../wire/responses/responses-reply.ts";

@@ -5,7 +5,7 @@ import { isRefusal, reasonOf, type Refusal, refuse } from "../../../kernel/error
 import type { Answer } from "../../../road/answer.ts";
 import { arrivalOf, type Call } from "../../../road/call.ts";
 import { modelOf } from "../../../road/target.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { isResponseId, storedIdOf } from "../../../wire/responses/stored-response.ts";
 import { type AskedResponse, askForResponse, type AskParts, noSuchResponse } from "./ask-responses.ts";
 import type { ResponseMeter } from "./response-meter.ts";

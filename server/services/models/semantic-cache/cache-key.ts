@@ -4,7 +4,7 @@ import type { SemanticCacheEntry } from "../../../directory/semantic-cache/confi
 import type { GroupScope, ModelEntry } from "../../../directory/snapshot.ts";
 import { isRawJson } from "../../../kernel/text/exact-numbers.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
-import type { JsonObject, JsonValue } from "../../../wire/json/document.ts";
+import type { JsonObject, JsonValue } from "../../../kernel/json-value.ts";
 import type { Call } from "../../../road/call.ts";
 import { surfaceOf } from "../../../road/content-surface.ts";
 import type { Route } from "../../../road/target.ts";

@@ -1,6 +1,6 @@
 import type { CallerCodec } from "../../../wire/conversation/codec.ts";
 import type { CacheQuestion } from "../../../wire/conversation/question.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 
 const LONGEST = 8_000;
 

@@ -1,4 +1,4 @@
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { quantised } from "./vectors.ts";
 
 /** The vector of an embeddings answer, as it is kept; null where there is none. */

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../../kernel/errors.ts";
-import { isObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { MessageSlots } from "../../../wire/mcp/message-slots.ts";
 import type { Call } from "../../../road/call.ts";
 import type { ToolTarget } from "../../../road/target.ts";

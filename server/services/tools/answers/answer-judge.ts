@@ -1,7 +1,7 @@
 import { refuse } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
 import type { ToolTarget } from "../../../road/target.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { answers, readUpstreamRpc } from "../../../wire/mcp/rpc.ts";
 import { answerGate, answersContent } from "./answer-gate.ts";
 import type { SealApproval } from "../approvals/approval-chain.ts";

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { ToolTarget } from "../../../road/target.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 
 export function refuseAnswerSize({ limits }: ToolTarget, text: string, result: JsonObject): Refusal | null {
   const { maxPayloadBytes, maxItems, maxRows } = limits;

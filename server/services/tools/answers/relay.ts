@@ -1,7 +1,7 @@
 import { KEEP_ALIVE_MS, keptAlive } from "./keep-alive.ts";
 import { UnclearMessage } from "../forwarding/unclear-message.ts";
 import { reasonOf, type Refusal, refuse, Refused } from "../../../kernel/errors.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import type { Dialect } from "../../../wire/mcp/dialect.ts";
 import { errorMember } from "../../../wire/mcp/rpc.ts";
 import { type StreamCodec, UNMETERED } from "../../../wire/streams/stream.ts";

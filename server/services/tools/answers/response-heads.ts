@@ -1,4 +1,4 @@
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { showsApps } from "../../../wire/mcp/apps.ts";
 import { supportsUrlElicitation } from "../../../wire/mcp/elicitation.ts";
 import type { ClientSupport } from "../sessions/session-token.ts";

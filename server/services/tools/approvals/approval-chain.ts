@@ -1,5 +1,5 @@
 import { continueApproval } from "../../../directory/tools/approvals.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { edited, memberText } from "../../../wire/mcp/rpc.ts";
 import type { Call } from "../../../road/call.ts";
 import { openState, sealState } from "../sessions/sealed-state.ts";

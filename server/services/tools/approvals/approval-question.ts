@@ -1,7 +1,7 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import { findApproval } from "../../../directory/tools/approvals.ts";
 import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { supportsUrlElicitation } from "../../../wire/mcp/elicitation.ts";
 import { edited, resultText } from "../../../wire/mcp/rpc.ts";
 import { baseUrl } from "../authorization/authorization-parts.ts";

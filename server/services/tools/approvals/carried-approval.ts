@@ -1,4 +1,4 @@
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { readUpstreamRpc } from "../../../wire/mcp/rpc.ts";
 import type { SealApproval } from "./approval-chain.ts";
 import type { Relay } from "../answers/relay.ts";

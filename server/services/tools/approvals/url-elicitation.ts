@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { requestText } from "../../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../../road/call.ts";
 import { cancellableRequest } from "../forwarding/cancellation.ts";

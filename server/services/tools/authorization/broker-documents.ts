@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../../wire/json/document.ts";
+import type { JsonValue } from "../../../kernel/json-value.ts";
 import { configuredClient } from "../../../directory/tools/oauth-upstream-clients.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";

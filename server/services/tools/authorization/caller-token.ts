@@ -1,6 +1,6 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { looksLikeApiKey } from "../../../kernel/secrets.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { covers } from "../../../wire/oauth/metadata.ts";
 import type { Call } from "../../../road/call.ts";
 import { requestCredential } from "../../../road/admission/request-credential.ts";

@@ -1,6 +1,6 @@
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { ulid } from "../../../kernel/ids.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { resultText } from "../../../wire/mcp/rpc.ts";
 import type { Call } from "../../../road/call.ts";
 import { type ToolTarget, toolsOf } from "../../../road/target.ts";

@@ -1,6 +1,6 @@
 import type { Principal } from "../../../directory/tools/oauth-tokens.ts";
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { parseScopes } from "../../../wire/oauth/challenge.ts";
 import type { Call } from "../../../road/call.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";

@@ -1,7 +1,7 @@
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { ambiguousName } from "../../../wire/json/ambiguous-name.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { repeatedName } from "../../../wire/json/repeated-name.ts";
 import { readUpTo } from "../../../wire/http/read-up-to.ts";
 

@@ -1,6 +1,6 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import type { McpSender } from "../../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, supportedChanges, isWantedChange, writeFilter } from "../../../wire/mcp/changes.ts";
 import type { Call } from "../../../road/call.ts";

@@ -3,7 +3,7 @@ import type { SessionCredential, SessionState } from "../../../directory/tools/s
 import type { Refusal } from "../../../kernel/errors.ts";
 import type { StreamAnswer } from "../../../road/answer.ts";
 import type { Call } from "../../../road/call.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import type { McpSender } from "../../../wire/mcp/bridge.ts";
 import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
 import type { Changes } from "./changes.ts";

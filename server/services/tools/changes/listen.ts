@@ -1,7 +1,7 @@
 import type { SessionCredential, SessionState } from "../../../directory/tools/session-state.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../../kernel/operations/subscription-bounds.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import type { McpSender } from "../../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, mergeFilters, writeFilter } from "../../../wire/mcp/changes.ts";
 import { META } from "../../../wire/mcp/dialect.ts";

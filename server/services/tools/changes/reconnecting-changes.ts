@@ -1,5 +1,5 @@
 import { type Refusal, isRefusal } from "../../../kernel/errors.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { changeNotifications, type ChangeFilter } from "../../../wire/mcp/changes.ts";
 import type { Changes } from "./changes.ts";
 

@@ -1,7 +1,7 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { progressTokenOf } from "../../../wire/mcp/progress.ts";
 import { exactMessage } from "../../../wire/mcp/rpc.ts";
 import { isRefusal } from "../../../kernel/errors.ts";

@@ -1,7 +1,7 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import type { McpSender } from "../../../wire/mcp/bridge.ts";
 import { openExchange } from "../forwarding/server-exchange.ts";
 import type { ToolParts } from "../tool-parts.ts";

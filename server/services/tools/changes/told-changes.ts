@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { type ChangeFilter, isWantedChange } from "../../../wire/mcp/changes.ts";
 import { META } from "../../../wire/mcp/dialect.ts";
 import { answers, exactMessage } from "../../../wire/mcp/rpc.ts";

@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal } from "../../../kernel/errors.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { MAX_LISTED, MAX_PAGES, nextCursor } from "../../../wire/mcp/paging.ts";
 
 /** A page with its JSON text. */

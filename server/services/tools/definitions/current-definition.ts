@@ -1,6 +1,6 @@
 import { reasonOf, type Refusal, refuse, Refused, isRefusal } from "../../../kernel/errors.ts";
 import { ulid } from "../../../kernel/ids.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { STATELESS_VERSION } from "../../../wire/mcp/dialect.ts";
 import { memberText, requestText } from "../../../wire/mcp/rpc.ts";
 import { digestOf } from "../../../wire/mcp/tool-definitions.ts";

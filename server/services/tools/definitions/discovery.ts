@@ -5,7 +5,7 @@ import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry
 import { reasonOf, type Refusal, isRefusal } from "../../../kernel/errors.ts";
 import { storableValue } from "../../../kernel/text/storable.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { isStatelessVersion, META, STATELESS_VERSION } from "../../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../../wire/mcp/headers.ts";
 import { MAX_LISTED, MAX_PAGES, nextCursor } from "../../../wire/mcp/paging.ts";

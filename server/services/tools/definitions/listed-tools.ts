@@ -1,6 +1,6 @@
 import { mayUseTool } from "../../../directory/tools/tool-access.ts";
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { isForModel, showsApps } from "../../../wire/mcp/apps.ts";
 import { type ListedTool, listedTools } from "../../../wire/mcp/tool-definitions.ts";
 import type { ToolTarget } from "../../../road/target.ts";

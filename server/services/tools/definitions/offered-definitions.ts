@@ -3,7 +3,7 @@ import type { ActionDefinition } from "../../../road/action.ts";
 import { addTag } from "../../../road/record/add-tag.ts";
 import type { Call } from "../../../road/call.ts";
 import type { ToolTarget } from "../../../road/target.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { digestOf } from "../../../wire/mcp/tool-definitions.ts";
 import { knownTool } from "./listed-tools.ts";
 import type { ToolParts } from "../tool-parts.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { edited, memberText } from "../../../wire/mcp/rpc.ts";
 import { writtenItems } from "../../../wire/mcp/written-items.ts";
 import type { Call } from "../../../road/call.ts";

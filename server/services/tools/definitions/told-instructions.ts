@@ -1,6 +1,6 @@
 import type { Call } from "../../../road/call.ts";
 import { addTag } from "../../../road/record/add-tag.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { edited, memberText } from "../../../wire/mcp/rpc.ts";
 import type { ToolParts } from "../tool-parts.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import type { RpcId } from "../../../wire/mcp/rpc.ts";
 import type { ResourceSubscriptions } from "../changes/resource-subscriptions.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";

@@ -1,5 +1,5 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText } from "../../../wire/mcp/rpc.ts";
 import type { Call } from "../../../road/call.ts";
 import { type ClientInput, questionFor } from "../questions/client-question.ts";

@@ -1,6 +1,6 @@
 import type { Refusal } from "../../../kernel/errors.ts";
 import { bridgedErrorCode, handshakeResult, statelessResult } from "../../../wire/mcp/bridge.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { edited, errorMember, memberText, resultText } from "../../../wire/mcp/rpc.ts";
 import type { Asked } from "./exchange.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";

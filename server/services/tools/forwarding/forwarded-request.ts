@@ -1,6 +1,6 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import type { Refusal } from "../../../kernel/errors.ts";
-import type { JsonObject, JsonValue } from "../../../wire/json/document.ts";
+import type { JsonObject, JsonValue } from "../../../kernel/json-value.ts";
 import type { McpSender } from "../../../wire/mcp/bridge.ts";
 import type { Capability } from "../../../wire/mcp/capability.ts";
 import type { Dialect } from "../../../wire/mcp/dialect.ts";

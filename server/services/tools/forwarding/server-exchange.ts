@@ -2,7 +2,7 @@ import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry
 import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
 import { type Refusal, refuse, Refused, isRefusal } from "../../../kernel/errors.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { handshakeParams, type McpSender, statelessParams } from "../../../wire/mcp/bridge.ts";
 import type { Capability } from "../../../wire/mcp/capability.ts";
 import { isStatelessVersion, STATELESS_VERSION } from "../../../wire/mcp/dialect.ts";

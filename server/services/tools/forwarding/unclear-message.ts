@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import { ambiguityOf, ambiguousName } from "../../../wire/json/ambiguous-name.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { repeatedName } from "../../../wire/json/repeated-name.ts";
 
 /** Why nobody may read a message of a tool server: what was looked at here might not be what its reader sees. */

@@ -6,7 +6,7 @@ import { FrameTooLarge } from "../../../wire/streams/stream-bounds.ts";
 import { FrameCutter } from "../../../wire/streams/sse-frames.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import { UnclearMessage, unclearMessage } from "./unclear-message.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 
 /** A message of a tool server with its own spelling. */
 export interface UpstreamMessage {

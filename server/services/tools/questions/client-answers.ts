@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { OWN_ID } from "../forwarding/gateway-request-id.ts";
 import type { ToolParts } from "../tool-parts.ts";
 

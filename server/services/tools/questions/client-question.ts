@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import { ulid } from "../../../kernel/ids.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { ownEntry } from "../../../kernel/collections/own-entry.ts";
 import { INPUT_CAPABILITY } from "../../../wire/mcp/input-capabilities.ts";
 import { requestText } from "../../../wire/mcp/rpc.ts";

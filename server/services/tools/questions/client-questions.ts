@@ -1,7 +1,7 @@
 import { isRefusal, refuse } from "../../../kernel/errors.ts";
 import { ulid } from "../../../kernel/ids.ts";
 import type { Call } from "../../../road/call.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { type ClientInput, questionFor } from "./client-question.ts";
 import type { ForwardedRequest } from "../forwarding/forwarded-request.ts";
 import type { ToolParts } from "../tool-parts.ts";

@@ -1,5 +1,5 @@
 import { ulid, uuid } from "../../../kernel/ids.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { answers, readUpstreamRpc, type RpcId } from "../../../wire/mcp/rpc.ts";
 import { cancelExchange } from "../forwarding/server-exchange.ts";
 import type { Asked } from "../forwarding/exchange.ts";

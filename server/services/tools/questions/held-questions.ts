@@ -1,5 +1,5 @@
 import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { supportsUrlElicitation } from "../../../wire/mcp/elicitation.ts";
 import { requestDigest } from "../../../wire/mcp/exact-arguments.ts";
 import { ownEntry } from "../../../kernel/collections/own-entry.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { exactValue } from "../../../kernel/text/exact-numbers.ts";
 import { logsAt } from "../../../wire/mcp/log-levels.ts";
 import { answers, idIn, memberText, resultText, type RpcId } from "../../../wire/mcp/rpc.ts";

@@ -1,6 +1,6 @@
 import type { Call } from "../../../road/call.ts";
 import type { ToolTarget } from "../../../road/target.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { withoutExecution } from "../../../wire/mcp/bridge.ts";
 import { edited } from "../../../wire/mcp/rpc.ts";
 import { writtenItems } from "../../../wire/mcp/written-items.ts";

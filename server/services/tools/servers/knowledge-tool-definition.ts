@@ -1,5 +1,5 @@
 import type { KnowledgeBaseEntry } from "../../../directory/knowledge/knowledge-base-entry.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 
 export const KNOWLEDGE_SEARCH = "search_knowledge";
 export const LONGEST_KNOWLEDGE_QUERY = 4_000;

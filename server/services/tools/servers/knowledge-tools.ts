@@ -7,7 +7,7 @@ import type { Call } from "../../../road/call.ts";
 import { type FoundPassage, type KnowledgeLookup, noteKnowledge, numbered } from "../../../road/knowledge.ts";
 import type { ToolRoute, ToolTarget } from "../../../road/target.ts";
 import { addTag } from "../../../road/record/add-tag.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { statelessResult } from "../../../wire/mcp/bridge.ts";
 import { memberText, errorText, type RpcMessage, resultText } from "../../../wire/mcp/rpc.ts";
 import { answerGate } from "../answers/answer-gate.ts";

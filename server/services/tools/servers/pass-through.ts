@@ -4,7 +4,7 @@ import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../../kernel/errors.ts";
 import { exactValue } from "../../../kernel/text/exact-numbers.ts";
 import { headersNamed } from "../../../kernel/http/request-headers.ts";
-import { type JsonObject, type JsonValue, isObject } from "../../../wire/json/document.ts";
+import { type JsonObject, type JsonValue, isObject } from "../../../kernel/json-value.ts";
 import { APPS_HOST } from "../../../wire/mcp/apps.ts";
 import { mirroredHeaders } from "../../../wire/mcp/headers.ts";
 import { isGatewayRequestId } from "../forwarding/gateway-request-id.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { type McpSender, withoutTasks } from "../../../wire/mcp/bridge.ts";
 import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
 import type { OpenChanges } from "../changes/listen.ts";

@@ -1,6 +1,6 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { exactValue } from "../../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { carriedClientCapabilities, type McpSender } from "../../../wire/mcp/bridge.ts";
 import { isTaskMethod } from "../../../wire/mcp/capability.ts";
 import { isHandshakeOnly, HANDSHAKE_VERSIONS, META, isStatelessOnly, STATELESS_VERSION } from "../../../wire/mcp/dialect.ts";

@@ -2,7 +2,7 @@ import type { VirtualServerEntry } from "../../../directory/tools/tool-server-en
 import { mayUseTool } from "../../../directory/tools/tool-access.ts";
 import { refuse, isRefusal } from "../../../kernel/errors.ts";
 import { exactlyWritten } from "../../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { type ChangeFilter, supportedChanges } from "../../../wire/mcp/changes.ts";
 import { type McpSender, statelessResult, withoutExecution } from "../../../wire/mcp/bridge.ts";
 import { memberOf, namespacedUri } from "../../../wire/mcp/namespace.ts";
@@ -56,8 +56,9 @@ export function serveVirtualServer(call: Call, virtual: VirtualServerEntry, rout
     changes: (filter, sender) => memberChanges(call, route.targets, filter, sender, parts),
     forward(message, sender, session) {
       const kind = LISTS[message.method ?? ""];
-      if (kind !== undefined) return list(call, kind, message, sender, session, route.targets, parts);
-      if (message.method === "completion/complete") return completed(call, message, sender, session, route.targets, parts);
+      const asked = { message, sender, session, targets: route.targets };
+      if (kind !== undefined) return list(call, kind, asked, parts);
+      if (message.method === "completion/complete") return completed(call, asked, parts);
       const member = NAMED_BY[message.method ?? ""];
       const target = route.targets[0];
       return member === undefined || target === undefined || route.capability === null
@@ -129,14 +130,20 @@ function namespacedChanges(slug: string, { honoured, notifications, close }: Cha
   return { honoured: { ...honoured, uris: honoured.uris.map((uri) => namespacedUri(slug, uri)) }, notifications: mapped(), close };
 }
 
-interface Delegation {
+/** A request that the caller sent, and the members it may concern. */
+interface AskedOfMembers {
+  readonly message: RpcMessage;
+  readonly sender: McpSender;
+  /** Null for a stateless caller. */
+  readonly session: string | null;
+  readonly targets: readonly ToolTarget[];
+}
+
+interface Delegation extends Omit<AskedOfMembers, "targets"> {
   /** Members of the params as the member server knows them. */
   readonly edits: Readonly<Record<string, JsonValue>>;
   readonly target: ToolTarget;
   readonly capability: NonNullable<ToolRoute["capability"]>;
-  readonly message: RpcMessage;
-  readonly sender: McpSender;
-  readonly session: string | null;
 }
 
 const REFERENCES: Readonly<Record<string, readonly ["prompt" | "resource", "name" | "uri"]>> = {
@@ -147,14 +154,7 @@ const REFERENCES: Readonly<Record<string, readonly ["prompt" | "resource", "name
 /**
  * A completion is the business of the member whose prompt or template it is for. A member that completes nothing has nothing to suggest.
  */
-async function* completed(
-  call: Call,
-  message: RpcMessage,
-  sender: McpSender,
-  session: string | null,
-  targets: readonly ToolTarget[],
-  parts: ToolParts,
-): Relay {
+async function* completed(call: Call, { message, sender, session, targets }: AskedOfMembers, parts: ToolParts): Relay {
   const { ref } = message.params;
   const [type, member] = (isObject(ref) ? REFERENCES[String(ref.type)] : undefined) ?? ["prompt", null];
   const name = isObject(ref) && member !== null ? ref[member] : undefined;
@@ -235,15 +235,7 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
 
 /** Every member's list as one. A member that fails is named in `_meta`, and fails nobody else. */
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
-async function* list(
-  call: Call,
-  kind: ListKind,
-  message: RpcMessage,
-  sender: McpSender,
-  session: string | null,
-  targets: readonly ToolTarget[],
-  parts: ToolParts,
-): Relay {
+async function* list(call: Call, kind: ListKind, { message, sender, session, targets }: AskedOfMembers, parts: ToolParts): Relay {
   if (message.params.cursor != null)
     return errorText(message.id, { code: -32602, message: "There is no such cursor: the list is given whole." });
   const asked = targets.filter(({ server }) => server.dialect === null || CAPABILITY_OF[kind] in server.capabilities);

@@ -1,6 +1,6 @@
 import type { SessionCredential, SessionStatus } from "../../../directory/tools/session-state.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import type { Call } from "../../../road/call.ts";
 import type { ToolRoute, ToolTarget } from "../../../road/target.ts";
 import { openState } from "./sealed-state.ts";

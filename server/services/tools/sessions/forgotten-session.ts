@@ -1,7 +1,7 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { requestText } from "../../../wire/mcp/rpc.ts";
 import { answerInTime } from "../forwarding/answer-in-time.ts";
 import type { PooledSession } from "../forwarding/exchange.ts";

@@ -1,7 +1,7 @@
 import type { WholeAnswer } from "../../../road/answer.ts";
 import type { Call } from "../../../road/call.ts";
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { HANDSHAKE_VERSIONS } from "../../../wire/mcp/dialect.ts";
 import { resultText, type RpcMessage } from "../../../wire/mcp/rpc.ts";
 import { SESSION_PURPOSE } from "./caller-session.ts";

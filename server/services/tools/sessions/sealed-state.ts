@@ -1,5 +1,5 @@
 import type { SecretBox } from "../../../kernel/secrets.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 
 const text = new TextDecoder();
 

@@ -3,7 +3,7 @@ import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { pooledSession } from "./session-pool.ts";
 import { endAllSessions, endIdleSessions } from "./end-sessions.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import type { PooledSession } from "../forwarding/exchange.ts";
 import { toolServerState } from "../definitions/tool-server-state.ts";
 

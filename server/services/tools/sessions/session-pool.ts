@@ -1,7 +1,7 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../../kernel/errors.ts";
 import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
-import { type JsonObject, type JsonValue, isObject } from "../../../wire/json/document.ts";
+import { type JsonObject, type JsonValue, isObject } from "../../../kernel/json-value.ts";
 import { HANDSHAKE_VERSIONS } from "../../../wire/mcp/dialect.ts";
 import { requestText } from "../../../wire/mcp/rpc.ts";
 import { digestOf } from "../../../wire/mcp/tool-definitions.ts";

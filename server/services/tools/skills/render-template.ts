@@ -1,6 +1,6 @@
 import Mustache from "mustache";
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 
 const LONGEST_TEMPLATE = 256 * 1024;
 const LONGEST_TEXT = 1024 * 1024;

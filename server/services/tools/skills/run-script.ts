@@ -7,7 +7,7 @@ import type { Call } from "../../../road/call.ts";
 import type { Gates } from "../../../road/gates.ts";
 import { languageOf } from "../../../upstreams/sandbox/languages.ts";
 import type { RunOutcome } from "../../../upstreams/sandbox/run-confined.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import type { ScriptCall } from "./script-call.ts";
 import { contentBlock } from "./skill-content.ts";
 import type { SkillTools } from "./skill-parts.ts";

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import { exactReading, isRawJson } from "../../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { exactAt } from "../argument-slots.ts";
 
 /** A script that a caller wants run, read. */

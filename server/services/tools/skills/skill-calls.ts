@@ -4,7 +4,7 @@ import { parsedExactly } from "../../../kernel/text/exact-numbers.ts";
 import { ulid } from "../../../kernel/ids.ts";
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { memberText } from "../../../wire/mcp/rpc.ts";
 import { digestOf } from "../../../wire/mcp/tool-definitions.ts";
 import { skillUri } from "../../../wire/mcp/skill-uri.ts";

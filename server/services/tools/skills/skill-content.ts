@@ -1,7 +1,7 @@
 import type { SkillEntry } from "../../../directory/skills/skill-entry.ts";
 import type { ServedFile, ServedSkill } from "../../../directory/skills/served-skills.ts";
 import { SKILL_DOCUMENT } from "../../../directory/skills/skill-file.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { skillUri } from "../../../wire/mcp/skill-uri.ts";
 
 /** Says of a block that it is somebody's content, whatever it tells its reader to do. */

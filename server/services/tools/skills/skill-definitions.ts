@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 
 /** Names stand in the schema where they are few enough to read. */
 const MOST_NAMED = 100;

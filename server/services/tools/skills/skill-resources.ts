@@ -1,7 +1,7 @@
 import { grantedSkills, type SkillEntry } from "../../../directory/skills/skill-entry.ts";
 import { SKILL_DOCUMENT } from "../../../directory/skills/skill-file.ts";
 import type { Call } from "../../../road/call.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { skillUri, skillUriOf } from "../../../wire/mcp/skill-uri.ts";
 import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
 import { mimeTypeOf, resourceOf, skillEntryOf } from "./skill-content.ts";

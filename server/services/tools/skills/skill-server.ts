@@ -4,7 +4,7 @@ import { isRefusal, reasonOf, refuse } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
 import { recordTarget } from "../../../road/outlet.ts";
 import type { ToolRoute, ToolTarget } from "../../../road/target.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import { statelessResult } from "../../../wire/mcp/bridge.ts";
 import { errorText, type RpcMessage, resultText } from "../../../wire/mcp/rpc.ts";
 import { skillUriOf } from "../../../wire/mcp/skill-uri.ts";

@@ -3,7 +3,7 @@ import { isRefusal, type Refusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Gates } from "../../../road/gates.ts";
 import type { RunOutcome } from "../../../upstreams/sandbox/run-confined.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import type { TextSlot } from "../../../wire/inbound.ts";
 import { utf8Text } from "./skill-content.ts";
 import type { SkillTools } from "./skill-parts.ts";

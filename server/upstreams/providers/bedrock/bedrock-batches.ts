@@ -1,6 +1,6 @@
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import {
   askForBatches,

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import { uuid } from "../../../kernel/ids.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
-import type { JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 import type { AnsweredInPart, Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { jsonTexts, sendEach } from "../send-each.ts";

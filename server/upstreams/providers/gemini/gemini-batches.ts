@@ -1,5 +1,5 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { resultsWithExactCalls } from "../../../wire/json/exact-tools.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 
 /** Vertex embeds by `:predict`, one text a call, where the Gemini API takes a batch: these turn one into the other. */
 export function predictBodies(batch: JsonObject): readonly JsonObject[] {

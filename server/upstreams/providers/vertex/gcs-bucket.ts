@@ -1,5 +1,5 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { isObject } from "../../../wire/json/document.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import { askForBatches, askForBatchJson, drained, VendorFault, wordIn } from "../provider-batches.ts";
 import type { ProviderTarget } from "../provider.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { objectInJson } from "../../../kernel/json-value.ts";
 
 /** What of a Google service account's key file is needed to call as it. */
 export interface ServiceAccount {
@@ -13,7 +13,7 @@ const TOKEN_URI = "https://oauth2.googleapis.com/token";
 
 /** The key file's JSON, as text or in base64; null for what is no key file: an OAuth access token. */
 export function readServiceAccount(apiKey: string): ServiceAccount | null {
-  const file = jsonOf(apiKey) ?? jsonOf(Buffer.from(apiKey, "base64").toString("utf8"));
+  const file = objectInJson(apiKey) ?? objectInJson(Buffer.from(apiKey, "base64").toString("utf8"));
   if (file === null || typeof file.client_email !== "string" || typeof file.private_key !== "string") return null;
   return {
     email: file.client_email,
@@ -22,14 +22,4 @@ export function readServiceAccount(apiKey: string): ServiceAccount | null {
     projectId: typeof file.project_id === "string" ? file.project_id : null,
     tokenUri: typeof file.token_uri === "string" ? file.token_uri : TOKEN_URI,
   };
-}
-
-function jsonOf(text: string): JsonObject | null {
-  if (!text.trimStart().startsWith("{")) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,7 @@
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { isObject, JsonDocument, type JsonObject } from "../../../wire/json/document.ts";
+import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
+import { JsonDocument } from "../../../wire/json/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { statusOfAnthropicFault } from "../anthropic/anthropic-batches.ts";
 import { statusOfGoogleCode } from "../gemini/gemini-batches.ts";

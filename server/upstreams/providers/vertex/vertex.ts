@@ -1,6 +1,7 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { JsonDocument, type JsonObject } from "../../../wire/json/document.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
+import { JsonDocument } from "../../../wire/json/document.ts";
 import { geminiMethod, sendPictures } from "../gemini/gemini.ts";
 import type { AnsweredInPart, Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
