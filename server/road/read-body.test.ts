@@ -9,7 +9,7 @@ async function bodyOf(coding: string, body: Uint8Array | string, mayBeGzip: bool
   const read = await readBody(
     new Request("http://gateway/", { method: "POST", headers: { "content-encoding": coding }, body: body as string }),
     MOST,
-    mayBeGzip,
+    { mayBeGzip },
   );
   return isRefusal(read) ? read.code : new TextDecoder().decode(read);
 }

@@ -10,17 +10,23 @@ const arrived = eventLoopBatch();
 
 const ofOperators = new ArrivingBodies();
 
+/** How a body is read. `place` and `sender`: see `ArrivingBodies.read`. */
+interface BodyTerms {
+  readonly mayBeGzip?: boolean;
+  readonly place?: string | null;
+  readonly sender?: string | undefined;
+  /** The bodies it is read among: those of operators, where nothing is said. */
+  readonly bodies?: ArrivingBodies;
+}
+
 /**
  * The request's body, or why it is not taken. A body over the bound is not read further than the bound, which holds for
- * what was packed as well. Bodies that arrive together go on together. `place` and `sender`: see `ArrivingBodies.read`.
+ * what was packed as well. Bodies that arrive together go on together.
  */
 export async function readBody(
   request: Request,
   maxBytes: number,
-  mayBeGzip = false,
-  place: string | null = null,
-  sender?: string,
-  bodies = ofOperators,
+  { mayBeGzip = false, place = null, sender, bodies = ofOperators }: BodyTerms = {},
 ): Promise<Uint8Array | Refusal> {
   const plain = () => readPlain(maxBytes, bodies.read(request, maxBytes, place, sender));
   // Names of codings are the same in any case.

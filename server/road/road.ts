@@ -114,7 +114,7 @@ export class Road {
     const place = isStranger(call) ? placeOf(call.ip) : null;
     calls.arriving++;
     try {
-      const read = await readBody(request, most, mayBeGzip, place, call.tenant?.id, bodies);
+      const read = await readBody(request, most, { mayBeGzip, place, sender: call.tenant?.id, bodies });
       // At the door nothing was kept free for the calls whose bodies were on their way then.
       return isRefusal(read) || calls.accepting ? read : NO_ROOM;
     } finally {

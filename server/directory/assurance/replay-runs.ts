@@ -101,7 +101,7 @@ export async function requestReplayRun(write: Write, tenantId: string, systemId:
     requested_by: write.actor.username,
     created_at: write.now,
   });
-  seal(write, tenantId, systemId, id, "request", { suite_version: suite.version });
+  seal(write, { tenant_id: tenantId, ai_system_id: systemId, id }, "request", { suite_version: suite.version });
   return replayRunRecord(await foundRun(write.trx, tenantId, systemId, id));
 }
 
@@ -110,20 +110,23 @@ export async function cancelReplayRun(write: Write, tenantId: string, systemId: 
   const row = await foundRun(write.trx, tenantId, systemId, id);
   if (!(await updateOpenRun(write.trx, id, { state: "cancelled", ended_at: write.now })))
     throw new Refused(refuse("illegal_transition", "This run came to its end.", { extra: { state: row.state, allowed: [] } }));
-  seal(write, tenantId, systemId, id, "cancel", {});
+  seal(write, row, "cancel", {});
   return replayRunRecord(await foundRun(write.trx, tenantId, systemId, id));
 }
 
 /** Tells in the admin log what a run came to. */
-export function sealReplayRun(
-  write: Write,
-  row: { tenant_id: string; ai_system_id: string; id: string },
-  told: Readonly<Record<string, unknown>>,
-): void {
-  seal(write, row.tenant_id, row.ai_system_id, row.id, "end", told);
+export function sealReplayRun(write: Write, row: RunKey, told: Readonly<Record<string, unknown>>): void {
+  seal(write, row, "end", told);
 }
 
-function seal(write: Write, tenantId: string, systemId: string, id: string, action: string, told: Readonly<Record<string, unknown>>): void {
+interface RunKey {
+  readonly tenant_id: string;
+  readonly ai_system_id: string;
+  readonly id: string;
+}
+
+function seal(write: Write, run: RunKey, action: string, told: Readonly<Record<string, unknown>>): void {
+  const { tenant_id: tenantId, ai_system_id: systemId, id } = run;
   sealRecord(write, {
     tenantId,
     system: systemAlone(systemId),

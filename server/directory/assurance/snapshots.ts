@@ -84,16 +84,20 @@ export async function captureSnapshot(
     captured_by: write.actor.username,
     created_at: write.now,
   });
-  await seal(write, tenantId, systemId, id, digest, "capture", { result: report.result });
+  await seal(write, { tenantId, systemId, id, digest }, "capture", { result: report.result });
   return readSnapshot(directory, tenantId, systemId, id);
+}
+
+interface SealedSnapshot {
+  readonly tenantId: string;
+  readonly systemId: string;
+  readonly id: string;
+  readonly digest: string;
 }
 
 async function seal(
   write: Write,
-  tenantId: string,
-  systemId: string,
-  id: string,
-  digest: string,
+  { tenantId, systemId, id, digest }: SealedSnapshot,
   action: string,
   told: Readonly<Record<string, unknown>>,
 ): Promise<void> {
@@ -117,7 +121,7 @@ export async function revokeSnapshot(write: Write, tenantId: string, systemId: s
   if (row.revoked_at !== null)
     throw new Refused(refuse("illegal_transition", "This snapshot is revoked already.", { extra: { state: "revoked", allowed: [] } }));
   await updateSnapshot(write.trx, id, { revoked_at: write.now, revoked_by: write.actor.username, revoke_reason: reason });
-  await seal(write, tenantId, systemId, id, row.digest, "revoke", { reason });
+  await seal(write, { tenantId, systemId, id, digest: row.digest }, "revoke", { reason });
   return read(await foundSnapshot(db, tenantId, systemId, id));
 }
 

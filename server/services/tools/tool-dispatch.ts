@@ -47,7 +47,7 @@ export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
           ? pausedCallStream(call, connecting, () => resumed(call, request, view, shared, null))
           : connecting;
     }
-    return gated(call, request, view, route, shared, looking, null);
+    return gated(call, { request, view, route, heldFor: null }, shared, looking);
   };
 }
 
@@ -75,7 +75,7 @@ async function resumed(
   call.target = now.target;
   delete call.row.agent_authz_decision;
   const route = admittedRoute(call);
-  return gated(call, request, view, route, shared, reached(call, route, shared, shared.outlet.look(call)), heldFor);
+  return gated(call, { request, view, route, heldFor }, shared, reached(call, route, shared, shared.outlet.look(call)));
 }
 
 /** The server for skills is the gateway itself: nobody is asked for anything. */
@@ -85,20 +85,25 @@ async function dispatchSkill(call: Call, request: ToolRequest, route: ToolRoute,
   return serveSynthesized(call, request, await skillServerFor(call, request, route, parts), parts);
 }
 
+interface GatedRequest {
+  readonly request: ToolRequest;
+  readonly view: RequestView;
+  readonly route: ToolRoute;
+  /** The id of the approval that the call was held for before; null where it was not held yet. */
+  readonly heldFor: string | null;
+}
+
 /** What can be shown to its server, behind the gates that what it does has to pass. */
 async function gated(
   call: Call,
-  request: ToolRequest,
-  view: RequestView,
-  route: ToolRoute,
+  { request, view, route, heldFor }: GatedRequest,
   shared: ToolServiceParts,
   looking: ToolParts,
-  heldFor: string | null,
 ): Promise<Answer | Refusal> {
   const [target] = route.targets;
   if (route.capability?.type !== "tool" || request.message?.method !== "tools/call" || target === undefined)
     return onwards(call, request, route, null, looking);
-  const tool = toolAction(call, request, route, target, route.capability.name, heldFor, looking);
+  const tool = toolAction(call, { request, route, target, name: route.capability.name, heldFor }, looking);
   const passage = await shared.outlet.open(call, tool.action);
   if (isRefusal(passage)) return passage;
   if (passage.kind === "pass")

@@ -16,7 +16,7 @@ export async function readJsonBody(request: Request, place: string | null): Prom
 }
 
 async function readBytes(request: Request, place: string | null): Promise<Uint8Array> {
-  const read = await readBody(request, MAX_BODY_BYTES, false, place);
+  const read = await readBody(request, MAX_BODY_BYTES, { place });
   if (isRefusal(read)) throw new Refused(read);
   return read;
 }

@@ -168,7 +168,7 @@ function discovered(type: string, { base, id }: ScimExchange, method: string): S
 }
 
 async function readJson(request: Request, ip: string): Promise<Record<string, unknown>> {
-  const read = await readBody(request, MAX_BODY_BYTES, false, placeOf(ip));
+  const read = await readBody(request, MAX_BODY_BYTES, { place: placeOf(ip) });
   if (isRefusal(read)) throw new Refused(read);
   return caselessObjectOf(utf8Of(read), request.headers.get("content-type") ?? "");
 }

@@ -19,15 +19,18 @@ export interface CountedAs {
 
 export type TruthOf = (period: Period) => WindowLimit["truth"];
 
-export function addWindows(
-  parts: Parts,
-  scope: number,
-  counted: CountedAs,
-  quotas: readonly QuotaTerms[],
-  effective: Fields,
-  at: number,
-  truth: TruthOf,
-): void {
+/** The quotas of one scope. */
+export interface WindowsOf {
+  /** Index of the scope in the plan. */
+  readonly scope: number;
+  readonly counted: CountedAs;
+  readonly quotas: readonly QuotaTerms[];
+  readonly effective: Fields;
+  readonly truth: TruthOf;
+}
+
+/** Adds a window for each quota: the one that is open at `at`. */
+export function addWindows(parts: Parts, { scope, counted, quotas, effective, truth }: WindowsOf, at: number): void {
   for (const [path, measure, period, warning, limitType] of quotas) {
     const value = effective.get(path) as number;
     const limit = measure === "micros" ? microsFromUsd(value) : value;

@@ -6,7 +6,7 @@ import { periodEnd } from "../../../directory/limits/periods.ts";
 import { microsFromUsd } from "../../../kernel/money.ts";
 import type { Call } from "../../../road/call.ts";
 import type { BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "../counters/counters.ts";
-import { addWindows, type CountedAs, type Parts, type QuotaTerms, type TruthOf } from "./plan-parts.ts";
+import { addWindows, type Parts, type QuotaTerms, type WindowsOf } from "./plan-parts.ts";
 import { addCapacity, capacityOf } from "./capacity-plan.ts";
 
 /**
@@ -93,23 +93,27 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
     if (groupWide && own.size > 0)
       addLimits(
         parts,
-        { key: `g/${id}`, kind: "group", groupId: id, groupName: name },
-        { prefix: `g/${id}`, epoch },
-        own,
-        policies.effective(id, "llm_limits"),
+        {
+          named: { key: `g/${id}`, kind: "group", groupId: id, groupName: name },
+          counted: { prefix: `g/${id}`, epoch },
+          own,
+          effective: policies.effective(id, "llm_limits"),
+          truth: (period) => (period === "hour" ? null : { ...truth, modelId: null, period }),
+        },
         at,
-        (period) => (period === "hour" ? null : { ...truth, modelId: null, period }),
       );
     const ofModel = policies.ownFields(id, "llm_limits", model.id);
     if (ofModel.size > 0)
       addLimits(
         parts,
-        { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name, itemName: model.name },
-        { prefix: `g/${id}/m/${model.id}`, epoch },
-        ofModel,
-        policies.effective(id, "llm_limits", model.id),
+        {
+          named: { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name, itemName: model.name },
+          counted: { prefix: `g/${id}/m/${model.id}`, epoch },
+          own: ofModel,
+          effective: policies.effective(id, "llm_limits", model.id),
+          truth: (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }),
+        },
         at,
-        (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }),
       );
   }
   addCapacity(parts, `c/model/${model.id}`, model.name, {
@@ -131,9 +135,14 @@ export function planExpiresAt(plan: CallPlan, at: number): number {
   return plan.windows.some(({ limitType }) => limitType.endsWith("_per_hour")) ? periodEnd("hour", at) : periodEnd("day", at);
 }
 
-type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
+/** What a group sets, for all its models or for one. */
+interface LimitsOfGroup extends Omit<WindowsOf, "scope" | "quotas"> {
+  readonly named: Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
+  /** What the group sets itself; `effective` has what it inherits as well. */
+  readonly own: Fields;
+}
 
-function addLimits(parts: Parts, named: Named, counted: CountedAs, own: Fields, effective: Fields, at: number, truth: TruthOf): void {
+function addLimits(parts: Parts, { named, counted, own, effective, truth }: LimitsOfGroup, at: number): void {
   const concurrent = own.has("concurrency.max_concurrent") ? (effective.get("concurrency.max_concurrent") as number) : null;
   const cooldown = (effective.get("throughput.cooldown_seconds") as number | undefined) ?? 0;
   const scope = parts.scopes.push({ ...named, cooldownMs: cooldown * 1000, maxConcurrent: concurrent }) - 1;
@@ -145,15 +154,8 @@ function addLimits(parts: Parts, named: Named, counted: CountedAs, own: Fields, 
     const capacity = capacityOf(perMinute, inForce === undefined ? null : amount(inForce), own.has(path) && !own.has(burst));
     parts.buckets.push({ key: `${named.key}/${measure}`, scope, measure, perMinute, capacity, limitType });
   }
-  addWindows(
-    parts,
-    scope,
-    counted,
-    QUOTAS.filter(([path]) => setsQuota(own, effective, path)),
-    effective,
-    at,
-    truth,
-  );
+  const quotas = QUOTAS.filter(([path]) => setsQuota(own, effective, path));
+  addWindows(parts, { scope, counted, quotas, effective, truth }, at);
 }
 
 /** The plan with the budgets of the group and of each above it, counted with what models cost. */
@@ -165,9 +167,17 @@ export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): Call
     const effective = policies.effective(id, "llm_limits");
     const budgets = QUOTAS.filter(([path, measure]) => measure === "micros" && setsQuota(own, effective, path));
     if (budgets.length === 0) continue;
-    const at0 = parts.scopes.push({ key: `b/${id}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
-    addWindows(parts, at0, { prefix: `g/${id}`, epoch: policies.epochOf(id) }, budgets, effective, at, (period) =>
-      period === "hour" ? null : { kind: "group", groupId: id, modelId: null, period },
+    const scopes = parts.scopes.push({ key: `b/${id}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null });
+    addWindows(
+      parts,
+      {
+        scope: scopes - 1,
+        counted: { prefix: `g/${id}`, epoch: policies.epochOf(id) },
+        quotas: budgets,
+        effective,
+        truth: (period) => (period === "hour" ? null : { kind: "group", groupId: id, modelId: null, period }),
+      },
+      at,
     );
   }
   return { ...plan, ...parts };

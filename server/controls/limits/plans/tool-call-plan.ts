@@ -16,21 +16,25 @@ export function toolCallPlan(scope: GroupScope, model: ModelEntry, at: number): 
       const rules = policies.ownFields(id, "llm_governance", itemId);
       const caps = TOOL_CALLS.filter(([path]) => rules.has(path));
       if (caps.length === 0) continue;
-      const index =
-        parts.scopes.push({
-          key: `t/${id}/${itemId}`,
-          ...(itemId === "" ? { kind: "group" } : { kind: "model", itemName: model.name }),
-          groupId: id,
-          groupName: name,
-          cooldownMs: 0,
-          maxConcurrent: null,
-        }) - 1;
-      const counted = { prefix: `t/${id}/${itemId}`, epoch: policies.epochOf(id) };
-      addWindows(parts, index, counted, caps, policies.effective(id, "llm_governance", itemId), at, () => ({
-        kind: "tool_results",
+      const scopes = parts.scopes.push({
+        key: `t/${id}/${itemId}`,
+        ...(itemId === "" ? { kind: "group" } : { kind: "model", itemName: model.name }),
         groupId: id,
-        modelId: itemId === "" ? null : itemId,
-      }));
+        groupName: name,
+        cooldownMs: 0,
+        maxConcurrent: null,
+      });
+      addWindows(
+        parts,
+        {
+          scope: scopes - 1,
+          counted: { prefix: `t/${id}/${itemId}`, epoch: policies.epochOf(id) },
+          quotas: caps,
+          effective: policies.effective(id, "llm_governance", itemId),
+          truth: () => ({ kind: "tool_results", groupId: id, modelId: itemId === "" ? null : itemId }),
+        },
+        at,
+      );
     }
   return { tenantId: scope.tenant.id, ...parts, needsPrice: false, needsBound: false };
 }

@@ -37,6 +37,16 @@ export interface FailoverParts extends AttemptParts {
   readonly random: () => number;
 }
 
+/** One attempt: which member was asked for what. */
+interface AskedMember {
+  readonly model: ModelEntry;
+  readonly prepared: PreparedRequest;
+  /** The attempt on the call's record. */
+  readonly told: Attempt;
+  /** False where the caller was gone before anything was sent. */
+  readonly isSent: boolean;
+}
+
 /** Nearly every provider takes a half for what it answers in a batch. */
 const BATCH_PRICE_FACTOR = 0.5;
 /** A wait for a member to be free again is worth it only while the caller's own client still waits. */
@@ -248,7 +258,7 @@ export class Failover {
     this.failedSince = true;
     linked?.release();
     if (grouped) parts.health.unanswered(model.id);
-    this.failed(model, told, result, isSent, prepared);
+    this.failed({ model, prepared, told, isSent }, result);
     return result;
   }
 
@@ -273,13 +283,7 @@ export class Failover {
       : null;
   }
 
-  private failed(
-    model: ModelEntry,
-    told: Attempt,
-    { failure, usage, status, left }: FailedAttempt,
-    isSent: boolean,
-    prepared: PreparedRequest,
-  ): void {
+  private failed({ model, prepared, told, isSent }: AskedMember, { failure, usage, status, left }: FailedAttempt): void {
     const { call, parts, route } = this;
     const abandoned = this.abandoned(failure.outcome);
     told.outcome = abandoned ?? failure.outcome;

@@ -27,16 +27,17 @@ export interface ToolAction {
   whileHeld(approval: Approval | null): Promise<WholeAnswer | Refusal | PausedCall | null>;
 }
 
-/** `name` is the tool as its server knows it; `heldFor` the approval that the call was held for before. */
-export function toolAction(
-  call: Call,
-  request: ToolRequest,
-  route: ToolRoute,
-  target: ToolTarget,
-  name: string,
-  heldFor: string | null,
-  parts: ToolParts,
-): ToolAction {
+export interface AskedTool {
+  readonly request: ToolRequest;
+  readonly route: ToolRoute;
+  readonly target: ToolTarget;
+  /** The tool as its server knows it. */
+  readonly name: string;
+  /** The id of the approval that the call was held for before; null where it was not held yet. */
+  readonly heldFor: string | null;
+}
+
+export function toolAction(call: Call, { request, route, target, name, heldFor }: AskedTool, parts: ToolParts): ToolAction {
   const { server, access } = target;
   const { message } = request;
   const stateless = request.envelope !== null;

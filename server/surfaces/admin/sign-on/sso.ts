@@ -65,7 +65,7 @@ async function arrived(call: Asked, page: SignOnPage, binding: string | null, ho
 }
 
 export async function formOf({ request, origin }: Pick<Asked, "request" | "origin">): Promise<URLSearchParams> {
-  const read = await readBody(request, FORM_BYTES, false, placeOf(origin.address));
+  const read = await readBody(request, FORM_BYTES, { place: placeOf(origin.address) });
   if (isRefusal(read)) throw new Refused(read);
   return new URLSearchParams(new TextDecoder().decode(read));
 }
