@@ -22,9 +22,9 @@ function configuration(): string {
     "secret" in variable ? `*secret*: ${variable.meaning}` : variable.meaning,
   ]);
   return (
-    `# Configuration\n\n${NOTE}\n\nThe gateway is configured by environment variables, read once at start. A bad value, or ` +
-    `a name that starts with \`GW_\` and is not here, stops the start with one line that says ` +
-    `so. One marked *secret* may stand in a file instead, without the line break at its end: \`NAME_FILE\` names it, as in ` +
+    `# Configuration\n\n${NOTE}\n\nThe gateway is configured by environment variables, which are read once at start. An invalid value, or ` +
+    `an unknown name that starts with \`GW_\`, stops the start with one line that says so. A value marked *secret* may come ` +
+    `from a file instead, without the line break at its end: \`NAME_FILE\` names the file, as in ` +
     `\`GW_SECRET_KEY_FILE=/run/secrets/gw-secret-key\`.\n\n${table(["variable", "default", "meaning"], rows)}\n`
   );
 }
@@ -37,14 +37,14 @@ function errors(): string {
     message,
   ]);
   return (
-    `# Errors\n\n${NOTE}\n\nEvery error the gateway itself answers with. \`retry\` says whether the same request may ` +
+    `# Errors\n\n${NOTE}\n\nEvery error that the gateway itself returns. \`retry\` says whether the same request may ` +
     `succeed later.\n\n` +
-    `- **Admin API:** \`{"detail": <message>, "code": <code>}\`, with \`fields\` where fields are at fault.\n` +
+    `- **Admin API:** \`{"detail": <message>, "code": <code>}\`, with \`fields\` if fields are invalid.\n` +
     `- **OpenAI-compatible routes, files, batch jobs, runs:** \`{"error": <message>, "code": <code>, "type": <OpenAI's type for the status>}\`.\n` +
-    `- **Anthropic's and Gemini's formats, MCP, A2A, OAuth, SCIM:** that one's own error shape, with the code in it: Anthropic's \`error.code\`, ` +
+    `- **Anthropic's and Gemini's formats, MCP, A2A, OAuth, SCIM:** the protocol's own error format, which contains the code: Anthropic's \`error.code\`, ` +
     `Gemini's \`error.details[0].code\`, \`error.data.code\` of JSON-RPC.\n` +
     `- **Portal API:** \`{"error": <message>, "code": <code>}\`.\n\n` +
-    `What a model provider refused (4xx) is passed on as the provider wrote it.\n\n${table(["code", "status", "retry", "message"], rows)}\n`
+    `A model provider's own refusal (4xx) is passed on as the provider wrote it.\n\n${table(["code", "status", "retry", "message"], rows)}\n`
   );
 }
 
@@ -61,14 +61,14 @@ function auditRow(): string {
     filledBy(name as FieldName, filled[name as FieldName]),
   ]);
   return (
-    `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by ` +
-    `the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the ` +
-    `field; the canonical bytes hold those fields in the order [of the format](ledger-export.md#the-hash-of-a-row). A ` +
-    `field that does not apply is null.\n\nThe column *filled by* says in which rows the tests saw a value: of every call, ` +
-    `of the text surfaces (chat completions, responses, completions, messages, Gemini), or of those named. *Calls of the ` +
-    `gateway's own* are judges, embeddings and guard models, which have their parent's id; *strangers* are callers without ` +
-    `a good credential. *Nothing yet* is a field that none of them filled, nearly always because the gateway does not have ` +
-    `yet what it tells of.\n\n${table(["field", "kind", "type", "hashed", "what it is", "filled by"], rows)}\n`
+    `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* values were observed by the gateway, *asserted* ones claimed by ` +
+    `the caller, *derived* ones computed when the row was written. The column *hashed* says which hash formats cover the ` +
+    `field; the canonical bytes contain those fields in the order [of the format](ledger-export.md#the-hash-of-a-row). A ` +
+    `field that does not apply is null.\n\nThe column *filled by* says in which rows the tests found a value: of every call, ` +
+    `of the text APIs (*text*: chat completions, responses, completions, messages, Gemini), or of those named. *Calls of the ` +
+    `gateway's own* (judges, embeddings, guard models) have their parent's ID; *strangers* are callers without ` +
+    `a valid credential. *Nothing yet* means that no test filled the field, nearly always because the gateway does not ` +
+    `have the feature yet.\n\n${table(["field", "kind", "type", "hashed", "what it is", "filled by"], rows)}\n`
   );
 }
 
@@ -91,7 +91,7 @@ function routes(): string {
   const open = OPEN_ROUTES.map((path) => ["GET", `\`${path}\``, "none", "no row"]);
   return (
     `# Routes of the runtime plane\n\n${NOTE}\n\nEach plane serves its OpenAPI 3.1 document at \`/openapi.json\`, made from the schemas that ` +
-    `check requests; each can be read and tried at \`/docs/\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`
+    `validate requests; read and try it at \`/docs/\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`
   );
 }
 

@@ -87,15 +87,15 @@ ${note}
 
 ## How a call reaches the provider
 
-*passes*: the caller's bytes go to the provider as they came, apart from what governance changed, and the answer's bytes come back. *as X*: translated into the format X and back; [the lists](translation.md) say what is dropped or refused. *estimate*: counted by the gateway, which says so in \`x-gw-token-count\`.
+*passes*: the caller's bytes go to the provider unchanged, except for what governance changed, and the answer's bytes come back. *as X*: translated into the format X and back; [the lists](translation.md) say what is dropped or refused. *estimate*: estimated by the gateway, as the answer says in \`x-gw-token-count\`.
 
 ${waysTable(table)}
 
-Models of OpenAI-compatible servers are spoken to by their modes: \`responses\` and \`completion\` pass where the model has the mode, and are translated where it has not.
+Models of OpenAI-compatible servers are called according to their modes: \`responses\` and \`completion\` pass if the model has that mode, and are translated otherwise.
 
 ## What is proved
 
-Each cell is run by the test suite with the vendor's own client, unchanged but for base URL and key, against an independent fake of the provider. *whole*: one answer; *stream*: streamed. \`–\`: the format or the provider has no such thing, or no test of it. Beside these, each translation pair has fixtures of the vendors' own bytes, and translated calls are compared with those of another gateway; every difference has its reason in \`tests/differential/explained.ts\`.
+Each cell is run by the test suite with the vendor's own client, unchanged but for base URL and key, against an independent fake of the provider. *whole*: one answer; *stream*: streamed. \`–\`: not available in the format or at the provider, or not tested. In addition, each translation pair has fixtures of the vendors' own bytes, and translated calls are compared with those of another gateway; every difference has its reason in \`tests/differential/explained.ts\`.
 
 ${SURFACES.map((surface) => proofTable(surface, table)).join("\n\n")}
 `;

@@ -89,22 +89,22 @@ const modelsTable = (table: Table) =>
     ),
   );
 
-const BESIDE = `## Beside the parameters
+const BESIDE = `## Other rules
 
-- **Sampling.** A model that takes default sampling alone (\`supports_sampling\`) is not told temperature, top p and top k; they count as dropped, unless they asked for the default.
-- **Output ceiling.** Anthropic requires one: without a caller's it is the model's \`max_output_tokens\`, else 4096.
-- **Reasoning.** Effort and budget stand for each other where a format has only one of them, and where a Claude takes only one: tokens from 3.7 on, effort from 4.6 on. What a provider signs (thinking blocks, thought signatures, sealed reasoning) goes back only to a provider of the same family; OpenAI's sealed reasoning, which another account refuses, is put back only for the provider record that it came from.
-- **Pictures in answers** are \`images\` of a chat message or delta (data URLs, as OpenRouter gives them) and \`image_generation_call\` items of a response. A message of Anthropic's has no place for one: a text says that it was left out. What of them a caller sends back (as \`images\`, as picture parts of an assistant's message, as such items, as inline data of Gemini's model) is shown to the model before what the user says next; without such a turn it is dropped.
-- **Files to OpenAI's formats** have a name that ends as their type does, and text files are sent as the texts they are, under their name.
-- **Ids of tool calls** that a vendor does not take (OpenAI's chat beyond 40 characters, its responses beyond 64, Anthropic and Bedrock other letters) are replaced in the request, alike in the call and in its result.
-- **Failed tools.** OpenAI's formats have no mark for a result that is an error: its text begins with \`Error\` there, unless it does already.
-- **Fees.** Audio tokens that a provider reports are metered at the model's audio prices, and searches of the vendor's own web search (Anthropic's \`server_tool_use\`, the \`web_search_call\` items of a response, one for a chat completion with \`web_search_options\`) at \`web_search_cost_per_thousand\`; a search without a price leaves the call unpriced. What a budget holds for them [stands elsewhere](../guides/limits.md#web-searches).
-- **Usage** is brought into the caller's format. A provider that tells none is estimated, and the row says so.
+- **Sampling.** A model that accepts only default sampling (\`supports_sampling\`) is not sent temperature, top p or top k; they count as dropped unless they request the default.
+- **Output ceiling.** Anthropic requires one: if the caller sends none it is the model's \`max_output_tokens\`, otherwise 4096.
+- **Reasoning.** Effort and token budget are converted into each other if a format has only one of them, or if a Claude accepts only one: tokens from 3.7 on, effort from 4.6 on. What a provider signs (thinking blocks, thought signatures, encrypted reasoning) goes back only to a provider of the same family. OpenAI's encrypted reasoning, which another account refuses, goes back only to the provider record that it came from.
+- **Pictures in answers** are \`images\` of a chat message or delta (data URLs, as OpenRouter returns them) and \`image_generation_call\` items of a response. An Anthropic message has no place for one: a text says that it was left out. If a caller sends them back (as \`images\`, as picture parts of an assistant's message, as such items, as inline data of Gemini's model), the model sees them before the user's next text; without such a turn they are dropped.
+- **Files for OpenAI's formats** get a name with the extension of their type, and text files are sent as text, under their name.
+- **Tool-call IDs** that a vendor does not accept (more than 40 characters for OpenAI's chat, more than 64 for its responses, other characters for Anthropic and Bedrock) are replaced in the request, in the call and in its result alike.
+- **Failed tools.** OpenAI's formats cannot mark a result as an error: its text then begins with \`Error\`, unless it already does.
+- **Fees.** Audio tokens that a provider reports are metered at the model's audio prices. The vendor's own web searches (Anthropic's \`server_tool_use\`, the \`web_search_call\` items of a response, one for a chat completion with \`web_search_options\`) are metered at \`web_search_cost_per_thousand\`. A search without a price leaves the call unpriced. [Limits](../guides/limits.md#web-searches) says what a budget holds for them.
+- **Usage** is converted into the caller's format. If a provider reports none it is estimated, and the row says so.
 - **Errors** of a provider come in the caller's own envelope.
 
 ## Embeddings
 
-For \`gemini\`, \`vertex\` and \`bedrock\` the input must be texts: tokens of one vendor mean nothing to another. \`dimensions\` is refused for Bedrock models whose vectors have one length, and Bedrock serves Titan and Cohere models only. \`encoding_format\` is served by the gateway. Other fields are not passed on.
+For \`gemini\`, \`vertex\` and \`bedrock\` the input must be text: one vendor's tokens mean nothing to another. \`dimensions\` is refused for Bedrock models with a fixed vector length, and Bedrock serves only Titan and Cohere models. The gateway itself applies \`encoding_format\`. Other fields are not passed on.
 `;
 
 /** What a translation loses: each statement of the tables is tried on the codecs when the page is made. */
@@ -113,24 +113,24 @@ export function translationPage(note: string, table: Table): string {
 
 ${note}
 
-A call whose surface and model's provider speak different formats is translated: the surface's **reader** takes the request apart, the provider's **writer** puts it together again. What a pair loses is what its reader loses and what its writer loses.
+A call whose surface and model's provider speak different formats is translated: the surface's **reader** parses the request into a common form, and the provider's **writer** writes it in the provider's format. A pair loses what its reader loses and what its writer loses.
 
-- **Dropped** is what can be lost without harm. The answer names it, in the caller's own field names, in the header \`x-gw-dropped-parameters\`.
-- **Refused** is what would change the answer. The call ends with 400 \`unsupported_parameter\`, which names each field. In a routing group another member is tried first.
+- **Dropped** can be lost without harm. The answer lists it, with the caller's field names, in the header \`x-gw-dropped-parameters\`.
+- **Refused** would change the answer. The call ends with 400 \`unsupported_parameter\`, which names each field. In a routing group other members are tried first.
 
-A request of the provider's own format passes whole, and none of this applies to it. A field that says nothing (null, an empty list, a default) is neither.
+None of this applies to a request in the provider's own format, which passes unchanged. A field without effect (null, an empty list, a default) is neither dropped nor refused.
 
 ## Readers: what a surface's request loses
 
 ${readersTable(table)}
 
-## Writers: what a provider cannot be told
+## Writers: what a provider does not support
 
-Tried with ${WRITERS.map(([name, , model]) => `\`${model}\` (${name})`).join(", ")}. An empty cell: it is told.
+Tried with ${WRITERS.map(([name, , model]) => `\`${model}\` (${name})`).join(", ")}. An empty cell: supported.
 
 ${writersTable(table)}
 
-A temperature outside a vendor's range is refused and not moved into it: another temperature is another answer. Pictures and files at an address are fetched by the gateway before they are written for Gemini and Converse, so no address stands in the table.
+A temperature outside a vendor's range is refused rather than clamped, because another temperature gives another answer. The gateway fetches pictures and files given by URL before it writes them for Gemini and Converse, so URLs are not in the table.
 
 ### What depends on the model, or concerns one format alone
 

@@ -106,50 +106,49 @@ export const VARIABLES = {
   GW_PUBLIC_URL: {
     schema: publicUrl,
     meaning:
-      "address of the runtime plane as clients and browsers know it, such as https://gateway.example; without it the one " +
-      "each request came to",
+      "address of the runtime plane as clients and browsers use it, such as https://gateway.example; without it, the host of " +
+      "each request",
   },
   GW_ADMIN_PUBLIC_URL: {
     schema: publicUrl,
     meaning:
-      "address of the control plane as browsers and directories know it, for sign-in by identity providers and the addresses of what is provisioned; without it the one each request came to",
+      "address of the control plane as browsers and directories use it, for sign-in by identity providers and the addresses of provisioned records; without it, the host of each request",
   },
   GW_TRUSTED_PROXIES: {
     schema: trustedProxies,
     default: "",
     meaning:
-      "comma list of addresses and ranges (IPv4 and IPv6, such as 10.0.0.0/8) of the proxies in front of both planes: from " +
-      "these, and from no one else, X-Forwarded-For is believed",
+      "comma list of addresses and ranges (IPv4 and IPv6, such as 10.0.0.0/8) of the proxies in front of both planes: X-Forwarded-For is trusted " +
+      "from these addresses only",
   },
-  GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
+  GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "roles of this process; a fleet may separate them" },
   GW_PROCESSES: {
     schema: integer(1, 64),
-    meaning:
-      "processes that serve calls behind the one port of the runtime plane, on a machine with cores to spare; without it one for " +
-      "each two cores, and eight at most",
+    meaning: "processes that serve calls behind the runtime plane's port; default: one for every two cores, at most eight",
   },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
   DATABASE_URL: {
     schema: databaseUrl,
     secret: true,
     meaning:
-      "PostgreSQL 15 or newer, by one address that leads to the server that takes writes; without it an embedded PostgreSQL runs under GW_DATA_DIR",
+      "PostgreSQL 15 or newer, by one address that leads to the writable server; without it an embedded PostgreSQL runs under GW_DATA_DIR",
   },
   VALKEY_URL: {
     schema: valkeyUrl,
     secret: true,
-    meaning: "Valkey or Redis 7 or newer, for counters that the machines of a fleet share; without it each machine counts for itself",
+    meaning: "Valkey or Redis 7 or newer, for limit counters that the machines of a fleet share; without it each machine counts for itself",
   },
   GW_LIMITS_WHEN_COUNTERS_AWAY: {
     schema: z.enum(["closed", "open"]),
     default: "closed",
-    meaning: "whether calls under rate limits alone go on while the shared counters are away; quotas and hard budgets always refuse then",
+    meaning:
+      "open or closed: whether calls that are only under rate limits pass while the shared counters are unreachable; quotas and hard budgets always refuse then",
   },
   GW_SECRET_KEY: {
     schema: base64Of32Bytes,
     secret: true,
     meaning:
-      "32 bytes, base64: wraps stored upstream secrets, and derives the HMAC keys and the key of admin tokens; generated into GW_DATA_DIR",
+      "32 bytes, base64: encrypts stored upstream secrets, and derives the HMAC keys and the signing key of admin tokens; default: generated into GW_DATA_DIR",
   },
   GW_JWT_SECRET: {
     schema: jwtSecret,
@@ -165,55 +164,55 @@ export const VARIABLES = {
   GW_AUDIT_DURABILITY: {
     schema: z.enum(["strict", "relaxed"]),
     default: "strict",
-    meaning: "strict: an answer ends only after its audit row is on stable storage; relaxed: it does not wait",
+    meaning: "strict: the last byte of an answer waits until its audit row is on stable storage; relaxed: it does not wait",
   },
   GW_AUDIT_JOURNAL_MAX_MB: {
     schema: integer(16, 1_048_576),
     default: "4096",
     meaning:
-      "disk the audit journals of a gateway may take together while the database is away, each of its processes an equal part; then calls are refused",
+      "disk space for all audit journals of a gateway while the database is away, shared equally by its processes; beyond it calls are refused",
   },
   GW_AUDIT_SHIP_WAIT_MS: {
     schema: integer(1, 10_000),
     default: "200",
     meaning:
-      "how long audit rows, which are in the journal already, wait for others before they go to the database together, in " +
-      "milliseconds; less shows them sooner, more spares the database",
+      "how long audit rows, already safe in the journal, are batched before they go to the database, in milliseconds; less " +
+      "shows them sooner, more saves database load",
   },
   GW_AUDIT_CHECKPOINT_FILE: {
     schema: text,
-    meaning: "file every signed checkpoint is appended to as well, best where the database's administrator cannot write",
+    meaning: "file to which every signed checkpoint is appended as well, best where the database's administrator cannot write",
   },
   GW_AUDIT_CHECKPOINT_URL: {
     schema: bucketPlace,
     meaning:
-      "s3://bucket/prefix: where every signed checkpoint is put as an object of its own, in an S3-compatible store; with the " +
-      "AWS_ variables below",
+      "s3://bucket/prefix in an S3-compatible store: every signed checkpoint is also stored there as an object; with the AWS_ " +
+      "variables below",
   },
   GW_BLOB_URL: {
     schema: bucketPlace,
     meaning:
       "s3://bucket/prefix: where the bytes of callers' files are stored, with the AWS_ variables below; without it a directory " +
-      "under GW_DATA_DIR, which serves one machine only",
+      "under GW_DATA_DIR, which works for one machine only",
   },
   GW_KNOWLEDGE_DIR: {
     schema: text,
     meaning:
-      "folder with one folder for each tenant, named by its id, below which connectors of knowledge bases may read directories and " +
-      "Git repositories; without it there is nothing they may read",
+      "folder that contains one folder per tenant, named by its id, in which knowledge base connectors may read directories " +
+      "and Git repositories; without it they may read none",
   },
   GW_KNOWLEDGE_URL: {
     schema: bucketPlace,
     meaning:
-      "s3://bucket/prefix: in an S3-compatible store, with the AWS_ variables below, a folder for each tenant, named by its id, below " +
-      "which connectors of knowledge bases may read; without it they may read no bucket",
+      "s3://bucket/prefix in an S3-compatible store, with the AWS_ variables below: contains one folder per tenant, named by " +
+      "its id, in which knowledge base connectors may read; without it they may read no bucket",
   },
   GW_KNOWLEDGE_MEMORY_MB: {
     schema: integer(0, 65_536),
     default: "256",
     meaning:
-      "memory that passages of knowledge bases are searched in at most, in MiB, in each process that serves calls; a knowledge base " +
-      "that finds no room is searched in the database, which takes longer; 0: all of them are",
+      "memory for searching passages of knowledge bases, in MiB, in each process that serves calls; knowledge bases that do " +
+      "not fit are searched in the database, which takes longer; 0: all are searched there",
   },
   AWS_ACCESS_KEY_ID: {
     schema: key,
@@ -224,7 +223,7 @@ export const VARIABLES = {
     secret: true,
     meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL, GW_BLOB_URL and GW_KNOWLEDGE_URL",
   },
-  AWS_SESSION_TOKEN: { schema: key, secret: true, meaning: "token that goes with keys for a time" },
+  AWS_SESSION_TOKEN: { schema: key, secret: true, meaning: "session token of temporary keys" },
   AWS_REGION: {
     schema: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be a region such as eu-central-1"),
     default: "us-east-1",
@@ -232,77 +231,76 @@ export const VARIABLES = {
   },
   AWS_ENDPOINT_URL_S3: {
     schema: bucketEndpoint,
-    meaning: "address of the store, such as https://minio.example:9000; without it that of AWS in the region",
+    meaning: "address of the store, such as https://minio.example:9000; default: AWS in the region",
   },
   GW_BOOTSTRAP_ADMIN_PASSWORD: {
     schema: firstPassword,
     secret: true,
     meaning: "password of the first system admin `admin`; generated and printed once",
   },
-  GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
-  GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
+  GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start creates no group, key, user or models" },
+  GW_DRAIN_SECONDS: {
+    schema: integer(0, 3600),
+    default: "30",
+    meaning: "how many seconds calls in flight may take to finish after SIGTERM",
+  },
   GW_DRAIN_NOTICE_SECONDS: {
     schema: integer(0, 3600),
     default: "2",
-    meaning: "how long after SIGTERM calls are still taken while /readyz says 503, so that a balancer sends them elsewhere first",
+    meaning:
+      "how many seconds after SIGTERM calls are still accepted while /readyz says 503, so that load balancers can redirect them first",
   },
   GW_STRANGER_ROWS_PER_MINUTE: {
     schema: integer(1, 1_000_000),
     default: "600",
     meaning:
-      "calls without a valid credential that have an audit row each, for each address (IPv6: each /64) and minute; the rest " +
-      "are answered 429 and told by one row",
+      "calls without a valid credential that get an audit row of their own, per address (IPv6: per /64) and minute; the rest " +
+      "are answered 429 and summarized in one row",
   },
   GW_BASELINE_CALLS: {
     schema: integer(1, 1_000_000),
     default: "1000",
-    meaning: "calls an AI System has to make before what is normal for it is frozen by itself",
+    meaning: "calls an AI System has to make before its baseline is frozen automatically",
   },
-  GW_BASELINE_DAYS: { schema: integer(0, 365), default: "7", meaning: "days it has to be seen for before that" },
+  GW_BASELINE_DAYS: { schema: integer(0, 365), default: "7", meaning: "days it has to be observed before that" },
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
   GW_UPSTREAM_TIMEOUT_SECONDS: {
     schema: integer(1, 86_400),
     default: "600",
-    meaning: "longest silence of an upstream: until its first byte, and between two pieces of a stream",
+    meaning: "longest silence of an upstream, in seconds: until its first byte, and between two pieces of a stream",
   },
   GW_JUDGE_MODEL: {
     schema: z.string().min(1).max(200),
-    meaning: "name of the model that judges semantic policies where neither the policy nor its tenant names one",
+    meaning: "name of the model that judges semantic policies if neither the policy nor its tenant names one",
   },
   GW_ALLOW_PRIVATE_UPSTREAMS: {
     schema: onOff,
     meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback",
   },
-  GW_MCP_STATELESS_PROBE: {
-    schema: onOff,
-    default: "on",
-    meaning: "whether tool servers are asked for the stateless dialect first when they are discovered",
-  },
+  GW_MCP_STATELESS_PROBE: { schema: onOff, default: "on", meaning: "whether discovery asks tool servers for the stateless dialect first" },
   GW_ALLOWED_ORIGINS: {
     schema: origins,
     default: "",
-    meaning:
-      "comma list of web origins, such as https://app.example, whose pages may call the text surfaces, the portal API and " +
-      "tool servers",
+    meaning: "comma list of web origins, such as https://app.example, whose pages may call the text APIs, the portal API and tool servers",
   },
   GW_MCP_ALLOWED_ORIGINS: {
     schema: origins,
     default: "",
-    meaning: "comma list of further web origins whose pages may call tool servers alone; the gateway's own may",
+    meaning: "comma list of further web origins whose pages may call tool servers only; the gateway's own origin always may",
   },
   GW_MCP_APP_DOMAINS: {
     schema: appDomains,
     default: "",
     meaning:
-      "comma list of hosts, such as https://cdn.example or https://*.example, that the interfaces of tools may reach from the " +
-      "portal when they ask for them. Without it they reach none",
+      "comma list of hosts, such as https://cdn.example or https://*.example, that tool interfaces (MCP Apps) in the portal may reach when they " +
+      "ask for them. Without it they reach none",
   },
   GW_SMTP_URL: {
     schema: smtpUrl,
     secret: true,
-    meaning: "mail server for welcome mails, smtp[s]://user:pass@host:port; together with GW_SMTP_FROM. Without it no mail is sent",
+    meaning: "mail server for welcome mails, smtp[s]://user:pass@host:port; requires GW_SMTP_FROM. Without it no mail is sent",
   },
-  GW_SMTP_FROM: { schema: mailFrom, meaning: "who those mails are from, such as Gatehouse <gateway@mail.example>" },
+  GW_SMTP_FROM: { schema: mailFrom, meaning: "sender of those mails, such as Gatehouse <gateway@mail.example>" },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: collectorUrl,
     meaning:
@@ -312,16 +310,16 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_HEADERS: {
     schema: collectorHeaders,
     secret: true,
-    meaning: "comma list of name=value, percent-encoded: headers it asks for, such as api-key=...",
+    meaning: "comma list of name=value, percent-encoded: headers that the collector requires, such as api-key=...",
   },
-  OTEL_SERVICE_NAME: { schema: text, default: "gatehouse", meaning: "what the gateway is called there" },
+  OTEL_SERVICE_NAME: { schema: text, default: "gatehouse", meaning: "service name of the gateway there" },
   OTEL_TRACES_SAMPLER_ARG: {
     schema: z
       .string()
       .regex(/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/, "must be a share from 0 to 1")
       .transform(Number),
     default: "1",
-    meaning: "share of traces that is sent, from 0 to 1; the whole of a trace or nothing of it",
+    meaning: "share of traces that is sent, from 0 to 1; each trace is sent completely or not at all",
   },
-  GW_LOG_LEVEL: { schema: z.enum(["debug", "info", "warn", "error"]), default: "info", meaning: "least important level that is logged" },
+  GW_LOG_LEVEL: { schema: z.enum(["debug", "info", "warn", "error"]), default: "info", meaning: "lowest level that is logged" },
 } as const satisfies Record<string, Variable>;

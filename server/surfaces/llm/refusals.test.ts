@@ -8,6 +8,6 @@ test("each field that is wrong is named in a sentence that reads", () => {
     "The request body is not valid. `n` must be a whole number.",
   );
   expect(messageOf(refuse("unsupported_parameter", undefined, fields("this model's provider gives one answer at a time")))).toBe(
-    "The model's provider cannot be told everything the request asks for. `n`: this model's provider gives one answer at a time.",
+    "The model's provider does not support everything the request asks for. `n`: this model's provider gives one answer at a time.",
   );
 });

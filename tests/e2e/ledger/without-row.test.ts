@@ -98,7 +98,7 @@ test("a request to an address, or with a method, that is not served says what is
   expect(await ask("PUT", `${runtime}/v1/proxy/llm/chat/completions`)).toEqual([
     405,
     "POST",
-    "This address does not answer this method. It answers POST.",
+    "This address does not support this method. It answers POST.",
     "method_not_allowed",
   ]);
   expect(await ask("GET", `${gateway.adminUrl}/v1/admin/resource-group`)).toEqual([
