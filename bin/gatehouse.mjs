@@ -11,14 +11,14 @@ const HELP = `Usage: gatehouse [command]
 
   start        run the gateway (the default); settings are environment variables, see docs/reference/configuration.md
   dev          run the gateway and restart it when its source changes
-  audit ...    verify the ledger, see gatehouse audit --help
-  backup ...   write a backup of the database, see gatehouse backup --help
+  audit ...    verify and export the ledger, see gatehouse audit --help
+  backup ...   write a backup, see gatehouse backup --help
   config ...   keep a tenant's configuration in a file, see gatehouse config --help
-  doctor       look for what is wrong with settings, files, database and ledger
-  import ...   bring another gateway's configuration, see gatehouse import --help
-  restore ...  bring a backup into an empty database, see gatehouse restore --help
-  scout ...    tell a gateway of AI clients and tool servers on this device, see gatehouse scout --help
-  verify ...   verify a certificate of an AI System, see gatehouse verify --help
+  doctor       check settings, files, database and ledger
+  import ...   convert another gateway's configuration, see gatehouse import --help
+  restore ...  restore a backup into an empty database, see gatehouse restore --help
+  scout ...    report AI clients and tool servers on this device to a gateway, see gatehouse scout --help
+  verify ...   verify a certificate or a sealed report, see gatehouse verify --help
   run FILE     run a TypeScript file of this project
   --version    print the version
   --help       print this text

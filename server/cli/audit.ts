@@ -22,9 +22,9 @@ const USAGE = `Usage:
   gatehouse audit export --chain ID [--database-url URL | --data-dir DIR]
   gatehouse audit checkpoints [--chain ID] [--database-url URL | --data-dir DIR]
 
-checkpoints prints every signed checkpoint. Kept where the database's administrator cannot write and given back to
-verify with --checkpoints, they show what was cut off since: a restored backup is found as missing. The file of
-GW_AUDIT_CHECKPOINT_FILE and an earlier export are such files too. The bucket of GW_AUDIT_CHECKPOINT_URL is read with
+checkpoints prints every signed checkpoint. Keep them where the database's administrator cannot write, and pass them to
+verify with --checkpoints: this reveals rows that were cut off since, for example by restoring an older backup. The file of
+GW_AUDIT_CHECKPOINT_FILE and an earlier export work as well. The bucket of GW_AUDIT_CHECKPOINT_URL is read with
 AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3.
 verify exits with 0 (intact), 1 (unanchored), 2 (missing, broken_link, altered or checkpoint_invalid), 3 (could not run).
 `;

@@ -29,11 +29,10 @@ const USAGE = `Usage:
   gatehouse backup FILE [--database-url URL | --data-dir DIR] [--without-secrets]
   gatehouse backup --verify FILE
 
-Writes one file with everything of the database at one moment, the files of callers that are stored in the data directory, and
-the generated secrets, without which stored keys of providers cannot be opened: keep it as you keep those. The gateway may run
-meanwhile; rows that are still in its journal are not in it. With --verify a backup is read to its end and compared with the
-digests in it; nothing else is needed for that. Rows that their process has not signed yet are signed in the backup, with
-GW_AUDIT_SIGNING_KEY or the key in the data directory.
+Writes one file with the whole database at one moment, callers' files in the data directory, and the generated secrets, without
+which stored provider keys cannot be decrypted: protect it like those. The gateway may run meanwhile; rows that are still in its
+journal are not included. Rows that their process has not signed yet are signed in the backup, with GW_AUDIT_SIGNING_KEY or the
+key in the data directory. --verify reads a backup to its end and compares it with the digests in it, and needs nothing else.
 `;
 
 /** `gatehouse backup`. Resolves with the exit code; never throws. */

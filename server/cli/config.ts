@@ -18,16 +18,16 @@ const USAGE = `Usage:
   gatehouse config plan FILE [--prune]
   gatehouse config apply FILE [--prune] [--keys-file FILE | --dry-run]
 
-The whole configuration of a tenant as one file: export writes it, plan says what would have to change, apply changes it.
-Applied twice it changes nothing the second time. Members that the file does not name stay as they are; --prune also deletes
-the records that a section of the file does not name. Values of new API keys are shown once: they go to --keys-file, beside
-those that are in it. apply --dry-run is plan.
+Keeps the whole configuration of a tenant in one file: export writes it, plan shows what would change, apply changes it.
+A second apply changes nothing. Members that the file does not name stay unchanged; --prune also deletes the records that a
+section of the file does not name. Values of new API keys are shown only once and are added to --keys-file.
+apply --dry-run is the same as plan.
 
   --url URL        the control plane (http://127.0.0.1:8081, or GATEHOUSE_ADMIN_URL)
   --tenant ID      the tenant (default, or GATEHOUSE_TENANT)
-  GATEHOUSE_ADMIN_TOKEN, or GATEHOUSE_ADMIN_USERNAME (admin) and GATEHOUSE_ADMIN_PASSWORD, say who asks.
+  GATEHOUSE_ADMIN_TOKEN, or GATEHOUSE_ADMIN_USERNAME (admin) and GATEHOUSE_ADMIN_PASSWORD, are the credentials.
 
-plan exits with 0 when nothing is to be done and with 2 when something is; everything exits with 1 when it fails.
+plan exits with 0 if nothing would change and with 2 if something would; every command exits with 1 if it fails.
 `;
 
 const OPTIONS = {

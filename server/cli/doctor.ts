@@ -34,8 +34,8 @@ import { examineHost, examineKnowledge, isBelow, whyNotAppended } from "./examin
 const USAGE = `Usage:
   gatehouse doctor [--json]
 
-Looks at the settings, the address, the data directory, the knowledge folder, the journal, Valkey, the database, the newest stretch
-of every audit chain, the admin log and where checkpoints are kept, and changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
+Checks settings, address, data directory, knowledge folder, journal, Valkey, database, the newest rows of every audit chain, the
+admin log and the places for checkpoints, and changes nothing. Exits with 0 (nothing is wrong), 1 (something is), 3 (could not run).
 `;
 
 const OLDEST_POSTGRES = 15;

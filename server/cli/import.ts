@@ -18,15 +18,16 @@ const USAGE = `Usage:
   gatehouse import portkey CONFIG.json [--group NAME] [--provider NAME=VENDOR]... [--output FILE | --dry-run]
   gatehouse import openrouter MODELS.json [--group NAME] [--url BASE_URL] [--output FILE | --dry-run]
 
-Writes another gateway's configuration as a file for \`gatehouse config apply\`, and tells what has no equal. Nothing is sent
-anywhere, and no secret is copied: the file names the variables that hold them. Other variables that LiteLLM's file names,
+Converts another gateway's configuration into a file for \`gatehouse config apply\`, and lists what has no equivalent. Nothing is
+sent anywhere and no secret is copied: the file names the variables that hold them. Other variables that LiteLLM's file names,
 for addresses and regions, are read here.
 
-  --group NAME   the resource group that gets the models (imported)
-  --dry-run      writes no file, and only tells what it would hold and what has no equal
+  --group NAME   the resource group that gets the models (default: imported)
+  --output FILE  where to write the file (default: standard output)
+  --dry-run      write no file; only report what it would contain and what has no equivalent
   --provider NAME=VENDOR
-                 whose a name of Portkey's vault is, of an integration or a virtual key: openai-prod=openai
-  --url URL      where an OpenAI-compatible list of models comes from (https://openrouter.ai/api/v1)
+                 the vendor of a Portkey integration or virtual key: openai-prod=openai
+  --url URL      where an OpenAI-compatible list of models comes from (default: https://openrouter.ai/api/v1)
 `;
 
 /** `gatehouse import ...`. Resolves with the exit code; never throws. */
@@ -94,5 +95,5 @@ function summaryOf(imported: Imported, output: string | undefined): string {
   const counts = KINDS.filter(({ section }) => imported.count(section) > 0).map(({ section }) => `${imported.count(section)} ${section}`);
   const notes = imported.notes.map((note) => `  - ${note}\n`).join("");
   const next = output === undefined ? "" : `Next: gatehouse config plan ${output}\n`;
-  return `${counts.join(", ")}\n${notes === "" ? "Everything in it has an equal here.\n" : `Without an equal, or to be done by hand:\n${notes}`}${next}`;
+  return `${counts.join(", ")}\n${notes === "" ? "Everything in it has an equal here.\n" : `Without an equivalent, or to be done by hand:\n${notes}`}${next}`;
 }

@@ -30,11 +30,11 @@ import { requireSame } from "./backup/read-back.ts";
 const USAGE = `Usage:
   gatehouse restore FILE [--database-url URL] [--data-dir DIR]
 
-Brings a backup into a database without a table, and its secrets and files into a data directory that has none of its own. The
-backup is read to its end first. What was written is read back and compared with the digests in the backup before it counts, and
-every audit chain is verified then. It says whether the secret key (GW_SECRET_KEY, or the one in the backup) opens the stored
-keys of upstreams. Nothing may run on either meanwhile. Without --database-url and DATABASE_URL it becomes the
-embedded database of the data directory.
+Restores a backup into a database without tables, and its secrets and files into a data directory that has none of its own. The
+backup is read to its end first. What was written is then read back and compared with the digests in the backup before it takes
+effect, and every audit chain is verified. The output says whether the secret key (GW_SECRET_KEY, or the one in the backup) opens
+the stored upstream keys. Nothing else may use the database or data directory meanwhile. Without --database-url and DATABASE_URL
+the embedded database of the data directory is used.
 Exits with 0 (restored, every chain intact), 1 (restored, a chain unanchored), 2 (restored, a chain damaged), 3 (not restored).
 `;
 

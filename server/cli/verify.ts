@@ -10,9 +10,9 @@ const USAGE = `Usage:
   gatehouse verify certificate FILE --public-key FILE [--json]
   gatehouse verify report FILE --public-key FILE [--json]
 
-Verifies a certificate of an AI System, or a sealed compliance report, with nothing but the public key, which
-GET /v1/admin/audit/keys lists: PEM, or base64 of its 32 bytes. Whether a certificate was revoked since, only the gateway
-knows.
+Verifies a certificate of an AI System, or a sealed compliance report, with only the public key that
+GET /v1/admin/audit/keys lists, as PEM or as base64 of its 32 bytes. Only the gateway knows whether a certificate has been
+revoked since.
 Exits with 0 (valid), 1 (expired), 2 (invalid), 3 (could not run).
 `;
 

@@ -2,23 +2,23 @@ import { parseArgs } from "node:util";
 
 export const HELP = `Usage: gatehouse scout [key | service] --gateway URL --collector ID --key-id ID [options]
 
-Looks in the configuration files of AI clients for tool servers, and tells a gateway what it found: names, kinds, counts and
-origins of addresses. It never sends values or names of variables and headers, arguments, paths, user names or contents of files.
-It starts nothing and changes nothing but its own folder.
+Finds tool servers in the configuration files of AI clients and reports them to a gateway: names, kinds, counts and origins of
+addresses. It never sends values or names of variables and headers, arguments, paths, user names or contents of files.
+It starts nothing and changes nothing outside its own folder.
 
-  key                  print this device's id and public key, to be registered with the gateway
+  key                  print this device's ID and public key, to be registered with the gateway
   service              print a service definition for this system, with the options given
 
   --gateway URL        the runtime plane of the gateway, for example https://gateway.example
-  --collector ID       the collector's id, as it was registered
-  --key-id ID          the id that the gateway gave the key
-  --once               look once and end; without it, again and again
-  --every MINUTES      how often to look, at least 5; 60 when left out
-  --dry-run            print the very bytes that would be sent, and send nothing
-  --device-name NAME   tell this name of the device as well
-  --hash-names         tell keyed hashes in the place of names of tool servers
-  --project FOLDER     look in this folder of a project as well; may be given more than once
-  --all-users          look in the homes of all users; for root
+  --collector ID       the collector's ID, as it was registered
+  --key-id ID          the ID that the gateway gave the key
+  --once               report once and exit; without it, report repeatedly
+  --every MINUTES      how often to report; at least 5, default 60
+  --dry-run            print the exact bytes that would be sent, and send nothing
+  --device-name NAME   also report this name of the device
+  --hash-names         report keyed hashes instead of names of tool servers
+  --project FOLDER     also look in this project folder; may be given more than once
+  --all-users          look in the home directories of all users; for root
   --state FOLDER       where the device's key is kept
   --help               print this text
 `;

@@ -11,7 +11,7 @@ export function quotedNames(names: readonly string[]): string {
 /** What an import makes of another gateway's configuration, before it is written as a file of ours. */
 export class Imported {
   private readonly sections = new Map<string, Map<string, ConfigEntry>>();
-  /** What has no equal here, and what has to be done by hand, in the order in which it was met. */
+  /** What has no equivalent here, and what has to be done by hand, in the order in which it was met. */
   readonly notes: string[] = [];
   /** Variables that the file names, and where what they are to hold stands today. */
   readonly variables = new Map<string, string>();

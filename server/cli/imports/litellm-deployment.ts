@@ -163,7 +163,7 @@ export function readDeployment(
     return null;
   }
   if (publicName.includes("*") || upstream.includes("*")) {
-    into.note(`${at}: a wildcard has no equal, every model is a record of its own; list the models you use`);
+    into.note(`${at}: a wildcard has no equivalent, every model is a record of its own; list the models you use`);
     return null;
   }
   const { prefix, name, region } = splitModel(upstream, params["custom_llm_provider"]);
@@ -176,12 +176,14 @@ export function readDeployment(
     return null;
   }
   for (const member of Object.keys(params).filter((one) => !READ.has(one)))
-    if (!unset.has(member)) into.note(`${at}.litellm_params.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equal"}`);
+    if (!unset.has(member)) into.note(`${at}.litellm_params.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equivalent"}`);
   // A variable of a member that is not read is of no use here.
   for (const [member, variable] of unset)
-    into.note(`${at}.litellm_params.${member}: ${READ.has(member) ? notSet(variable) : (ANSWERED_BY_OTHERS[member] ?? "has no equal")}`);
+    into.note(
+      `${at}.litellm_params.${member}: ${READ.has(member) ? notSet(variable) : (ANSWERED_BY_OTHERS[member] ?? "has no equivalent")}`,
+    );
   for (const member of Object.keys(info))
-    if (!READ_INFO.has(member)) into.note(`${at}.model_info.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equal"}`);
+    if (!READ_INFO.has(member)) into.note(`${at}.model_info.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equivalent"}`);
   for (const member of Object.keys(item)) if (!READ_ITEM.has(member)) into.note(`${at}.${member}: is not known and was left out`);
   return {
     publicName,

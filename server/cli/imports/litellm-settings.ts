@@ -124,7 +124,7 @@ function entryOf(value: ConfigValue | undefined): ConfigEntry {
 function tell(section: string, settings: ConfigEntry, read: ReadonlySet<string>, into: Imported): void {
   for (const name of Object.keys(settings)) {
     if (read.has(name) || QUIET.has(name)) continue;
-    into.note(`${section}.${name}: ${ANSWERED[`${section}.${name}`] ?? "has no equal"}`);
+    into.note(`${section}.${name}: ${ANSWERED[`${section}.${name}`] ?? "has no equivalent"}`);
   }
 }
 
@@ -133,7 +133,7 @@ function routingOf(router: ConfigEntry, litellm: ConfigEntry, into: Imported): P
   const strategy = typeof asked === "string" ? STRATEGIES[asked] : "simple-shuffle";
   if (strategy === undefined)
     into.note(
-      `router_settings.routing_strategy: ${String(asked)} has no equal; members are chosen by simple-shuffle, within the rates of each`,
+      `router_settings.routing_strategy: ${String(asked)} has no equivalent; members are chosen by simple-shuffle, within the rates of each`,
     );
   const settings: Record<string, ConfigValue> = {};
   const take = (member: string, value: ConfigValue | undefined, most: number, isWhole = false): void => {
@@ -169,7 +169,7 @@ function fallbacksOf(router: ConfigEntry, litellm: ConfigEntry, into: Imported):
         );
   for (const name of ["context_window_fallbacks", "content_policy_fallbacks"])
     if (router[name] !== undefined || litellm[name] !== undefined)
-      into.note(`${name}: has no equal; a request that is too long, or refused for what it says, gets its answer and is not moved`);
+      into.note(`${name}: has no equivalent; a request that is too long, or refused for what it says, gets its answer and is not moved`);
   return found;
 }
 

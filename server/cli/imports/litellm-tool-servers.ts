@@ -30,18 +30,18 @@ export function addToolServers(servers: ConfigEntry, group: string, variables: V
       );
       continue;
     }
-    for (const member of Object.keys(server)) if (!SERVER_READ.has(member)) into.note(`${at}.${member}: has no equal`);
+    for (const member of Object.keys(server)) if (!SERVER_READ.has(member)) into.note(`${at}.${member}: has no equivalent`);
     if (!URL.canParse(url)) {
       into.note(`${at}: was left out, because its url is none: ${url}`);
       continue;
     }
     const { origin, pathname, search } = new URL(url);
     if (search !== "")
-      into.note(`${at}.url: what stands behind the "?" has no equal and was left out; a key that stood there has to go another way`);
+      into.note(`${at}.url: what stands behind the "?" has no equivalent and was left out; a key that stood there has to go another way`);
     const token = server["auth_value"] ?? server["authentication_token"];
     const isBearer = auth === "bearer_token" || auth === "bearer" || (auth === undefined && token !== undefined);
     if (auth !== undefined && auth !== "none" && !isBearer)
-      into.note(`${at}.auth_type: ${String(auth)} has no equal; see docs/guides/tool-server-authorization.md`);
+      into.note(`${at}.auth_type: ${String(auth)} has no equivalent; see docs/guides/tool-server-authorization.md`);
     into.add("mcp_servers", name, {
       name,
       base_url: origin,

@@ -19,7 +19,7 @@ export async function importModelList(text: string, group: string, baseUrl: stri
   const given = isConfigEntry(parsed) ? (parsed["data"] ?? parsed["models"]) : parsed;
   if (!Array.isArray(given)) throw new Error("it must be a list of models: {data: [...]}, {models: [...]}, or a list of ids");
   const into = new Imported();
-  for (const member of isConfigEntry(parsed) ? Object.keys(parsed) : []) if (!READ.has(member)) into.note(`${member}: has no equal`);
+  for (const member of isConfigEntry(parsed) ? Object.keys(parsed) : []) if (!READ.has(member)) into.note(`${member}: has no equivalent`);
   into.add("resource_groups", group, { name: group });
   const host = new URL(baseUrl).hostname.replace(/^(?:api|www)\./, "");
   const key = /^\d|:/.test(host) ? keyFor(`at-${host}`) : (host.split(".")[0] ?? host);
@@ -48,7 +48,7 @@ export async function importModelList(text: string, group: string, baseUrl: stri
     }
   }
   for (const [price, ids] of further)
-    into.note(`pricing.${price} has no equal: calls of ${quotedNames(ids)} may cost more than budgets see`);
+    into.note(`pricing.${price} has no equivalent: calls of ${quotedNames(ids)} may cost more than budgets see`);
   into.noteUnpriced();
   return into;
 }

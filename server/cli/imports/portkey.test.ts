@@ -97,7 +97,7 @@ test("what a fallback begins with shares its calls as it did, and the rest is as
   ]);
   const behind = await ported({ strategy: { mode: "fallback" }, targets: [target("anthropic", "c"), shared] });
   expect(behind.all("routing_groups")).toMatchObject([{ routing_strategy: "ordered" }]);
-  expect(behind.notes).toContain("targets[1]: its shares have no equal behind the first target; its targets are asked in their order");
+  expect(behind.notes).toContain("targets[1]: its shares have no equivalent behind the first target; its targets are asked in their order");
 });
 
 test("what is written wrongly is told with its place", async () => {
@@ -143,7 +143,7 @@ test("keys of AWS are one credential, servers of one's own want none, and models
   ]);
 });
 
-test("of a list of models nothing goes without a word: prices without an equal, none at all, and what stands twice", async () => {
+test("of a list of models nothing goes without a word: prices without an equivalent, none at all, and what stands twice", async () => {
   const pricing = { prompt: "0.000001", completion: "0.000002", web_search: "0.01" };
   const into = await listed({
     data: [
@@ -157,9 +157,9 @@ test("of a list of models nothing goes without a word: prices without an equal, 
   });
   expect(into.find("llms", "x/all")).not.toHaveProperty("context_window");
   expect(into.notes).toEqual([
-    "provider: has no equal",
+    "provider: has no equivalent",
     "[3] (x/all): stands there before; what stands last was taken",
-    'pricing.request has no equal: calls of "x/fee" may cost more than budgets see',
+    'pricing.request has no equivalent: calls of "x/fee" may cost more than budgets see',
     expect.stringMatching(/^no price is known for "x\/auto", "y\/0", .*"y\/18" and 6 more: their calls/),
   ]);
 });

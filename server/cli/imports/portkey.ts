@@ -89,7 +89,7 @@ export async function importPortkey(
   const usual = isConfigEntry(config["strategy"]) ? config["strategy"]["default"] : undefined;
   if (strategy === "conditional")
     into.note(
-      `strategy.mode: conditional has no equal; its targets are asked in their order${typeof usual === "string" ? `, "${usual}" first` : ""}: give each a routing group and let applications name it`,
+      `strategy.mode: conditional has no equivalent; its targets are asked in their order${typeof usual === "string" ? `, "${usual}" first` : ""}: give each a routing group and let applications name it`,
     );
   const found = targetsOf(config, "", into);
   // Where nothing is told of the caller, Portkey asks the one that stands for all others.
@@ -130,7 +130,7 @@ function noteLostShares(config: ConfigEntry, isShuffled: boolean, targets: reado
   const given = Array.isArray(config["targets"]) ? (config["targets"] as readonly ConfigValue[]) : [];
   for (const [n, target] of given.entries())
     if (n > 0 && isConfigEntry(target) && isConfigEntry(target["strategy"]) && target["strategy"]["mode"] === "loadbalance")
-      into.note(`targets[${n}]: its shares have no equal behind the first target; its targets are asked ${how}`);
+      into.note(`targets[${n}]: its shares have no equivalent behind the first target; its targets are asked ${how}`);
   if (isShuffled && targets.filter(({ share }) => share === 0).length > 1)
     into.note("targets: those behind the first, whose targets share their calls, are asked by chance and not in their order");
 }
@@ -154,7 +154,7 @@ function numberAt(holder: ConfigEntry, member: string, at: string, into: Importe
 
 function targetsOf(entry: ConfigEntry, at: string, into: Imported): Target[] {
   for (const member of Object.keys(entry))
-    if (!READ.has(member)) into.note(`${placeIn(at, member)}: ${ANSWERED[member] ?? "has no equal"}`);
+    if (!READ.has(member)) into.note(`${placeIn(at, member)}: ${ANSWERED[member] ?? "has no equivalent"}`);
   for (const member of ["strategy", "retry"]) {
     const given = entry[member];
     if (isConfigEntry(given) && given["on_status_codes"] !== undefined)
