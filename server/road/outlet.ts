@@ -6,7 +6,7 @@ import type { Action, ActionHold } from "./action.ts";
 import type { Call } from "./call.ts";
 import type { Gates } from "./gates.ts";
 
-/** What an action goes out with once every gate let it pass: the upstream itself, and the look at what comes back. */
+/** What an action gets once every gate let it pass: the upstream itself, and the inspection of what comes back. */
 export interface Passage<Upstream> {
   readonly kind: "pass";
   readonly upstream: Upstream;

@@ -1,5 +1,5 @@
 /** For caches that weigh in characters: what keeping any value takes beside those of its own. */
-export const KEEPING_WEIGHS = 1_000;
+export const ENTRY_OVERHEAD = 1_000;
 
 /** What is kept for a while, of which the oldest goes once it weighs too much together. */
 export class BoundedCache<Value> {

@@ -32,7 +32,7 @@ export function ipAddress(text: string): string | null {
 }
 
 /** Where throttles see one place: an IPv6 address stands for its /64, which whoever has one address has whole. */
-export function placeOf(address: string): string {
+export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   return v6Groups(address)
     .slice(0, 4)

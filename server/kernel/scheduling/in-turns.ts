@@ -21,7 +21,7 @@ const CROWDED_MS = 0.5;
 const waiting: (() => void)[] = [];
 
 /** Does the work without a break. */
-export function atOnce<T>(work: InTurns<T>): T {
+export function runToEnd<T>(work: InTurns<T>): T {
   let step = work.next();
   while (step.done !== true) step = work.next();
   return step.value;

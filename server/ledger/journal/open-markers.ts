@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { PassingMap } from "../../kernel/collections/passing-map.ts";
+import { ShortLivedMap } from "../../kernel/collections/short-lived-map.ts";
 import { segmentPath, type Position } from "./segments.ts";
 
 /** Where a begin marker stands. */
@@ -9,7 +9,7 @@ export interface Marker extends Position {
 
 /** The begin markers of calls whose rows are not sealed yet. */
 export class OpenMarkers {
-  private readonly markers = new PassingMap<string, Marker>();
+  private readonly markers = new ShortLivedMap<string, Marker>();
   private readonly directory: string;
 
   constructor(directory: string) {

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { placeOf } from "../../kernel/http/ip-address.ts";
+import { networkOf } from "../../kernel/http/ip-address.ts";
 
 const MINUTE_MS = 60_000;
 const MAX_PLACES = 20_000;
@@ -19,7 +19,7 @@ export class SignOnThrottle {
 
   /** Counts one; throws for one too many. */
   take(address: string): void {
-    const from = placeOf(address);
+    const from = networkOf(address);
     const now = this.clock.now();
     const before = this.counts.get(from);
     const counted =
@@ -33,7 +33,7 @@ export class SignOnThrottle {
 
   /** It turned out to be nothing to count. */
   giveBack(address: string): void {
-    const from = placeOf(address);
+    const from = networkOf(address);
     const counted = this.counts.get(from);
     if (counted !== undefined) this.counts.set(from, { ...counted, count: Math.max(0, counted.count - 1) });
   }

@@ -12,6 +12,6 @@ export interface SqlFacts {
   readonly tables: readonly string[];
 }
 
-export function unread(why: string, seen: Partial<SqlFacts> = {}): SqlFacts {
+export function unreadableFacts(why: string, seen: Partial<SqlFacts> = {}): SqlFacts {
   return { statements: 0, writes: false, ddl: false, opaque: false, tables: [], ...seen, unparseable: why };
 }

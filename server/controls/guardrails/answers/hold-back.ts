@@ -1,4 +1,4 @@
-import { atOnce, type InTurns } from "../../../kernel/scheduling/in-turns.ts";
+import { runToEnd, type InTurns } from "../../../kernel/scheduling/in-turns.ts";
 import { isHighSurrogate } from "../text/characters.ts";
 import type { DetectedSpan } from "../text/detector.ts";
 import type { FoldedText } from "../text/folded-text.ts";
@@ -131,12 +131,12 @@ export class HoldBack {
 
   /** Takes the next piece; returns what may leave. */
   push(delta: string): string {
-    return atOnce(this.pushing(delta));
+    return runToEnd(this.pushing(delta));
   }
 
   /** The text is over, with `last` as its last piece; returns what was held. */
   end(last = ""): string {
-    return atOnce(this.ending(last));
+    return runToEnd(this.ending(last));
   }
 
   /** As `push` and `end`, for who can let others have their turn meanwhile. */

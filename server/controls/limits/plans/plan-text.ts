@@ -1,5 +1,5 @@
 import type { Plan } from "../counters/counters.ts";
-import { beginsAtZero } from "../counters/reckoning.ts";
+import { beginsAtZero } from "../counters/window-amounts.ts";
 
 /** What is counted outlives the period it is counted for. */
 export const PLAN_KEPT_MS = 172_800_000;

@@ -34,12 +34,12 @@ export function readableBy({ provider }: ModelEntry, signed: SignedByProvider): 
   return { ...signed, reasoning: signed.reasoning.filter(({ signature }) => signature?.family !== "openai") };
 }
 
-/** That the model's provider sealed this, to be kept. */
+/** Records that the model's provider sealed these reasoning items. */
 export function sealedBy({ provider: { providerKey } }: ModelEntry, seals: readonly string[]): Map<string, SignedByProvider> {
   return new Map(seals.map((seal) => [sealId(seal), { call: null, reasoning: [], providerKey }]));
 }
 
-/** Which of these another provider sealed, as far as is known. */
+/** Those of the seals that are known to be another provider's. */
 export async function foreignSealsOf(
   call: Call,
   { provider }: ModelEntry,

@@ -10,7 +10,7 @@ import { principalOf } from "../../../road/principal.ts";
 import type { Asked } from "../forwarding/exchange.ts";
 import type { ForwardedRequest } from "../forwarding/forwarded-request.ts";
 import { holdExchange, resumeExchange } from "./held-exchanges.ts";
-import { exactly, type OpenQuestion } from "./questions-together.ts";
+import { readExactly, type OpenQuestion } from "./questions-together.ts";
 import { openState, sealState } from "../sessions/sealed-state.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { UpstreamMessage } from "../forwarding/upstream-messages.ts";
@@ -118,7 +118,7 @@ export async function resumeHeld(
   const state = typeof requestState === "string" ? openState(parts.secrets, "mcp-held", stateOwner(call, request), requestState) : null;
   if (typeof requestState !== "string" || state === null)
     return { answer: errorText(request.id, { code: -32602, message: "requestState is not what was given for this request." }) };
-  const { inputResponses } = exactly(request.params);
+  const { inputResponses } = readExactly(request.params);
   if (state.open === true) {
     const declined =
       isObject(inputResponses) && Object.values(inputResponses).some((given) => isObject(given) && given.action !== "accept");

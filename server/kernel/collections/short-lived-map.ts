@@ -5,7 +5,7 @@ const RENEWED_AFTER = 1_000;
  * A map of entries that are there for a moment, thousands a second, whose values are small: what is large belongs on a `Roster`, which
  * says what a map of the engine holds on to. This one begins anew every thousand entries.
  */
-export class PassingMap<K, V> {
+export class ShortLivedMap<K, V> {
   private map = new Map<K, V>();
   private added = 0;
 
