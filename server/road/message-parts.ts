@@ -26,7 +26,7 @@ export function partsOfMessages(slots: readonly TextSlot[]): TextSlot[][] {
 /** The ways in which adjoining texts may be read as one: run together, or separated by a space. */
 export const PART_JOINTS = ["", " "] as const;
 
-/** What a model reads, text by text: parts of one message are one. */
+/** The texts as a model reads them, with the parts of one message joined. */
 export function textsAsRead(slots: readonly TextSlot[]): Pick<TextSlot, "role" | "kind" | "text">[] {
   const first = new Map<TextSlot, string>();
   const others = new Set<TextSlot>();

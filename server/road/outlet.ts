@@ -69,7 +69,7 @@ export class Outlet<Upstream> {
   }
 }
 
-/** Says on the row where the call is about to go, and writes its begin marker; a refusal when that could not be recorded. */
+/** Records on the row where the call goes, and writes its begin marker; a refusal when that could not be recorded. */
 export function recordTarget(
   call: Call,
   url: string,

@@ -1,4 +1,4 @@
-/** Subtypes of `llm` that ask no model. */
+/** Audit subtypes of `llm` whose calls ask no model. */
 export const SUBTYPES_WITHOUT_MODEL = [
   ...["models_list", "model_detail", "gemini_models_list", "gemini_model_detail"],
   ...["file_upload", "file_list", "file_detail", "file_url", "file_content", "file_delete"],

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { ShortLivedMap } from "../../kernel/collections/short-lived-map.ts";
 import { segmentPath, type Position } from "./segments.ts";
 
-/** Where a begin marker stands. */
+/** The position of a begin marker. */
 export interface Marker extends Position {
   readonly length: number;
 }

@@ -30,7 +30,7 @@ import { isOwnerLetIn, type TaskOwner } from "./task-owner.ts";
 import { TaskWatches } from "./task-watches.ts";
 import { writeAnswer } from "./write-answer.ts";
 
-/** What surfaces ask of agents. */
+/** The agent service as surfaces use it. */
 export interface AgentService {
   call(call: Call, request: AgentRequest, view: RequestView): Promise<Answer | Refusal>;
   readonly documents: PublicDocuments;

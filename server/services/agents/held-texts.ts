@@ -189,7 +189,7 @@ function onlyText({ artifact }: JsonObject): TextPart | null {
   return isObject(part) && typeof part.text === "string" ? { artifactId: String(artifact.artifactId), artifact, part } : null;
 }
 
-/** What its text parts say together. */
+/** The joined text of the text parts. */
 export function saidByParts({ parts }: JsonObject): string {
   const texts = (Array.isArray(parts) ? parts : []).filter(isObject).map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("");

@@ -50,7 +50,9 @@ async function asked(
   return event.value;
 }
 
-/** As its agent says now; of one that the agent has forgotten, or that cannot be asked, as it was last seen once it had ended. */
+/**
+ * The task as its agent reports it now. An ended task that the agent has forgotten, or that cannot be asked for, is returned as last seen.
+ */
 export async function getTask(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   const row = await ownTaskOf(call, route, request.params.id, parts);
   if (isRefusal(row)) return row;

@@ -6,7 +6,7 @@ import { networkOf } from "../../kernel/http/ip-address.ts";
 const MINUTE_MS = 60_000;
 const MAX_PLACES = 20_000;
 
-/** What somebody unknown may do from one place in a minute. */
+/** Limits sign-in attempts of one network in a minute. */
 export class SignOnThrottle {
   private readonly counts = new BoundedMap<string, { readonly count: number; readonly until: number }>(MAX_PLACES);
   private readonly limit: number;

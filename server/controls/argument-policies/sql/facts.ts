@@ -1,4 +1,4 @@
-/** What an analysis found out of a piece of SQL. What is not known counts as the worse. */
+/** What an analysis found in a piece of SQL. Where something is not known, the worse is assumed. */
 export interface SqlFacts {
   /** Why it could not be read whole, as a sentence; null when it was. The other facts are then what could be seen. */
   readonly unparseable: string | null;

@@ -15,7 +15,7 @@ const MAX_HELD_IN_ALL = 16 * MAX_HELD;
 /** Text that has left and that detectors may still look at, counted as they see it: their reach to the left. */
 const KEPT = 2 * MAX_HELD;
 
-/** What stands in a redacted value's place. */
+/** The text that replaces a redacted value. */
 export function placeholder(category: string): string {
   return `[REDACTED:${category}]`;
 }

@@ -24,7 +24,7 @@ interface ServedOptions {
   readonly rowsWithinMs?: number;
 }
 
-/** What one of the other processes asks of these counters. */
+/** Requests of another process of the machine to these counters. */
 export interface ServedProcess {
   admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission;
   transfer(from: readonly string[], to: Reservation): Admission;

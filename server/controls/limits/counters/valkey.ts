@@ -11,7 +11,7 @@ import { planText } from "../plans/plan-text.ts";
 import { SETTLES_MS, StoreWatch } from "./store-watch.ts";
 import { ADMIT, DOUBTFUL, HOLD_BACK, RENEW, RESOLVE, SETTLE, TRANSFER, WARM } from "./valkey-scripts.ts";
 
-/** What this needs of a client: scripts that run whole or not at all. */
+/** The client that is needed: it runs scripts atomically. */
 export interface ScriptRunner {
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   close(): void;

@@ -41,7 +41,7 @@ export function planFor(scope: GroupScope, model: ModelEntry, at: number): CallP
   return planOf(scope, model, at, true);
 }
 
-/** What a member of a routing group is held to beside that: its own ceilings, and what groups set for it alone. */
+/** The plan of one member of a routing group: its own ceilings, and the limits that groups set for it alone. */
 export function memberPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
   return planOf(scope, model, at, false);
 }

@@ -20,7 +20,7 @@ export class SignatureCache extends KeptValues<SignedByProvider> {
   }
 }
 
-/** What an answer of the model signed, with the provider it came from. */
+/** The signatures in an answer of the model, with the provider that made them. */
 export function signedBy(
   { provider: { providerKey } }: ModelEntry,
   signed: ReadonlyMap<string, Signed | null>,
@@ -28,7 +28,10 @@ export function signedBy(
   return new Map([...signed].map(([callId, one]) => [callId, one === null ? null : { ...one, providerKey }]));
 }
 
-/** What of it the model's provider can read: reasoning that OpenAI sealed opens for no other account, which refuses the whole request. */
+/**
+ * The part of the signatures that the model's provider can read. Reasoning sealed by OpenAI opens for no other account, which would refuse
+ * the whole request.
+ */
 export function readableBy({ provider }: ModelEntry, signed: SignedByProvider): Signed {
   if (signed.providerKey === undefined || signed.providerKey === provider.providerKey) return signed;
   return { ...signed, reasoning: signed.reasoning.filter(({ signature }) => signature?.family !== "openai") };

@@ -19,7 +19,10 @@ function stateOwner(call: Call, request: ForwardedRequest): string {
   return `${principalOf(call)}\n${request.server.id}\n${request.method}\n${requestDigest(request.params)}`;
 }
 
-/** Requests of a handshake server as the stateless dialect asks them: the exchange waits, the caller is to come again. */
+/**
+ * Presents requests of a handshake server in the stateless dialect: the exchange is held, and the caller is asked to retry with the
+ * answers.
+ */
 export function heldAnswer(
   call: Call,
   forwarded: ForwardedRequest,
@@ -105,8 +108,8 @@ export function openFirst(call: Call, request: ForwardedRequest, { value: { erro
 }
 
 /**
- * Resumes the held exchange a retry belongs to with the caller's answer, or gives the answer for the caller; null when it
- * is no retry, or one that starts anew.
+ * Resumes the held exchange that a retry belongs to, or returns the answer for the caller; null when the request is no retry, or starts
+ * anew.
  */
 export async function resumeHeld(
   call: Call,

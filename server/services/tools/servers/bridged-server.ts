@@ -19,7 +19,7 @@ function sayExecution(tools: JsonValue | undefined): boolean {
   return Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool.execution !== undefined);
 }
 
-/** A server for callers of the dialect it does not speak. */
+/** The server as callers of the other dialect see it. */
 export async function bridgedServer(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): Promise<SynthesizedServer> {
   const { server } = target;
   const instructions = isConnecting(request.message?.method) ? await guardedInstructions(call, server.instructions, parts) : null;
