@@ -25,7 +25,7 @@ const END_WITHIN_MS = 15_000;
 /** One of the other processes did not come up: the reason stands in the log. */
 export class ProcessGroupError extends Error {}
 
-/** Where the process of that number keeps its journal. */
+/** The data directory of the process with this number. */
 export const memberDirectory = (homeDir: string, number: number): string => join(homeDir, "processes", String(number));
 
 interface GroupOptions {

@@ -7,7 +7,7 @@ import type { Log } from "../kernel/log.ts";
 import type { OtherProcess } from "../kernel/telemetry/process-metrics.ts";
 import type { MetricFigures } from "../kernel/telemetry/telemetry.ts";
 
-/** What the processes of a group that the first of them starts are given by it. */
+/** What the first process passes to each process that it starts. */
 export interface GroupSettings {
   readonly databaseUrl: string;
   readonly secretKey: string;

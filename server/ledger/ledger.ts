@@ -82,7 +82,7 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** What the path of a call may do with the ledger. */
+/** The part of the ledger that calls use. */
 export type CallLedger = Pick<Ledger, "begin" | "seal" | "accepting">;
 
 const SEGMENT_BYTES = 64 * 1024 * 1024;

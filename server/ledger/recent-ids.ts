@@ -1,4 +1,4 @@
-/** Remembers the newest ids, some ten thousands of them, so that sealing a call twice in a row of errors is noticed. */
+/** Remembers the newest ids, some ten thousand, so that sealing the same call twice is noticed. */
 export interface RecentIds {
   has(id: string): boolean;
   add(id: string): void;

@@ -75,7 +75,7 @@ function columnText(type: FieldType, value: unknown): string {
 /** Types of the columns, by place. */
 export const TYPES: readonly FieldType[] = LINE_COLUMNS.map((name) => FIELDS[name].type);
 
-/** Where a field's column stands in a line; none for what is no field. */
+/** The index of a field's column in a line. */
 export const PLACE_OF: ReadonlyMap<string, number> = new Map(LINE_COLUMNS.map((name, place) => [name, place]));
 const NOTHING: readonly string[] = LINE_COLUMNS.map(() => ABSENT);
 

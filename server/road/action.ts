@@ -4,7 +4,7 @@ import type { Refusal } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json-value.ts";
 import type { ToolTarget } from "./target.ts";
 
-/** What an upstream is about to be asked to do, as controls on actions see it. */
+/** What an upstream is about to be asked to do, as action controls see it. */
 export interface Action {
   /** As its upstream knows it. */
   readonly name: string;
@@ -38,7 +38,7 @@ export interface ApprovalTerms {
   readonly proof: ApprovalProof;
 }
 
-/** What a caller may bring of an approval beside its token, which stands in `X-Approval-Token`. */
+/** Evidence of an approval that the caller brings, besides a token in `X-Approval-Token`. */
 export interface ApprovalProof {
   /** Why the call could not go on even if it were approved. */
   ready?(): Promise<Refusal | null>;
@@ -54,7 +54,7 @@ export interface ApprovalProof {
 
 const NO_PROOF: ApprovalProof = { session: null };
 
-/** What a control says of an action. A hold is told to the caller in the way of its protocol. */
+/** A control's decision on an action. Each protocol tells its caller of a hold in its own way. */
 export type ActionDecision = ActionPass | { readonly kind: "refuse"; readonly refusal: Refusal } | ActionHold;
 
 export interface ActionPass {

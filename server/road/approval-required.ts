@@ -2,7 +2,7 @@ import type { Approval } from "@gatehouse/contracts/approvals";
 import { type Refusal, refuse } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json-value.ts";
 
-/** What a blocked call is told of its approval (interface 7.4). */
+/** The details of its approval that a blocked call is given (interface 7.4). */
 export function approvalData({ id, status, expires_at: expiresAt }: Approval): JsonObject {
   return { approval_id: id, status, expires_at: expiresAt, poll: `/v1/portal/approvals/${id}/poll` };
 }
@@ -18,7 +18,7 @@ export function approvalNotGiven(approval: Approval | null): Refusal {
     : refuse("approval_token_invalid", "Nobody decided on the approval of this call in time, or it was used already.");
 }
 
-/** What is told where an action is held: how to get the approval, or why there will be none. */
+/** The refusal of a held action: how to get the approval, or why there will be none. */
 export function heldRefusal(approval: Approval | null): Refusal {
   return approval?.status === "pending" ? approvalRequired(approval) : approvalNotGiven(approval);
 }

@@ -15,7 +15,7 @@ import { Sender } from "./sender.ts";
 import type { ResumedCall } from "./record/open.ts";
 import type { Exchange, Surface } from "./surface.ts";
 
-/** A call that is made for a caller without an HTTP request of its own: a line of a batch job. */
+/** A call made for a caller without an HTTP request of its own, such as a line of a batch job. */
 export interface BackgroundRequest {
   readonly surface: Surface;
   readonly audit: AuditClass;
@@ -66,7 +66,7 @@ export interface BackgroundAnswer {
   readonly refusal: Refusal | null;
 }
 
-/** A line that every control let pass, and that its provider is to answer in a batch: all that is needed to finish its call later. */
+/** A batch line that passed every control and is to be answered by its provider in a batch: everything needed to finish its call later. */
 export interface SuspendedLine {
   readonly departure: Departure;
   readonly id: string;
@@ -79,7 +79,7 @@ export interface SuspendedLine {
   readonly model?: ModelEntry | null;
 }
 
-/** The provider's answer to such a line, or why there is none. */
+/** The provider's answer to a suspended line, or the reason why there is none. */
 export type ProviderResult = { readonly status: number; readonly body: string } | Refusal;
 
 interface BackgroundParts extends AdmissionParts {

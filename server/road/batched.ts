@@ -1,6 +1,6 @@
 import type { ProviderOperation } from "../wire/operation.ts";
 
-/** What is handed to a provider for a line of a batch, in its own format. */
+/** The request of one batch line as it is handed to the provider, in the provider's format. */
 export interface Departure {
   readonly modelId: string;
   readonly operation: ProviderOperation;
@@ -8,18 +8,18 @@ export interface Departure {
 }
 
 /**
- * Where a call is that its provider answers in a batch: it stops where it would be sent, and goes on from the provider's
- * answer hours later, maybe in another process.
+ * State of a call that its provider answers in a batch. The call stops where it would be sent, and continues from the provider's answer
+ * hours later, possibly in another process.
  */
 export type Batched =
   | { readonly kind: "leaving"; departed: Departure | null }
   /** The provider's answer to it. */
   | { readonly kind: "answered"; readonly status: number; readonly body: string };
 
-/** Thrown in the place of sending a call: it was put into a batch, and nobody waits for its answer here. */
+/** Thrown instead of sending a call that was added to a provider's batch: this process does not wait for its answer. */
 export class LeftInBatch extends Error {}
 
-/** Whether the provider of a call has answered it in a batch, and it has only to be finished. */
+/** Whether the provider has answered the call in its batch, so that the call only has to be finished. */
 export function isAnswered({ batched }: { readonly batched?: Batched }): boolean {
   return batched?.kind === "answered";
 }

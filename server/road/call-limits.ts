@@ -2,7 +2,7 @@ import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
 import type { Refusal } from "../kernel/errors.ts";
 import type { Call } from "./call.ts";
 
-/** What bounds a call of the gateway's own. */
+/** The bounds of a call of the gateway's own. */
 export interface NestedBounds {
   readonly bodyBytes: number;
   readonly outputTokens: number | null;
@@ -24,7 +24,7 @@ export interface BudgetedJob {
   readonly at: number;
 }
 
-/** What jobs hold of budgets. */
+/** What jobs hold in budgets. */
 export interface JobBudgets {
   /**
    * Holds what a job may come to, in the place of what the call `from` holds. Where there is no room the job goes on, and
@@ -37,7 +37,7 @@ export interface JobBudgets {
   settle(id: string, micros: number, tokens?: { readonly input: number; readonly output: number }): Promise<void>;
 }
 
-/** What the road asks of the limits beside the request control they are. */
+/** The limits as the road uses them, besides their role as a request control. */
 export interface CallLimits {
   /** Takes what is set for one member of a routing group alone; a refusal sends the call to another member. */
   enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null>;

@@ -113,12 +113,12 @@ export interface Attempt {
   costMicros: MicroUsd | null;
 }
 
-/** The request is that much longer than what its caller sent. */
-export function notePutIn(call: Call, bytes: number): void {
+/** Counts bytes that the gateway added to the request beside what the caller sent. */
+export function noteAddedBytes(call: Call, bytes: number): void {
   call.putInBytes = (call.putInBytes ?? 0) + bytes;
 }
 
-/** Why `abort` was pulled. */
+/** Why the call's abort signal was raised. */
 export type AbortReason = "client_disconnected" | "gateway_interrupted" | "upstream_timeout" | "access_ended";
 
 export function abortReason(call: Call): AbortReason | null {
@@ -129,12 +129,12 @@ export function abortReason(call: Call): AbortReason | null {
   return "upstream_timeout";
 }
 
-/** What a call is refused with that may not go on; null while it may, and of one that ends by itself. */
+/** The refusal for a call that must not continue; null while it may continue, and for a call that ends by itself. */
 export function endingRefusal(call: Call): Refusal | null {
   return abortReason(call) === "access_ended" ? (call.endedBy ?? refuse("access_ended")) : null;
 }
 
-/** Whether nobody waits for an answer any more, as opposed to one that did not come in time. */
+/** Whether nobody waits for the answer any more, as opposed to an answer that did not come in time. */
 export function isAbandoned(reason: AbortReason | null): boolean {
   return reason !== null && reason !== "upstream_timeout";
 }

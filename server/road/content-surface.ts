@@ -86,7 +86,7 @@ export function guardedAt(proxySubtype: string, surface: GuardrailSurface): read
   return byItself === null ? [surface] : [surface, byItself];
 }
 
-/** Where calls of this audit subtype are guarded; null: nowhere. */
+/** The guardrail surface of calls of this audit subtype; null when they have none. */
 export function surfaceOf(proxySubtype: string, direction: "input" | "output"): GuardrailSurface | null {
   return bySubtype[direction].get(proxySubtype) ?? null;
 }

@@ -56,7 +56,7 @@ export interface PreviousAnswer {
   readonly providerKey: string | null;
 }
 
-/** What the writer of an answer in the caller's format must know. */
+/** What writing an answer in the caller's format requires. */
 export function replyContext(call: Call, { inbound, includeUsage }: Conversation, model: ModelEntry): ReplyContext {
   return {
     callId: call.id,

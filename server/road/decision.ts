@@ -2,8 +2,8 @@ import type { Refusal } from "../kernel/errors.ts";
 import type { WholeAnswer } from "./answer.ts";
 
 /**
- * What a control says of a call: a value, never an exception. Changing the content is done through the view; `refuse`
- * ends the call with the surface's own error body.
+ * A control's decision on a call: a value, never an exception. Content is changed through the view; `refuse` ends the call with the
+ * surface's own error body.
  */
 export type Decision =
   | { readonly kind: "pass" }
@@ -17,7 +17,7 @@ export function refused(refusal: Refusal): Decision {
   return { kind: "refuse", refusal };
 }
 
-/** Null passes. */
+/** Passes when the refusal is null. */
 export function decisionOf(refusal: Refusal | null): Decision {
   return refusal === null ? PASS : refused(refusal);
 }

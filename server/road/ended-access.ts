@@ -19,7 +19,7 @@ interface EndedAccessParts {
   readonly log: Log;
 }
 
-/** Ends what is under way of people and keys that are let in no more: a stream that was begun before is theirs no longer either. */
+/** Ends the open calls of people and keys whose access was revoked, including streams that began before. */
 export class EndedAccess {
   private readonly parts: EndedAccessParts;
 

@@ -4,8 +4,8 @@ import type { Call } from "./call.ts";
 const LEAST = 256 * 1024 * 1024;
 
 /**
- * What files may hold of memory that are written into the bodies of requests under way, so that short requests for large files stop nobody
- * else. One tenant may hold half of it.
+ * Bounds the memory for files that are written into request bodies, so that short requests for large files cannot exhaust it. One tenant
+ * may hold half of it.
  */
 export class FileRoom {
   private readonly ofTenants = new Map<string | null, number>();

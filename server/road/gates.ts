@@ -8,7 +8,7 @@ import type { Call } from "./call.ts";
 import type { ActionControl, StandingControl } from "./control.ts";
 import type { RequestView } from "./view.ts";
 
-/** What looks at content on its way to and from an upstream. */
+/** Looks at content on its way to and from an upstream. */
 export interface Inspector {
   /**
    * Looks at every text, and puts in its place what may go on. A refusal ends the call. What is found is told on the row.
@@ -38,8 +38,8 @@ export interface GateParts extends AdmissionParts {
 }
 
 /**
- * What services ask in mid-flight, once a call is on its way: may this be done, may this content pass, would this caller
- * still be let in. An upstream is handed out behind them only (`outlet.ts`).
+ * What services ask in the middle of a call: whether an action may be done, whether content may pass, whether the caller would still be
+ * admitted. An upstream is only handed out behind these checks (`outlet.ts`).
  */
 export class Gates {
   private readonly parts: GateParts;

@@ -20,9 +20,9 @@ export interface Controls {
 export type Govern = (call: Call, exchange: Exchange) => Promise<Answer | Refusal>;
 
 /**
- * One exchange under every rule, for a call that was admitted: request controls, the service that answers, answer controls.
- * Knows of no HTTP request, so that a line of a batch or a replay is governed like what came over a wire. The answer is
- * metered where it is whole; one that is a stream is metered by whoever sends it.
+ * Runs one exchange of an admitted call through every control: request controls, the service that answers, answer controls. Needs no HTTP
+ * request, so a batch line or a replay is governed like a call over HTTP. A whole answer is metered here; a stream is metered by whoever
+ * sends it.
  */
 export function governedBy(controls: Controls): Govern {
   return async (call, exchange) => {
@@ -37,8 +37,11 @@ export function governedBy(controls: Controls): Govern {
   };
 }
 
-/** An exchange that every request control let pass before, when it left in a batch of its provider: its answer is there. */
-export function givenBy({ answer }: Pick<Controls, "answer">): Govern {
+/**
+ * Runs the answer controls alone, for an exchange that passed its request controls before it left in a provider's batch and whose answer
+ * has arrived.
+ */
+export function governAnswers({ answer }: Pick<Controls, "answer">): Govern {
   return async (call, exchange) => answered(call, exchange, prepared(answer, call, exchange));
 }
 

@@ -15,7 +15,7 @@ export interface FoundPassage {
   readonly similarity: number | null;
 }
 
-/** Finds what a call is given for its question, the best first: within the bounds of the knowledge bases and the rights of who asks. */
+/** Finds the passages for a call's question, best first, within the bounds of the knowledge bases and the rights of the caller. */
 export type FindPassages = (call: Call, question: string, bases: readonly KnowledgeBaseEntry[]) => Promise<readonly FoundPassage[]>;
 
 /** What knowledge bases are looked up with. */
@@ -30,7 +30,7 @@ const AROUND_ONE = 1_024;
 const BEFORE_ALL = 1_024;
 const BYTES_A_TOKEN = 4;
 
-/** What is named for a call: those it asks for, else those of its group that it may use. None where it takes none. */
+/** The knowledge bases a call uses: those it names, else those of its group that it may use. Empty for a call that takes none. */
 export function knowledgeFor(call: Call, { knowledge }: RequestView): readonly KnowledgeBaseEntry[] | Refusal {
   const { scope } = call;
   if (scope === null || knowledge === undefined) return [];
@@ -50,7 +50,7 @@ export function knowledgeFor(call: Call, { knowledge }: RequestView): readonly K
   return asked;
 }
 
-/** What all of them together give a call at most: no more than the one that gives most. */
+/** The bounds for several knowledge bases together: those of the most generous one. */
 export function boundsOfAll(bases: readonly KnowledgeBaseEntry[]): { readonly topK: number; readonly maxContextTokens: number } {
   return {
     topK: Math.max(0, ...bases.map(({ topK }) => topK)),
@@ -80,7 +80,7 @@ export function numbered(passages: readonly FoundPassage[]): NumberedPassage[] {
   });
 }
 
-/** Says on the row and in the headers what a call was given, in the order of its sources. */
+/** Records on the row and in the headers which passages a call was given, in the order of its sources. */
 export function noteKnowledge(
   { row, answerHeaders }: Call,
   bases: readonly KnowledgeBaseEntry[],

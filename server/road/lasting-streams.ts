@@ -13,8 +13,8 @@ interface Listener extends OnRoster {
 const AT_ONCE = 50;
 
 /**
- * Open streams that last for as long as somebody has something to tell: each is closed once its caller would no longer be admitted to it,
- * and what is told meanwhile is held to what guards its caller now.
+ * Open event streams without an end of their own. Each is closed once its caller would no longer be admitted, and its events pass the
+ * guardrails that hold for the caller now.
  */
 export class LastingStreams {
   private readonly open = new Roster<Listener>();

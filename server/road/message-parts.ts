@@ -1,9 +1,6 @@
 import type { TextSlot } from "../wire/inbound.ts";
 
-/**
- * Texts that are parts of one message, which its model reads as one: those of each role, whatever stands between them. A message's texts
- * lie together.
- */
+/** Groups the texts that a model reads as parts of one message: adjoining texts of one role. */
 export function partsOfMessages(slots: readonly TextSlot[]): TextSlot[][] {
   const groups: TextSlot[][] = [];
   let group: TextSlot[] = [];
@@ -26,10 +23,10 @@ export function partsOfMessages(slots: readonly TextSlot[]): TextSlot[][] {
   return groups;
 }
 
-/** The ways in which texts that stand beside one another are read as one: run together, and as words of one line. */
+/** The ways in which adjoining texts may be read as one: run together, or separated by a space. */
 export const PART_JOINTS = ["", " "] as const;
 
-/** What a model reads, text by text: parts of one message are one. */
+/** The texts as a model reads them, with the parts of one message joined. */
 export function textsAsRead(slots: readonly TextSlot[]): Pick<TextSlot, "role" | "kind" | "text">[] {
   const first = new Map<TextSlot, string>();
   const others = new Set<TextSlot>();

@@ -24,7 +24,7 @@ export interface OpenCallsParts {
   readonly observe: (call: Call) => void;
 }
 
-/** The calls that are open: each is opened here once, and leaves by `seal`, with its row. */
+/** The calls in flight. Each is opened here once, and leaves through `seal` with its audit row. */
 export class OpenCalls {
   private readonly open = new Roster<Call>();
   private readonly deciding = new DecidingModels();

@@ -6,7 +6,7 @@ import type { Action, ActionHold } from "./action.ts";
 import type { Call } from "./call.ts";
 import type { Gates } from "./gates.ts";
 
-/** What an action goes out with once every gate let it pass: the upstream itself, and the look at what comes back. */
+/** What an action gets once every gate let it pass: the upstream itself, and the inspection of what comes back. */
 export interface Passage<Upstream> {
   readonly kind: "pass";
   readonly upstream: Upstream;
@@ -69,7 +69,7 @@ export class Outlet<Upstream> {
   }
 }
 
-/** Says on the row where the call is about to go, and writes its begin marker; a refusal when that could not be recorded. */
+/** Records on the row where the call goes, and writes its begin marker; a refusal when that could not be recorded. */
 export function recordTarget(
   call: Call,
   url: string,

@@ -4,7 +4,7 @@ import type { Call } from "./call.ts";
 import { compileGovernance, type Governance } from "./compiled-governance.ts";
 import { routeOf } from "./target.ts";
 
-/** What the compatible APIs take for a temperature that is not set. */
+/** The temperature that the compatible APIs use when none is set. */
 export const DEFAULT_TEMPERATURE = 1;
 
 const compiled = new WeakMap<GroupScope, Map<string, Governance>>();

@@ -5,7 +5,7 @@ import type { AdmissionParts, RouteCallers } from "./admission/admit.ts";
 import type { AuditClass, Call } from "./call.ts";
 import type { Govern } from "./govern.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import type { Strangers } from "./record/strangers.ts";
+import type { UnauthenticatedCalls } from "./record/unauthenticated-calls.ts";
 import type { Surface } from "./surface.ts";
 
 /** One governed route: whose wire it speaks and how its calls are filed. */
@@ -27,7 +27,7 @@ export interface GovernedRoute {
 export interface RoadParts extends AdmissionParts {
   readonly calls: OpenCalls;
   readonly govern: Govern;
-  readonly strangers: Strangers;
+  readonly strangers: UnauthenticatedCalls;
   /** Told of each call that was admitted, before its body is read. A promise only where something has to be looked up. */
   readonly admitted: (call: Call) => Promise<void> | null;
   readonly log: Log;

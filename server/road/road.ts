@@ -1,14 +1,14 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, internalErrorOf } from "../kernel/errors.ts";
 import { ulid } from "../kernel/ids.ts";
-import { placeOf } from "../kernel/http/ip-address.ts";
+import { networkOf } from "../kernel/http/ip-address.ts";
 import { admit } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
 import type { AbortReason, Call } from "./call.ts";
 import { readBody } from "./read-body.ts";
 import { answeredOutcome } from "./record/finish.ts";
 import { forgetCaller } from "./record/forget-caller.ts";
-import { isStranger } from "./record/stranger.ts";
+import { isUnauthenticated } from "./record/unauthenticated.ts";
 import type { GovernedRoute, RoadParts } from "./road-parts.ts";
 import { Sender } from "./sender.ts";
 
@@ -54,7 +54,7 @@ export class Road {
         calls.forget(call);
         return this.withoutRow(route, answer, call.id);
       }
-      if (isStranger(call)) await this.parts.strangers.file(call);
+      if (isUnauthenticated(call)) await this.parts.strangers.file(call);
       // Not only at the door: a password is looked at by the portal.
       if (isRefusal(answer) && answer.code === "unauthenticated") this.parts.strangers.refused(call);
       return await this.send(call, route, answer);
@@ -79,7 +79,7 @@ export class Road {
   private async answered(call: Call, route: GovernedRoute, request: Request): Promise<Answer | Refusal> {
     const vouchedFor = route.surface.vouchesFor?.(call) === true;
     const notAdmitted = vouchedFor ? null : await admit(call, route.admits ?? "group", this.parts);
-    const turnedAway = !vouchedFor && isStranger(call) ? this.parts.strangers.turnAway(call) : null;
+    const turnedAway = !vouchedFor && isUnauthenticated(call) ? this.parts.strangers.turnAway(call) : null;
     if (turnedAway !== null) return turnedAway;
     if (notAdmitted !== null) {
       if (FAILED_AUTHENTICATION.has(notAdmitted.code)) call.row.is_auth_event = true;
@@ -111,7 +111,7 @@ export class Road {
 
   private async bodyOf(call: Call, request: Request, most: number, mayBeGzip: boolean): Promise<Uint8Array | Refusal> {
     const { bodies, calls } = this.parts;
-    const place = isStranger(call) ? placeOf(call.ip) : null;
+    const place = isUnauthenticated(call) ? networkOf(call.ip) : null;
     calls.arriving++;
     try {
       const read = await readBody(request, most, { mayBeGzip, place, sender: call.tenant?.id, bodies });

@@ -22,7 +22,7 @@ export interface SenderParts {
   readonly unrecorded: (reason: ErrorCode) => void;
 }
 
-/** Gives answers to callers: each once its row is on stable storage, and what it leaves for later calls can be found. */
+/** Sends answers to callers, each once its row is on stable storage and what later calls need of it can be found. */
 export class Sender {
   private readonly parts: SenderParts;
 

@@ -5,8 +5,8 @@ import { type AbortReason, abortReason, type Call, endingRefusal } from "./call.
 import type { StreamAnswer } from "./answer.ts";
 import { idleWatch } from "./idle-watch.ts";
 import { endInTurns, pushInTurns } from "./output/stream-in-turns.ts";
-import { readOut } from "./read-out.ts";
-import { signOfLife } from "./sign-of-life.ts";
+import { drainBody } from "./drain-body.ts";
+import { streamKeepAlive } from "./stream-keep-alive.ts";
 
 /** How a stream ended: by itself, or with an error that the caller gets and the row records. */
 export interface StreamEnd {
@@ -79,7 +79,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     parts.sent(said);
     controller.enqueue(said);
   };
-  const silence = signOfLife(answer.whenSilent ?? null, tellSilence, parts.silentMs);
+  const silence = streamKeepAlive(answer.whenSilent ?? null, tellSilence, parts.silentMs);
   const give = (piece: Uint8Array) => {
     parts.sent(piece);
     silence.told(piece);
@@ -218,6 +218,6 @@ function left(call: Call, answer: StreamAnswer): StreamEnd {
 }
 
 function nothingMore(reader: StreamAnswer["upstream"]): { readonly done: true; readonly value: undefined } {
-  void readOut(reader);
+  void drainBody(reader);
   return { done: true, value: undefined };
 }

@@ -8,7 +8,7 @@ import type { JsonValue } from "../kernel/json-value.ts";
 import type { Capability } from "../wire/mcp/capability.ts";
 import type { Dialect } from "../wire/mcp/dialect.ts";
 
-/** What a request addresses, as its caller names it. One of these for every surface. */
+/** What a request addresses, as its caller names it. Every surface produces one of these. */
 export type Target = NoTarget | ModelReference | ToolReference | AgentReference | NamedReference;
 
 interface NoTarget {
@@ -71,7 +71,7 @@ interface NamedReference {
   readonly id: string;
 }
 
-/** What the reference came to once access was granted: where the call may go. */
+/** The target once access was granted: where the call may go. */
 export type ResolvedTarget = NoTarget | ModelTarget | ToolRoute | AgentRoute | NamedReference;
 
 export interface ModelTarget {
@@ -128,17 +128,17 @@ export function modelOf({ target }: { readonly target: ResolvedTarget }): ModelE
 
 const WRITING_MODES: ReadonlySet<string> = new Set(["chat", "responses", "completion"]);
 
-/** Whether a model is asked to write: instructions, tools and what bounds an answer mean nothing to any other request. */
-export function asksForWriting(target: Target): boolean {
-  return target.kind !== "model" || isWriting(target.modes);
+/** Whether the request asks a model to generate text. Instructions, tools and output limits mean nothing to any other request. */
+export function asksForText(target: Target): boolean {
+  return target.kind !== "model" || generatesText(target.modes);
 }
 
-export function isWriting(modes: readonly string[]): boolean {
+export function generatesText(modes: readonly string[]): boolean {
   return modes.some((mode) => WRITING_MODES.has(mode));
 }
 
-/** Whether what is asked for was made by a call before: nothing is asked of a model. */
-export function wasMadeBefore(target: Target): boolean {
+/** Whether the request reads what an earlier call produced: no model is asked. */
+export function isStoredResult(target: Target): boolean {
   return target.kind === "model" && target.madeBefore === true;
 }
 

@@ -1,4 +1,4 @@
-import type { Film, MediaAsked, Pictures, Sound } from "../wire/media-asked.ts";
+import type { AskedVideo, MediaAsked, Pictures, Sound } from "../wire/media-asked.ts";
 import type { Reranking } from "../wire/rerank/reranking.ts";
 import type { AskedKnowledge } from "./asked-knowledge.ts";
 import type { ModelReference, Target } from "./target.ts";
@@ -35,7 +35,7 @@ export interface RequestView {
   /** Where sound comes along to be heard. */
   readonly sound?: Sound | undefined;
   /** Where a video is asked for. */
-  readonly film?: Film | undefined;
+  readonly film?: AskedVideo | undefined;
   /** Where media are asked for, or brought along to be heard. */
   readonly media?: MediaAsked | undefined;
   /** How many texts the model reads each by itself, which may each be as long as its context window. */
@@ -123,7 +123,7 @@ export class InboundView implements RequestView {
   get sound(): Sound | undefined {
     return this.inbound.sound;
   }
-  get film(): Film | undefined {
+  get film(): AskedVideo | undefined {
     return this.inbound.film;
   }
   get media(): MediaAsked | undefined {

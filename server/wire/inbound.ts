@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../kernel/json-value.ts";
-import type { Film, MediaAsked, Pictures, Sound } from "./media-asked.ts";
+import type { AskedVideo, MediaAsked, Pictures, Sound } from "./media-asked.ts";
 import type { Reranking } from "./rerank/reranking.ts";
 import type { SentSettings } from "./sent-settings.ts";
 
@@ -68,7 +68,7 @@ export interface InboundRequest {
   /** Where sound comes along to be heard. */
   readonly sound?: Sound;
   /** Where a video is asked for. */
-  readonly film?: Film;
+  readonly film?: AskedVideo;
   /** Where media are asked for, or brought along to be heard. */
   readonly media?: MediaAsked;
   /** How many texts the model reads each by itself: more than one where a request asks the same of several. */

@@ -9,7 +9,7 @@ export interface Pictures {
 }
 
 /** A video asked for. */
-export interface Film {
+export interface AskedVideo {
   /** Null where its caller leaves it to the provider. */
   readonly seconds: number | null;
   readonly resolution: string | null;

@@ -5,7 +5,7 @@ import type { Call } from "../../road/call.ts";
 import { MOST_HOPS } from "../../road/record/delegation.ts";
 import type { AgentReference } from "../../road/target.ts";
 
-/** Of the agent's skills those that both its registration and the grant let be used; null: all it has. */
+/** The agent's skills that both its registration and the grant allow; null when neither restricts them. */
 export function usableSkills({ skillsAllowed, reached }: AgentEntry, { skillIds }: AgentGrantEntry): ReadonlySet<string> | null {
   if (skillsAllowed === null && skillIds === null) return null;
   const all = (reached?.skills ?? []).map(({ id }) => String(id));
@@ -13,7 +13,7 @@ export function usableSkills({ skillsAllowed, reached }: AgentEntry, { skillIds 
   return usable.length === all.length ? null : new Set(usable);
 }
 
-/** Why a message may not be sent to the agent; null: it may. */
+/** Why a message may not be sent to the agent; null when it may. */
 export function refusedSending(
   call: Call,
   scope: GroupScope,

@@ -17,7 +17,10 @@ export function usableModels(scope: GroupScope): UsableModel[] {
   return models.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** One of them, by gateway id or name; null when it does not exist or is not granted: no caller can tell which. */
+/**
+ * One usable model by gateway id or name; null both when it does not exist and when it is not granted, so that callers cannot tell the two
+ * apart.
+ */
 export function usableModel(scope: GroupScope, idOrName: string): UsableModel | null {
   const found = modelById(scope.tenant, idOrName) ?? modelByName(scope.tenant, idOrName);
   if (found === undefined) return null;

@@ -1,12 +1,12 @@
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
 
-/** Of a gateway model id, which a routing group's virtual model has too. */
+/** The model or routing group with this gateway model id; a routing group is found by the id of its virtual model. */
 export function modelById({ models, routingGroupsByModelId }: TenantSnapshot, id: string): ModelEntry | RoutingGroupEntry | undefined {
   return models.get(id) ?? routingGroupsByModelId.get(id);
 }
 
-/** Of the name a model has at the gateway, or of a routing group's slug or name. */
+/** The model with this gateway name, or the routing group with this slug or name. */
 export function modelByName(
   { modelsByName, routingGroups, routingGroupsByName }: TenantSnapshot,
   name: string,

@@ -7,7 +7,7 @@ import { LONGEST_TO_APPROVE } from "../../directory/tools/approvals.ts";
  */
 const ENCODED = /(?<=[[{,:\s]")((?:data:(?:[\w.+/;=-]|\\\/){1,200};base64,)?)([A-Za-z0-9+/\\_-]{4096,}={0,2})(?=")/g;
 
-/** What stands for a part that nobody could read. */
+/** Replaces a part that no approver could read by its digest. */
 export interface DigestedPart {
   readonly bytes: number;
   /** Of the bytes, as anybody can compute it of the file they expect. */

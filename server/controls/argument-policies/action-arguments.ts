@@ -5,7 +5,7 @@ import { contentWorkOf } from "../../road/content-work.ts";
 import type { ActionControl } from "../../road/control.ts";
 import { governToolCall } from "./govern-tool-call.ts";
 
-/** Holds an action to the policies on its tool, under the name its upstream knows and the one its caller does. */
+/** Checks an action against the policies on its tool, both under the upstream's name of the tool and under the caller's. */
 export const actionArguments: ActionControl = {
   name: "argument policies",
   before: (call, action) => inTurns(judgedAction(call, action), contentWorkOf(call)),

@@ -9,7 +9,7 @@ import { passedHead } from "../../road/output/wrapped-stream.ts";
 import { GatedStream } from "./gated-stream.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
 
-/** Holds the tool calls of a model's answer to the argument policies of the caller's group. */
+/** Checks the tool calls of a model's answer against the argument policies of the caller's group. */
 export const generatedToolCalls: AnswerControl = {
   name: "argument policies",
   prepare(call, exchange) {

@@ -1,6 +1,6 @@
 import { folded } from "../../kernel/text/folded-name.ts";
 
-/** Stands for a value under a name that a reader who does not care about case takes for the one that is asked for. */
+/** Stands for a value whose name differs from the requested one only in case, so that some readers take it for that. */
 export const VARIANT_OF_NAME = Symbol();
 
 /** Whether the object has the name in another spelling. */

@@ -2,7 +2,7 @@ import { folded } from "../../kernel/text/folded-name.ts";
 
 const NAMING = new Set(["properties", "dependentSchemas", "dependentRequired"]);
 
-/** What a schema calls the members it governs, at any depth, by their folding. */
+/** The names of members that a schema governs, at any depth, by their case-folded form. */
 export function schemaNames(schema: unknown): ReadonlyMap<string, ReadonlySet<string>> {
   const names = new Map<string, Set<string>>();
   const add = (name: string) => {

@@ -12,7 +12,7 @@ const CHARACTERS = 8;
 /** The value takes too long to be checked, because of the schema, of itself or of both. */
 export class TooManySteps extends Error {}
 
-/** What asking one schema costs. */
+/** The cost of evaluating one schema. */
 export interface StepCost {
   readonly steps: number;
   /** Whether every member of an object is gone through. */

@@ -37,7 +37,7 @@ export function writtenPolicy({
   };
 }
 
-/** What of a policy keeps it from judging, by field. */
+/** The problems that keep a policy from being compiled, by field. */
 export const checkStoredPolicy: CheckArgumentPolicy = (policy) => {
   const made = compilePolicy(writtenPolicy(policy));
   return made.ok ? [] : made.fields;

@@ -10,7 +10,7 @@ import { governToolCall } from "./govern-tool-call.ts";
 import { judgeToolCall, LONGEST_ARGUMENTS } from "./judge-tool-call.ts";
 import { compileStoredPolicy } from "./stored-policy.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
 import { judged } from "../../../tests/support/vendors/judged.ts";
 
@@ -53,20 +53,20 @@ describe("a tool call is judged", () => {
       denying,
       policy("run", "warn", (text) => text.includes("odd")),
     );
-    expect(atOnce(governToolCall(call, "walk", '{"q":"bad"}'))).toBeNull();
+    expect(runToEnd(governToolCall(call, "walk", '{"q":"bad"}'))).toBeNull();
     expect(call.row).toEqual({});
-    expect(atOnce(governToolCall(call, "run", '{"q":"good"}'))).toBeNull();
+    expect(runToEnd(governToolCall(call, "run", '{"q":"good"}'))).toBeNull();
     expect(call.row).toEqual({ argument_policy_denied: false });
-    expect(atOnce(governToolCall(call, "run", '{"q":"odd"}'))).toBeNull();
+    expect(runToEnd(governToolCall(call, "run", '{"q":"odd"}'))).toBeNull();
     expect(call.row).toMatchObject({ argument_policy_denied: false, argument_policy_id: "id of run", tags: ["argument_policy_warned"] });
-    expect(atOnce(governToolCall(call, "run", '{"q":"bad"}'))).toMatchObject({
+    expect(runToEnd(governToolCall(call, "run", '{"q":"bad"}'))).toMatchObject({
       code: "argument_policy_denied",
       message: "No.",
       extra: { policy: "run", tool: "run", argument_key: "q" },
     });
     expect(call.row).toMatchObject({ argument_policy_denied: true, argument_policy_id: "id of run" });
     // A later call that is let through does not take the denial back.
-    atOnce(governToolCall(call, "run", '{"q":"good"}'));
+    runToEnd(governToolCall(call, "run", '{"q":"good"}'));
     expect(call.row.argument_policy_denied).toBe(true);
   });
 
@@ -74,18 +74,18 @@ describe("a tool call is judged", () => {
     const entry = { id: "e", groupIds: null, policy: denying } as unknown as ArgumentPolicyEntry;
     const call = { scope: { toolCallPolicies: policiesByTool([entry], []) }, row: {} } as unknown as Call;
     for (const name of ["run", "RUN", " run", "\uff52un"])
-      expect(atOnce(governToolCall(call, name, '{"q":"bad"}'))).toMatchObject({ code: "argument_policy_denied" });
-    for (const name of ["runs", "ru"]) expect(atOnce(governToolCall(call, name, '{"q":"bad"}'))).toBeNull();
+      expect(runToEnd(governToolCall(call, name, '{"q":"bad"}'))).toMatchObject({ code: "argument_policy_denied" });
+    for (const name of ["runs", "ru"]) expect(runToEnd(governToolCall(call, name, '{"q":"bad"}'))).toBeNull();
   });
 
   test("as denied where it is too long to be judged or has no arguments anybody can read", () => {
     const { scope } = callUnder(denying) as { scope: NonNullable<Call["scope"]> };
-    expect(atOnce(judgeToolCall(scope, "run", " ".repeat(LONGEST_ARGUMENTS + 1), new ContentWork())).denied?.message).toContain(
+    expect(runToEnd(judgeToolCall(scope, "run", " ".repeat(LONGEST_ARGUMENTS + 1), new ContentWork())).denied?.message).toContain(
       "longer than",
     );
-    expect(atOnce(judgeToolCall(scope, "run", { unreadable: "Torn." }, new ContentWork())).denied?.message).toBe("Torn.");
+    expect(runToEnd(judgeToolCall(scope, "run", { unreadable: "Torn." }, new ContentWork())).denied?.message).toBe("Torn.");
     expect(
-      atOnce(judgeToolCall(callUnder(policy("run", "warn", bad)).scope as never, "run", { unreadable: "Torn." }, new ContentWork())),
+      runToEnd(judgeToolCall(callUnder(policy("run", "warn", bad)).scope as never, "run", { unreadable: "Torn." }, new ContentWork())),
     ).toMatchObject({ denied: null, warnings: [{ message: "Torn." }] });
   });
 
@@ -134,7 +134,7 @@ function passed(
   const out = frames.map((each) =>
     framing
       .push(new TextEncoder().encode(frame(each)))
-      .flatMap((one) => atOnce(gate.frame(one)))
+      .flatMap((one) => runToEnd(gate.frame(one)))
       .map((given) => new TextDecoder().decode(framing.write(given))),
   );
   return { out, gate };
@@ -351,7 +351,7 @@ describe("nothing passes that was not judged", () => {
     const framing = new EventFraming();
     const last = framing
       .push(new TextEncoder().encode(frame(fragment(0, 'bad"}')) + frame({ error: { message: "Torn." } })))
-      .flatMap((one) => atOnce(gate.frame(one)));
+      .flatMap((one) => runToEnd(gate.frame(one)));
     expect(out.flat()).toEqual([]);
     expect(last.map(({ body }) => body)).toEqual([{ error: { message: "Torn." } }]);
   });
@@ -364,7 +364,7 @@ test.each([
   ["messages", { content: [{ type: "tool_use", name: "run", input: "bad" }] }],
 ] as const)("arguments that are no object are judged as what they are (%s, %#)", (format, body) => {
   const gate = new ToolCallGate(callUnder(denying), ANSWER_FORMATS[format]);
-  expect(atOnce(gate.whole(structuredClone(body) as unknown as JsonObject))?.code).toBe("argument_policy_denied");
+  expect(runToEnd(gate.whole(structuredClone(body) as unknown as JsonObject))?.code).toBe("argument_policy_denied");
 });
 
 test("arguments as an object are judged with the digits that go on, whole and in a stream", () => {
@@ -378,10 +378,10 @@ test("arguments as an object are judged with the digits that go on, whole and in
     ["9007199254740992", undefined],
   ] as const) {
     const gate = new ToolCallGate(denied(digits), ANSWER_FORMATS.messages);
-    expect(atOnce(gate.whole(JSON.parse(whole), bytes(whole)))?.code).toBe(code as never);
+    expect(runToEnd(gate.whole(JSON.parse(whole), bytes(whole)))?.code).toBe(code as never);
     const streamed = new ToolCallGate(denied(digits), ANSWER_FORMATS.messages);
-    for (const one of new EventFraming().push(bytes(event))) atOnce(streamed.frame(one));
-    atOnce(streamed.end());
+    for (const one of new EventFraming().push(bytes(event))) runToEnd(streamed.frame(one));
+    runToEnd(streamed.end());
     expect(streamed.refusal?.code).toBe(code as never);
   }
 });

@@ -5,7 +5,7 @@ import { compilePolicy } from "./compile-policy.ts";
 import { LONGEST_ARGUMENTS, TOO_LONG } from "./judge-tool-call.ts";
 import { writtenPolicy } from "./stored-policy.ts";
 
-/** What a policy would say of a tool call with these arguments, the JSON text as a model writes it, without a call. */
+/** Evaluates a policy on the JSON text of a tool call's arguments, without a call. */
 export async function tryArgumentPolicy(record: ArgumentPolicy, argumentsText: string): Promise<ArgumentPolicyTrialResult> {
   const made = compilePolicy(writtenPolicy(record));
   if (!made.ok) return { action: record.severity, rule: "unparseable", message: "The policy on this tool cannot be read." };

@@ -2,13 +2,13 @@ import type { AutonomyLevel } from "@gatehouse/contracts/ai-systems";
 import { stricter } from "../../directory/assurance/autonomy.ts";
 import type { ConfigurationProvenance } from "../../directory/configuration-provenance.ts";
 import { refuse } from "../../kernel/errors.ts";
-import { RECORD_CALLS } from "../../kernel/operations/record-calls.ts";
+import { RECORD_SUBTYPES } from "../../kernel/operations/record-subtypes.ts";
 import type { AuditClass } from "../../road/call.ts";
 import type { StandingControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
 import type { Target } from "../../road/target.ts";
 
-const RECORDS: ReadonlySet<string> = new Set(RECORD_CALLS);
+const RECORDS: ReadonlySet<string> = new Set(RECORD_SUBTYPES);
 
 /** What a suspended system may still do: have its calls recorded and its runs ended. What people do at the portal is theirs. */
 const isBeyondSuspension = ({ proxyType, proxySubtype }: AuditClass): boolean =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
 import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
@@ -30,7 +30,7 @@ const call = { target: { kind: "model", route: { members: [{ model: { systemProm
 
 function guarded(body: object): JsonObject {
   const said = structuredClone(body) as JsonObject;
-  atOnce(new AnswerGuard(ANSWER_FORMATS.responses, answerGuardRun({ pii: { action: "redact" } }), askedBy(call, exchange())).whole(said));
+  runToEnd(new AnswerGuard(ANSWER_FORMATS.responses, answerGuardRun({ pii: { action: "redact" } }), askedBy(call, exchange())).whole(said));
   return said;
 }
 

@@ -5,7 +5,9 @@ import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { AskedText } from "../../wire/texts/other-answer-texts.ts";
 import { REPEATED_OF_REQUEST } from "../../wire/responses/responses-answer-texts.ts";
 
-/** Tells what the request said of what its answer may repeat, a model's system prompt before it. It is read when somebody asks. */
+/**
+ * Tells whether a text only repeats the request or the model's system prompt, which some answers echo. The request is read on first use.
+ */
 export function askedBy(call: Call, { conversation }: Exchange): AskedText {
   let known: ReadonlySet<string> | null = null;
   return (text) => {

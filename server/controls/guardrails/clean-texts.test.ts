@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { isKnownClean, noteClean } from "./clean-texts.ts";
 import { GuardRun } from "./guard-run.ts";
 import { compileTextGuard, type TextGuard } from "./text-guard.ts";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 
 /** A guard that counts how often it looks. */
 function counting(): { readonly guard: TextGuard; looks: number } {
@@ -33,10 +33,10 @@ const PROSE = "A message that every further turn of its conversation brings alon
 
 test("a text without a finding is looked at once, whatever it was cut out of, and by each guard", () => {
   const counted = counting();
-  for (let turn = 0; turn < 3; turn++) expect(atOnce(runOf(counted.guard).text(`${PROSE}${turn}`.slice(0, PROSE.length)))).toBe(PROSE);
+  for (let turn = 0; turn < 3; turn++) expect(runToEnd(runOf(counted.guard).text(`${PROSE}${turn}`.slice(0, PROSE.length)))).toBe(PROSE);
   expect(counted.looks).toBe(1);
   const other = counting();
-  atOnce(runOf(other.guard).text(PROSE));
+  runToEnd(runOf(other.guard).text(PROSE));
   expect(other.looks).toBe(1);
 });
 
@@ -44,7 +44,7 @@ test("a text with a finding is redacted every time, and is told of", () => {
   const { guard } = counting();
   for (let turn = 0; turn < 3; turn++) {
     const run = runOf(guard);
-    expect(atOnce(run.text(`${PROSE} joe@example.com`))).toBe(`${PROSE} [REDACTED:email]`);
+    expect(runToEnd(run.text(`${PROSE} joe@example.com`))).toBe(`${PROSE} [REDACTED:email]`);
     expect(run.action).toBe("redact");
   }
 });

@@ -19,7 +19,7 @@ let recent: Texts = new WeakMap();
 let before: Texts = new WeakMap();
 let characters = 0;
 
-/** Whether this guard has looked at the same text before and found nothing. */
+/** Whether this guard inspected the same text before and found nothing. */
 export function isKnownClean(guard: TextGuard, text: string): boolean {
   if (text.length > LONGEST) return false;
   if (recent.get(guard)?.has(text) === true) return true;
@@ -28,7 +28,7 @@ export function isKnownClean(guard: TextGuard, text: string): boolean {
   return true;
 }
 
-/** Nothing was found, and everything that looks for something has looked. */
+/** Remembers that a complete inspection of the text found nothing. */
 export function noteClean(guard: TextGuard, text: string): void {
   // Half a surrogate pair would be kept as another character, in a text nobody has looked at.
   if (text.length > LONGEST || !text.isWellFormed()) return;

@@ -6,7 +6,7 @@ import { guardModel } from "./guard-model.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { BoundEngine } from "./surface-guard.ts";
 
-/** The engines a configuration may name, by that name. */
+/** The engines that a configuration may name, by that name. */
 export type GuardrailEngines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
 
 const TIMEOUT_MS = 3_000;

@@ -27,7 +27,7 @@ import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
 import { MessageSlots } from "../../wire/mcp/message-slots.ts";
 import { inspectContent } from "./content.ts";
 import { reviewDefinition } from "./tool-definition.ts";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
 
 const BEFORE = "A line before it: ";
@@ -218,7 +218,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   const whole = (run: GuardRun, said: string) => {
     const body = surface.whole(said);
     const guard = new AnswerGuard(texts, run);
-    atOnce(guard.whole(body as never));
+    runToEnd(guard.whole(body as never));
     return { refusal: guard.refusal, read: surface.readWhole(body) };
   };
 

@@ -14,7 +14,7 @@ import type { EngineParts } from "./engines.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 
 const VALUE = "joe@example.com";
 const LEFT = "[REDACTED:email]";
@@ -376,8 +376,8 @@ describe("an answer is looked at in", () => {
     const guard = new AnswerGuard(ANSWER_FORMATS[format], run);
     const parsed = structuredClone(body) as JsonObject;
     const frame: Frame = { bytes: bytes(body), body: parsed, closes: false, changed: false };
-    if (how === "whole") atOnce(guard.whole(parsed));
-    const out = how === "whole" ? [parsed] : [...atOnce(guard.frames([frame])), ...atOnce(guard.end())].map((given) => given.body);
+    if (how === "whole") runToEnd(guard.whole(parsed));
+    const out = how === "whole" ? [parsed] : [...runToEnd(guard.frames([frame])), ...runToEnd(guard.end())].map((given) => given.body);
     expect(run.action).toBe("redact");
     expect(JSON.stringify(out)).not.toContain(VALUE);
     expect(JSON.stringify(out)).toContain(LEFT);

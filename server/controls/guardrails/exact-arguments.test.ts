@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
@@ -29,7 +29,7 @@ describe.each([
       [READ_AS, false],
     ] as const) {
       const guard = guardOn(format, word);
-      atOnce(guard.whole(replyObject(bytes(json)) as never, bytes(json)));
+      runToEnd(guard.whole(replyObject(bytes(json)) as never, bytes(json)));
       expect(guard.refusal !== null).toBe(refused);
     }
   });
@@ -54,7 +54,7 @@ test.each([
   ] as const) {
     const guard = guardOn(format, word);
     const framing = framingOf(form);
-    const out = [...atOnce(guard.frames(framing.push(bytes(text)))), ...atOnce(guard.end())];
+    const out = [...runToEnd(guard.frames(framing.push(bytes(text)))), ...runToEnd(guard.end())];
     expect(guard.refusal !== null).toBe(refused);
     if (!refused) expect(out.map((frame) => new TextDecoder().decode(framing.write(frame))).join("")).toContain(ACCOUNT);
   }
@@ -64,7 +64,7 @@ test("arguments as an object keep their digits where something else in them is r
   const json = `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"pay","arguments":{"to":${ACCOUNT},"mail":"joe@example.com"}}}]}}]}`;
   const guard = new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun({ pii: { action: "redact" } }));
   const framing = framingOf("events");
-  const out = [...atOnce(guard.frames(framing.push(bytes(`data: ${json}\n\n`)))), ...atOnce(guard.end())];
+  const out = [...runToEnd(guard.frames(framing.push(bytes(`data: ${json}\n\n`)))), ...runToEnd(guard.end())];
   expect(new TextDecoder().decode(framing.write(out[0] as never))).toBe(`data: ${json.replace("joe@example.com", "[REDACTED:email]")}\n\n`);
 });
 

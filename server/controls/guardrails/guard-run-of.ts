@@ -4,7 +4,7 @@ import { GuardRun } from "./guard-run.ts";
 import { surfaceGuard } from "./surface-guard.ts";
 import { guardedAt, surfaceOf } from "../../road/content-surface.ts";
 
-/** What the call's resource group has its texts looked at for, in one direction; null: nothing. */
+/** A run of the guardrails that the call's resource group has for one direction; null when it has none. */
 export function guardRunOf(call: Call, direction: "input" | "output"): GuardRun | null {
   const { scope, audit } = call;
   const surface = scope === null || scope.tenant.guardrails.length === 0 ? null : surfaceOf(audit.proxySubtype, direction);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { atOnce, inTurns } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
 import { GuardRun } from "./guard-run.ts";
 import { redactText } from "./redact.ts";
@@ -36,7 +36,7 @@ test("a prompt of ten megabytes is redacted as any other, and others get their t
 test("a value at any cut of a long text is found", async () => {
   for (const before of [65_530, 65_536, 65_537, 131_070]) {
     const text = `${"word ".repeat(before / 5)}${" ".repeat(before % 5)}joe@example.com${" and so on".repeat(50)}`;
-    expect(atOnce(new GuardRun(PII).text(text))).toBe(redactText(PII.guard, text).text);
+    expect(runToEnd(new GuardRun(PII).text(text))).toBe(redactText(PII.guard, text).text);
   }
 });
 
@@ -44,7 +44,7 @@ test("what takes longer than it may blocks where it redacts", async () => {
   const work = new ContentWork();
   work.took(1e9);
   const run = new GuardRun(PII, work);
-  atOnce(run.text("word ".repeat(100_000)));
+  runToEnd(run.text("word ".repeat(100_000)));
   expect(run.blocked).toMatchObject({ action: "block", check: "pii", failed: true });
   expect(run.refusal()?.message).toContain("could not be checked");
 });
@@ -52,7 +52,7 @@ test("what takes longer than it may blocks where it redacts", async () => {
 test("arguments stay JSON whatever stands in them, and what is not changed keeps its spelling", () => {
   fc.assert(
     fc.property(fc.json(), (json) => {
-      expect(atOnce(new GuardRun(PII).json(json))).toBe(json);
+      expect(runToEnd(new GuardRun(PII).json(json))).toBe(json);
     }),
     // Any whole number may happen to be a card's: the same ones each time.
     { numRuns: 300, seed: 20_261_121 },
@@ -61,22 +61,22 @@ test("arguments stay JSON whatever stands in them, and what is not changed keeps
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: "grapheme" }), mail, mail, (value, one, other) => {
       const json = JSON.stringify({ [one]: { deep: [other, value] } });
-      const out = atOnce(new GuardRun(PII).json(json));
+      const out = runToEnd(new GuardRun(PII).json(json));
       expect(() => JSON.parse(out)).not.toThrow();
       for (const secret of ["joe@", "4539 1488"]) expect(out).not.toContain(secret);
     }),
     { numRuns: 300 },
   );
-  expect(atOnce(new GuardRun(PII).json('{"to" : "joe\\u0040example.com", "n": 1.50}'))).toBe('{"to" : "[REDACTED:email]", "n": 1.50}');
-  expect(atOnce(new GuardRun(PII).json("[4539148803436467.0,4.539148803436467e15,45.0,1e400]"))).toBe(
+  expect(runToEnd(new GuardRun(PII).json('{"to" : "joe\\u0040example.com", "n": 1.50}'))).toBe('{"to" : "[REDACTED:email]", "n": 1.50}');
+  expect(runToEnd(new GuardRun(PII).json("[4539148803436467.0,4.539148803436467e15,45.0,1e400]"))).toBe(
     '["[REDACTED:credit_card]","[REDACTED:credit_card]",45.0,1e400]',
   );
-  expect(atOnce(new GuardRun(PII).json("not json: joe@example.com"))).toBe("not json: [REDACTED:email]");
+  expect(runToEnd(new GuardRun(PII).json("not json: joe@example.com"))).toBe("not json: [REDACTED:email]");
 });
 
 test("members whose names are redacted stay apart", () => {
   const roles = '{"alice@example.com":"admin","bob@example.com":"viewer","again":{"alice@example.com":1}}';
-  expect(atOnce(new GuardRun(PII).json(roles))).toBe(
+  expect(runToEnd(new GuardRun(PII).json(roles))).toBe(
     '{"[REDACTED:email]":"admin","[REDACTED:email] 2":"viewer","again":{"[REDACTED:email]":1}}',
   );
 });

@@ -13,7 +13,7 @@ import type { SurfaceGuard } from "./surface-guard.ts";
 import { SURFACES } from "../../road/content-surface.ts";
 import type { GuardSource, TextGuard } from "./text-guard.ts";
 
-/** What a guardrail came to. */
+/** The result of a guardrail. */
 export interface GuardrailResult {
   readonly source: GuardSource | null;
   readonly check: GuardrailCheck;
@@ -22,7 +22,7 @@ export interface GuardrailResult {
   readonly failed: boolean;
 }
 
-/** What a run came to, to be remembered for the same text. */
+/** The outcome of a run, kept for the same text. */
 export interface GuardOutcome {
   readonly verdict: GuardrailResult | null;
   readonly personal: boolean;

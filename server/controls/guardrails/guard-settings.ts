@@ -3,7 +3,7 @@ import type { FieldError } from "../../kernel/errors.ts";
 import { largePatterns } from "./patterns/banned-patterns.ts";
 import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
 
-/** What the checks of a configuration come to on these surfaces; null: on all of them. */
+/** The effective settings of a configuration's checks on these surfaces; null means all surfaces. */
 export function guardSettingsOf(builtin: GuardrailBuiltin, here: readonly GuardrailSurface[] | null): GuardSettings {
   const on = (surfaces: readonly GuardrailSurface[] | undefined) =>
     here === null || surfaces === undefined || surfaces.some((one) => here.includes(one));
@@ -45,7 +45,7 @@ export function guardSettingsOf(builtin: GuardrailBuiltin, here: readonly Guardr
   };
 }
 
-/** What of the settings cannot be compiled or costs too much to be stored, each with its field. */
+/** The settings that do not compile or are too expensive to store, each with its field. */
 export function problemsOf(builtin: GuardrailBuiltin): FieldError[] {
   const { bannedPatterns } = guardSettingsOf(builtin, null);
   if (bannedPatterns === undefined) return [];

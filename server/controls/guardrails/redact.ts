@@ -3,7 +3,7 @@ import { beginsAsJson } from "./text/json-text.ts";
 import { Readings } from "./text/readings.ts";
 import type { TextGuard } from "./text-guard.ts";
 
-/** What a guard makes of a whole text. */
+/** A whole text after its inspection. */
 export interface GuardedText {
   /** The text with placeholders; when it was blocked, what stands before the finding that blocked. */
   readonly text: string;

@@ -49,7 +49,7 @@ export function surfaceGuard(scope: GroupScope, surfaces: readonly [GuardrailSur
   return found;
 }
 
-/** What several configurations come to on one surface, and on those besides whose guardrails hold there as well. */
+/** The combined guard of several configurations on one surface, and on the surfaces whose guardrails hold there as well. */
 export function guardOfEntries(
   entries: readonly GuardrailEntry[],
   surface: GuardrailSurface,
@@ -79,8 +79,8 @@ export function guardOfEntries(
 }
 
 /**
- * Before anybody calls: the first call would pay for what is compiled, and for the tables that the first text asks for. What does not
- * compile is that call's to refuse.
+ * Compiles a tenant's guardrails ahead of the first call, which would otherwise pay for it. A configuration that does not compile is left
+ * for that call to refuse.
  */
 export function compileGuardrails({ guardrails }: Pick<TenantSnapshot, "guardrails">): void {
   for (const entry of guardrails)

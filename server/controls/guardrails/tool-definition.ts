@@ -8,7 +8,7 @@ import { GuardRun, type GuardOutcome } from "./guard-run.ts";
 import { nameWords } from "./names.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
 
-/** What guardrails make of the definition of a tool. */
+/** The result of inspecting a tool's definition. */
 export interface DefinitionReview extends GuardOutcome {
   /** As it may be offered; null where it can stay as it is. It may not be offered at all where the verdict blocks. */
   readonly definition: JsonObject | null;

@@ -5,7 +5,7 @@ import { guardOfEntries } from "./surface-guard.ts";
 
 const WEIGHT: readonly (GuardrailAction | "none")[] = ["none", "warn", "redact", "block"];
 
-/** What a configuration would make of a text on a surface, without a call. */
+/** Applies a configuration to a text on a surface, without a call. */
 export function tryGuardrail(config: GuardrailConfig, surface: GuardrailSurface, text: string): GuardrailTrialResult {
   const surfaces = new Set(Object.entries(config.surfaces).flatMap(([name, on]) => (on ? [name as GuardrailSurface] : [])));
   const guard = guardOfEntries(

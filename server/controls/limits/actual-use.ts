@@ -2,10 +2,10 @@ import { microsFromUsd } from "../../kernel/money.ts";
 import { inputTokens } from "../../wire/usage.ts";
 import type { Attempt, Call } from "../../road/call.ts";
 import type { Actual, Demand } from "./counters/counters.ts";
-import { without } from "./counters/reckoning.ts";
+import { minusActual } from "./counters/window-amounts.ts";
 
-/** What the call used, as its row tells it. */
-export function recorded({ row }: Call): Actual {
+/** What the whole call used, as its row records it. */
+export function usedByCall({ row }: Call): Actual {
   return {
     requests: row.llm_model_used == null && (row.llm_model_requested != null || row.target_url == null) ? 0 : 1,
     input: row.llm_prompt_tokens ?? 0,
@@ -14,19 +14,19 @@ export function recorded({ row }: Call): Actual {
   };
 }
 
-/** What a failed attempt used; of one that served the call the row tells. */
-export function attempted({ usage, costMicros }: Attempt): Actual {
+/** What a failed attempt used. An attempt that served the call is recorded by the row instead. */
+export function usedByAttempt({ usage, costMicros }: Attempt): Actual {
   return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: costMicros ?? 0 };
 }
 
-/** The part of the last attempt: the row's totals hold those before it too. */
-export function ofLastAttempt(total: Actual, attempts: readonly Attempt[]): Actual {
-  return attempts.slice(0, -1).map(attempted).reduce(without, total);
+/** The share of the last attempt in `total`, which includes the attempts before it. */
+export function usedByLastAttempt(total: Actual, attempts: readonly Attempt[]): Actual {
+  return attempts.slice(0, -1).map(usedByAttempt).reduce(minusActual, total);
 }
 
-/** What must be held for what failed attempts used. */
-export function demandOfFailed(attempts: readonly Attempt[]): Demand {
-  const used = attempts.map(attempted);
+/** What must be held for the use of failed attempts. */
+export function demandOfFailedAttempts(attempts: readonly Attempt[]): Demand {
+  const used = attempts.map(usedByAttempt);
   return {
     tokens: used.reduce((sum, { input, output }) => sum + input + output, 0),
     micros: used.reduce((sum, { micros }) => sum + micros, 0),

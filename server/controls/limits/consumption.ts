@@ -4,7 +4,7 @@ import type { Plan, Scope, WindowLimit } from "./counters/counters.ts";
 import { amountText, limitWords } from "./limit-words.ts";
 import { tightestPace } from "./plans/tightest-pace.ts";
 
-/** Where a limit says nothing of its own, a call is warned from here on. */
+/** The share of a limit from which calls are warned when the limit sets none. */
 export const APPROACHING = 0.8;
 
 export function utilization(window: WindowLimit, spent: number): number {

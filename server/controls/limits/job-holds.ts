@@ -2,7 +2,7 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { BudgetedJob, JobBudgets } from "../../road/call-limits.ts";
 import { type Actual, type Counters, NOTHING_USED, type Reservation } from "./counters/counters.ts";
-import { heldOf } from "./counters/reckoning.ts";
+import { heldOf } from "./counters/window-amounts.ts";
 import { modelOf } from "../../road/target.ts";
 import { type CallPlan, nestedInRun, nestedPlan } from "./plans/plan.ts";
 import { runBounds } from "./run-bounds.ts";

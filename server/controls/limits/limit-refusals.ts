@@ -5,8 +5,8 @@ import type { Denial } from "./admission/admission-answer.ts";
 import type { Plan, Scope, WindowLimit } from "./counters/counters.ts";
 import { limitWords } from "./limit-words.ts";
 
-/** Amounts as people read them: dollars for money. */
-export function shown(window: WindowLimit, amount: number): number {
+/** The amount in the unit that callers read: US dollars for money. */
+export function displayAmount(window: WindowLimit, amount: number): number {
   return window.measure === "micros" ? usdFromMicros(amount) : amount;
 }
 
@@ -16,15 +16,15 @@ export const AT_CEILING = { "x-gw-usage-utilization": "100" };
 
 const ITEM: Partial<Record<Scope["kind"], string>> = { model: "model", server: "tool server" };
 
-/** Whose a limit is, as people read it. */
-export function named({ kind, groupName, itemName }: Scope): string {
+/** The owner of a limit, in words for an error message. */
+export function displayScope({ kind, groupName, itemName }: Scope): string {
   if (kind === "capacity") return `model ${JSON.stringify(groupName)}`;
   const group = `resource group ${JSON.stringify(groupName)}`;
   if (kind === "user") return `each user of ${group}`;
   return itemName === undefined ? group : `${ITEM[kind]} ${JSON.stringify(itemName)} in ${group}`;
 }
 
-/** 7.1 for rates and calls in flight, 7.2 for quotas. */
+/** The error of interface 7.1 for rates and concurrency, of 7.2 for quotas. */
 export function denialRefusal(plan: Plan, denial: Denial, now: number): Refusal {
   switch (denial.by) {
     case "window":
@@ -55,7 +55,7 @@ export function rateOf(plan: Plan, denial: Exclude<Denial, { by: "window" }>): {
 }
 
 function rateRefusal(scope: Scope, limitType: string, retryAfterMs: number, what: string): Refusal {
-  const message = what.startsWith("After") ? `${what} ${named(scope)}.` : `${what} ${named(scope)} is reached.`;
+  const message = what.startsWith("After") ? `${what} ${displayScope(scope)}.` : `${what} ${displayScope(scope)} is reached.`;
   return refuse("rate_limit_exceeded", message, {
     headers: { "retry-after": seconds(retryAfterMs), "x-gw-usage-utilization": "100" },
     extra: { scope: scope.kind, limit_type: limitType },
@@ -65,7 +65,7 @@ function rateRefusal(scope: Scope, limitType: string, retryAfterMs: number, what
 export function quotaRefusal(plan: Plan, index: number, spent: number, now: number, held = false): Refusal {
   const window = plan.windows[index] as WindowLimit;
   const scope = plan.scopes[window.scope] as Scope;
-  const [current, most] = [shown(window, spent), shown(window, window.limit)];
+  const [current, most] = [displayAmount(window, spent), displayAmount(window, window.limit)];
   const why = held ? "is held by calls in flight" : spent < window.limit ? "does not cover what this call could come to" : "is used up";
   const usage_limit = {
     group_id: scope.groupId,
@@ -82,7 +82,7 @@ export function quotaRefusal(plan: Plan, index: number, spent: number, now: numb
   const retry = held ? "1" : seconds(window.resetsAt - now);
   return refuse(
     "usage_limit_reached",
-    `The ${limitWords(window.limitType)} limit of ${named(scope)} (${current} of ${most} used) ${why}.`,
+    `The ${limitWords(window.limitType)} limit of ${displayScope(scope)} (${current} of ${most} used) ${why}.`,
     {
       headers: { "retry-after": retry, ...(held ? { "x-should-retry": "true" } : {}), "x-gw-usage-utilization": "100" },
       extra: { usage_limit },

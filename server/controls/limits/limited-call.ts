@@ -52,7 +52,7 @@ export function ofOwnCall(
   return { id: call.id, call, view: null, model, plan, worst: null, counted: null, outputTokens, demand, ahead };
 }
 
-/** What a call to a routing group may come to at any of its members, and what it holds at the one being tried. */
+/** The worst case of a call to a routing group over all its members, and what it holds at the member being tried. */
 export interface RoutedReservation {
   readonly arriving: LimitedCall;
   reservation: Reservation | null;

@@ -5,7 +5,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Counters } from "./counters/counters.ts";
 import type { CountTokens } from "./plans/input-counts.ts";
 
-/** What limits are put together from. */
+/** The dependencies of the limits. */
 export interface LimitsParts {
   readonly counters: Counters;
   readonly truth: UsageTruth;

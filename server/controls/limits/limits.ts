@@ -6,15 +6,15 @@ import type { CallLimits, NestedBounds } from "../../road/call-limits.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { type Decision, decisionOf, PASS, refused } from "../../road/decision.ts";
 import type { RequestView } from "../../road/view.ts";
-import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
+import { usedByAttempt, demandOfFailedAttempts, usedByLastAttempt, usedByCall } from "./actual-use.ts";
 import type { Admitted } from "./admission/admission-answer.ts";
 import { JobHolds } from "./job-holds.ts";
-import { arrive } from "./admission/arrive.ts";
+import { prepareAdmission } from "./admission/prepare-admission.ts";
 import { boundAnswer, type LimitedCall, ofOwnCall, type RoutedReservation, servedByNoModel } from "./limited-call.ts";
 import { InputCounts } from "./plans/input-counts.ts";
 import type { LimitsParts } from "./limits-parts.ts";
 import { type Actual, type Plan, type Reservation, NOTHING_USED } from "./counters/counters.ts";
-import { heldOf, usedOf } from "./counters/reckoning.ts";
+import { heldOf, usedOf } from "./counters/window-amounts.ts";
 import { setConsumptionHeaders } from "./consumption.ts";
 import { ThresholdAlerts } from "./threshold-alerts.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
@@ -28,10 +28,10 @@ import { runBounds } from "./run-bounds.ts";
 import { hasCeilings, RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./counters/warming.ts";
 import { AdmissionGate } from "./admission/admission-gate.ts";
-import { dearest, demandOf, worstCaseOfNested } from "./plans/worst-case.ts";
-import { type AgentRoute, modelOf, routeOf, toolsOf, wasMadeBefore } from "../../road/target.ts";
+import { highestCost, demandOf, worstCaseOfNested } from "./plans/worst-case.ts";
+import { type AgentRoute, modelOf, routeOf, toolsOf, isStoredResult } from "../../road/target.ts";
 import { agentPlan, agentPlanInRun } from "./plans/agent-plan.ts";
-import { together } from "./counters/settled-together.ts";
+import { joinPending } from "./counters/join-pending.ts";
 import { LeftCalls } from "./counters/left-calls.ts";
 
 /**
@@ -100,7 +100,7 @@ export class Limits implements RequestControl, CallLimits {
     if (scope === null) return PASS;
     if (call.target.kind === "tool") return this.decideTool(call, view, scope);
     if (call.target.kind === "agent") return this.decideAgent(call, view, scope, call.target);
-    if (model === null || wasMadeBefore(view.target)) return PASS;
+    if (model === null || isStoredResult(view.target)) return PASS;
     const base = this.planOf(scope, model, arrivalOf(call), planFor);
     return hasCeilings(call) ? this.decideInRun(call, view, leavingRoom(call, base)) : this.decideBy(call, view, leavingRoom(call, base));
   }
@@ -158,7 +158,7 @@ export class Limits implements RequestControl, CallLimits {
         ? []
         : route.members.map(({ model }) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan));
     if (plan.scopes.length === 0 && members.every(({ scopes }) => scopes.length === 0)) return PASS;
-    const limited = arrive(call, view, modelOf(call) as ModelEntry, plan, members);
+    const limited = prepareAdmission(call, view, modelOf(call) as ModelEntry, plan, members);
     if (isRefusal(limited)) return refused(limited);
     if (members.length > 0)
       this.routed.set(call, { arriving: limited, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
@@ -180,7 +180,7 @@ export class Limits implements RequestControl, CallLimits {
     this.suspended.dispatched(call);
     const routed = this.routed.get(call);
     if (routed === undefined) return null;
-    this.leaveMember(call, routed, attempted);
+    this.leaveMember(call, routed, usedByAttempt);
     const covered = this.coverFailed(call, routed);
     if (covered === null) return this.takeMember(call, routed, model);
     return covered instanceof Promise ? covered.then((refusal) => refusal ?? this.takeMember(call, routed, model)) : covered;
@@ -189,7 +189,7 @@ export class Limits implements RequestControl, CallLimits {
   /** What a call holds covers one attempt: for another, what those before it used is held as well. */
   private coverFailed(call: Call, routed: RoutedReservation): Refusal | null | Promise<Refusal | null> {
     if (call.attempts.length === routed.coveredAttempts) return null;
-    const demand = demandOfFailed(call.attempts.slice(routed.coveredAttempts));
+    const demand = demandOfFailedAttempts(call.attempts.slice(routed.coveredAttempts));
     const plan = withoutRateLimits(routed.arriving.plan);
     if (!plan.windows.some((window) => heldOf(window, demand) > 0)) return null;
     const limited: LimitedCall = {
@@ -246,7 +246,7 @@ export class Limits implements RequestControl, CallLimits {
     const plan = nestedInRun(base, call.row.root_task_id as string, bounds, alone);
     if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
     const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
-    if (plan.needsPrice && dearest(model, worst) === null) return unpricedRefusal(model);
+    if (plan.needsPrice && highestCost(model, worst) === null) return unpricedRefusal(model);
     const demand = demandOf(model, worst, worst.outputTokens);
     const ahead = { ms: waitMs ?? this.parts.waitMs, lender: parentWaits ? parent : null };
     const limited = ofOwnCall(call, model, plan, { demand, outputTokens: worst.outputTokens, ahead });
@@ -311,9 +311,10 @@ export class Limits implements RequestControl, CallLimits {
 
   /** Gives up what a call holds, for what its answer used if that is in. False: it needs what it holds. */
   private lend(call: Call): boolean | Promise<boolean> {
-    const used = call.row.llm_total_tokens == null ? null : recorded(call);
+    const used = call.row.llm_total_tokens == null ? null : usedByCall(call);
     const member = this.routed.get(call)?.reservation ?? null;
-    const ofMember = used === null || member === null ? undefined : this.parts.counters.part(member, ofLastAttempt(used, call.attempts));
+    const ofMember =
+      used === null || member === null ? undefined : this.parts.counters.part(member, usedByLastAttempt(used, call.attempts));
     const lent = this.suspended.suspend(call, used);
     return ofMember instanceof Promise ? Promise.all([lent, ofMember]).then(([given]) => given) : lent;
   }
@@ -326,22 +327,22 @@ export class Limits implements RequestControl, CallLimits {
   settle(call: Call): Promise<void> | null {
     const reservation = this.reservations.get(call);
     const routed = this.routed.get(call);
-    const actual = recorded(call);
-    if (routed !== undefined) this.leaveMember(call, routed, () => ofLastAttempt(actual, call.attempts));
+    const actual = usedByCall(call);
+    if (routed !== undefined) this.leaveMember(call, routed, () => usedByLastAttempt(actual, call.attempts));
     const tools = this.toolCallCaps.settle(call, (held) => this.settleHeld(call, held, { ...NOTHING_USED, requests: 1 }));
-    if (reservation === undefined) return together([...tools, this.left.settled(call, actual)]);
+    if (reservation === undefined) return joinPending([...tools, this.left.settled(call, actual)]);
     this.reservations.delete(call);
     this.learn(call, actual.input);
     const again = this.suspended.reacquired(call);
     this.suspended.ended(call);
     const covered = routed?.again.splice(0) ?? [];
-    if (again === null && covered.length === 0) return together([...tools, this.settleHeld(call, reservation, actual)]);
+    if (again === null && covered.length === 0) return joinPending([...tools, this.settleHeld(call, reservation, actual)]);
     // What was taken again stands for what the call used, what it held at first for its being there.
     const first =
       again === null
         ? [this.settleHeld(call, reservation, actual)]
         : [this.settleHeld(call, again, actual), this.settleHeld(call, reservation, { ...NOTHING_USED, requests: actual.requests })];
-    return together([...tools, ...first, ...covered.map((held) => this.settleHeld(call, held, NOTHING_USED))]);
+    return joinPending([...tools, ...first, ...covered.map((held) => this.settleHeld(call, held, NOTHING_USED))]);
   }
 
   /** What calls of this size and kind come to; of one that was tried more than once nobody can tell. */

@@ -6,7 +6,7 @@ interface SettingGroup {
   readonly name: string;
 }
 
-/** What bounds the run of a call, and whose word each bound is. */
+/** The ceilings of a call's run, and the group that set each. */
 export interface RunBounds {
   readonly ceilings: Fields;
   setBy(field: string): SettingGroup;

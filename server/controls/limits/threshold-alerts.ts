@@ -1,7 +1,7 @@
 import type { AlertWriter } from "../../directory/limits/alert-writer.ts";
 import { APPROACHING, utilization } from "./consumption.ts";
 import type { Plan, Scope, WindowLimit } from "./counters/counters.ts";
-import { named, shown } from "./limit-refusals.ts";
+import { displayScope, displayAmount } from "./limit-refusals.ts";
 import { amountText, limitWords } from "./limit-words.ts";
 
 type Alerts = Pick<AlertWriter, "raise">;
@@ -30,7 +30,7 @@ export class ThresholdAlerts {
         type: "usage_warning",
         severity: "warning",
         title: `${percent} % of the ${limitWords(window.limitType)} limit is used`,
-        threshold: shown(window, window.warnAt),
+        threshold: displayAmount(window, window.warnAt),
         message: "",
       });
     }
@@ -51,7 +51,7 @@ export class ThresholdAlerts {
       type: window.hard ? "usage_limit_reached" : "budget_exceeded",
       severity: window.hard ? "critical" : "warning",
       title: `The ${limitWords(window.limitType)} limit is ${window.hard ? "reached" : "exceeded"}`,
-      threshold: shown(window, window.limit),
+      threshold: displayAmount(window, window.limit),
       message: window.hard ? ` ${which} are refused until the window turns.` : " The budget does not stop hard: calls go on.",
     });
   }
@@ -73,10 +73,10 @@ export class ThresholdAlerts {
       message: `${whose(scope)} has used ${amountText(window, spent)} of ${amountText(window, window.limit)}.${what.message}`,
       group_id: scope.groupId,
       threshold_value: what.threshold,
-      current_value: shown(window, spent),
+      current_value: displayAmount(window, spent),
       usage_limit: {
         limit_type: window.limitType,
-        max_limit: shown(window, window.limit),
+        max_limit: displayAmount(window, window.limit),
         scope: scope.kind,
         group_name: scope.groupName,
         item_name: scope.itemName ?? null,
@@ -88,6 +88,6 @@ export class ThresholdAlerts {
 }
 
 function whose(scope: Scope): string {
-  const text = named(scope);
+  const text = displayScope(scope);
   return scope.kind === "group" ? JSON.stringify(scope.groupName) : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -4,7 +4,7 @@ import type { Answer, WholeAnswer } from "../../road/answer.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl } from "../../road/control.ts";
 import { outputFormOf } from "../../road/output/answer-formats.ts";
-import { callsMade, upToAllowed } from "../../road/output/counted-calls.ts";
+import { toolCallsMade, upToToolCallCap } from "../../road/output/counted-calls.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { modelOf } from "../../road/target.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
@@ -55,7 +55,7 @@ export class ToolCallCaps implements AnswerControl {
   }
 
   private whole(call: Call, form: OutputForm, answer: WholeAnswer): Answer | Refusal | Promise<Answer | Refusal> {
-    const made = callsMade(form, answer.body);
+    const made = toolCallsMade(form, answer.body);
     if (made === null) return refuse("upstream_invalid_response");
     if (made === 0) return answer;
     const refusal = this.take(call, made);
@@ -73,7 +73,7 @@ export class ToolCallCaps implements AnswerControl {
     if (unavailable !== null && unavailable.code !== "tool_call_limit_exceeded") return unavailable;
     const none = unavailable;
     let counted = 0;
-    return upToAllowed(call, form, answer, (made) => {
+    return upToToolCallCap(call, form, answer, (made) => {
       if (none !== null) return none;
       const more = made - counted;
       const refusal = this.take(call, more);

@@ -15,7 +15,7 @@ interface Rule {
 const NO_RULES: readonly Rule[] = [];
 const compiled = new WeakMap<GroupScope, ReadonlyMap<string, readonly Rule[]>>();
 
-/** What a group and those above it say of pictures, speech and sound (interface 8.3), over requests for them. */
+/** Applies the rules of a group and its ancestors for images, speech and audio (interface 8.3) to requests for them. */
 export const governedMedia: RequestControl = {
   name: "media_governance",
   decide(call, view) {

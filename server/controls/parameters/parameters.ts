@@ -14,14 +14,14 @@ import { isNameSlot, PART_JOINTS, partsOfMessages } from "../../road/message-par
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import { DEFAULT_TEMPERATURE, governanceOf } from "../../road/parameter-governance.ts";
-import { asksForWriting, modelOf, wasMadeBefore } from "../../road/target.ts";
+import { asksForText, modelOf, isStoredResult } from "../../road/target.ts";
 
 /** Parameter governance (interface 8.3) over the view: ceilings, tools, mandatory fragments, banned patterns. */
 export const parameters: RequestControl = {
   name: "parameters",
   decide(call, view) {
     const model = modelOf(call);
-    if (model === null || call.scope === null || wasMadeBefore(view.target)) return PASS;
+    if (model === null || call.scope === null || isStoredResult(view.target)) return PASS;
     const rules = governanceOf(call, model);
     if (rules.none) return PASS;
     const unclear = repeatedNameRefusal(view);
@@ -37,7 +37,7 @@ export const parameters: RequestControl = {
 };
 
 function bounded(call: Call, view: RequestView, rules: Governance, model: ModelEntry): Decision {
-  const generates = asksForWriting(view.target);
+  const generates = asksForText(view.target);
   const refusal =
     (generates ? temperature(call, view, rules, model) : null) ??
     inputTokens(view, rules) ??

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { AnswerControl } from "../../road/control.ts";
 import { outputFormOf } from "../../road/output/answer-formats.ts";
-import { callsMade, upToAllowed } from "../../road/output/counted-calls.ts";
+import { toolCallsMade, upToToolCallCap } from "../../road/output/counted-calls.ts";
 import { governanceOf } from "../../road/parameter-governance.ts";
 import { modelOf } from "../../road/target.ts";
 
@@ -17,8 +17,8 @@ export const toolCallCap: AnswerControl = {
     const allowed = (made: number) => (made > maxToolCalls ? tooMany(maxToolCalls) : null);
     return (answer) => {
       if (answer.status >= 300) return answer;
-      if (answer.kind === "stream") return upToAllowed(call, form, answer, allowed);
-      const made = callsMade(form, answer.body);
+      if (answer.kind === "stream") return upToToolCallCap(call, form, answer, allowed);
+      const made = toolCallsMade(form, answer.body);
       return made === null ? refuse("upstream_invalid_response") : (allowed(made) ?? answer);
     };
   },

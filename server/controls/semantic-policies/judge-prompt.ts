@@ -11,7 +11,7 @@ export interface JudgePrompt {
   readonly check: string;
 }
 
-/** What a judge's answer has to fit, where its model can be told. */
+/** The JSON schema of a judge's answer, for models that accept one. */
 export const VERDICT_SCHEMA = {
   name: "verdict",
   schema: {

@@ -4,7 +4,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../../road/call.ts";
 
-/** What is to be judged, and for which call. */
+/** The text to be judged, and the call it belongs to. */
 export interface JudgeQuestion {
   readonly call: Call;
   readonly policy: SemanticPolicyEntry;

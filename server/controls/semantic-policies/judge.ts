@@ -22,7 +22,7 @@ const MAX_KEPT = 20_000;
 const KEPT_MS = 3_600_000;
 const MAX_TOKENS = 1_024;
 
-/** Has texts judged by models of the gateway's own. A verdict on the same text by the same rule and model is not asked for twice. */
+/** Has texts judged by models of the gateway's own. Verdicts are cached by text, rule and model. */
 export class Judge {
   private readonly kept = new BoundedMap<string, { readonly verdict: JudgeVerdict; readonly until: number }>(MAX_KEPT);
   /** Models that refused to be asked for a schema: they are asked in words alone. */

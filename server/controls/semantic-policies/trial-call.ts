@@ -21,6 +21,6 @@ export function trialPolicy(policy: SemanticPolicy): SemanticPolicyEntry {
   };
 }
 
-/** What stands above the judge's call, whose row tells of the trial: whose budget it is. */
+/** The parent of a judge's call in a trial: it supplies the budget, and the judge's row records the trial. */
 export const trialCall = (scope: GroupScope, correlation: string, clock: Clock): Call =>
   unrecordedCall(scope, { path: "/semantic-policies", proxySubtype: "semantic_policy_judge", correlation }, clock);

@@ -13,7 +13,7 @@ import {
 } from "../../store/sign-on/external-identities.ts";
 import { hasOtherOwner, heldProvider, setMembershipsOf } from "../../store/sign-on/sign-on.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
-import { NO_PASSWORD } from "../people/no-password.ts";
+import { NO_PASSWORD, passwordlessEndUser } from "../people/no-password.ts";
 import type { Write } from "../writes/write.ts";
 import { type Claims, formerSubjectOf, judged, subjectOf } from "./claims.ts";
 import { membershipSource, settingsOf } from "./identity-providers.ts";
@@ -125,16 +125,7 @@ async function newEndUser(write: Write, place: SignOnPlace, { username, who }: V
     username,
     email: who.email,
     display_name: who.display_name,
-    password_hash: NO_PASSWORD,
-    is_verified: true,
-    avatar_url: null,
-    primary_group_id: null,
-    assigned_group_id: null,
-    tokens_valid_from: write.now,
-    totp_secret_sealed: null,
-    totp_last_step: null,
-    created_at: write.now,
-    updated_at: write.now,
+    ...passwordlessEndUser(write.now),
   });
   write.log({ tenant_id: place.tenantId, action: "create", resource: END_USERS, resource_id: id, after: { provider: place.name } });
   return id;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 import { policyChanges } from "./policy-changes.ts";
 import { type GroupNode, PolicyTree, type StoredPolicy } from "./policy-tree.ts";
 
@@ -51,7 +51,7 @@ test("what would change is what the limits of each group and item differ in", ()
       const before = treeWith(said);
       const after = treeWith([...said.filter(({ group, item }) => group !== planned.group || item !== planned.item), planned]);
       const groupId = `g${planned.group}`;
-      const { changes, total } = atOnce(policyChanges({ before, after, itemId: planned.item }, { groupId, kind: KIND }, 1_000));
+      const { changes, total } = runToEnd(policyChanges({ before, after, itemId: planned.item }, { groupId, kind: KIND }, 1_000));
       const inBranch = (id: string) => after.branch(groupId).some((node) => node.id === id);
       const expected = [...after.groups].flatMap((node) => {
         const differing = (item: string) => {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
-import { placeOf } from "../../kernel/http/ip-address.ts";
+import { networkOf } from "../../kernel/http/ip-address.ts";
 import { BoundedMap } from "../bounded-map.ts";
 import type { HashingRequester } from "./portal/password-work.ts";
 
@@ -52,7 +52,7 @@ export class LoginThrottle {
     from: string,
     run: (turn: HashingRequester) => Promise<boolean>,
   ): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
-    const address = placeOf(from);
+    const address = networkOf(from);
     const pair = JSON.stringify([account, address]);
     const turn = this.turns.get(pair) ?? { tail: Promise.resolve(), waiting: 0 };
     if (turn.waiting >= MAX_WAITING) return { ran: false, retryAfter: 1 };

@@ -1,5 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
-import { placeOf } from "../../kernel/http/ip-address.ts";
+import { networkOf } from "../../kernel/http/ip-address.ts";
 import type { Database } from "../../store/database.ts";
 import { logAsActors, type Actor } from "../writes/write.ts";
 
@@ -43,7 +43,7 @@ export class RefusedAttempts {
 
   note(attempt: RefusedAttempt): void {
     const { actor, reason } = attempt;
-    const key = JSON.stringify([reason, actor.id, actor.id === null ? placeOf(actor.clientIp ?? "") : null]);
+    const key = JSON.stringify([reason, actor.id, actor.id === null ? networkOf(actor.clientIp ?? "") : null]);
     if (this.held.has(key) || this.held.size < MAX_HELD) return this.count(key, attempt);
     this.count(JSON.stringify([reason]), {
       ...attempt,

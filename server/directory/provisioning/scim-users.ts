@@ -20,7 +20,7 @@ import {
 } from "../../store/provisioning/scim-users.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { nextTokenGeneration } from "../people/token-generation.ts";
-import { NO_PASSWORD } from "../people/no-password.ts";
+import { passwordlessEndUser } from "../people/no-password.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { noteDeed, type ProvisioningDeed } from "./provisioning-log.ts";
@@ -133,17 +133,9 @@ export async function createScimUser(write: Write, caller: ScimCaller, person: S
     await endUserStore.insert(write.trx, {
       id,
       tenant_id: caller.tenantId,
+      ...passwordlessEndUser(write.now),
       ...profile,
-      password_hash: NO_PASSWORD,
       is_active: person.active,
-      is_verified: true,
-      avatar_url: null,
-      primary_group_id: null,
-      assigned_group_id: null,
-      tokens_valid_from: write.now,
-      totp_secret_sealed: null,
-      totp_last_step: null,
-      created_at: write.now,
     });
   const owned = former === undefined ? undefined : await scimUserOf(write.trx, caller.tenantId, id);
   const activity =

@@ -87,7 +87,7 @@ export async function runImport(write: Write, tenantId: string, providerId: stri
   return run;
 }
 
-/** Queues those whose time has come. Safe in two processes at once. */
+/** Queues the imports that are due. Safe in two processes at once. */
 export function queueDueImports(db: Database, now: Date): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const due = await lockDueImports(trx, now, AT_ONCE);

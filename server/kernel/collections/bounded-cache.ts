@@ -1,7 +1,7 @@
-/** For caches that weigh in characters: what keeping any value takes beside those of its own. */
-export const KEEPING_WEIGHS = 1_000;
+/** For caches that weigh in characters: the weight of an entry beside its value. */
+export const ENTRY_OVERHEAD = 1_000;
 
-/** What is kept for a while, of which the oldest goes once it weighs too much together. */
+/** A cache with an expiry for each entry. The oldest entries are dropped once all of them together weigh too much. */
 export class BoundedCache<Value> {
   private readonly entries = new Map<string, { readonly value: Value; readonly until: number; readonly weight: number }>();
   private readonly capacity: number;

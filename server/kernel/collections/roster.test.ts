@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { PassingMap } from "./passing-map.ts";
+import { ShortLivedMap } from "./short-lived-map.ts";
 import { type OnRoster, Roster } from "./roster.ts";
 
 interface Item extends OnRoster {
@@ -30,7 +30,7 @@ test("a roster holds what came and did not go, whichever goes first", () => {
 });
 
 test("a passing map begins anew and loses nothing of what stays", () => {
-  const map = new PassingMap<string, number>();
+  const map = new ShortLivedMap<string, number>();
   map.set("stays", -1);
   for (let n = 0; n < 10_000; n++) {
     map.set(`passes ${n}`, n);

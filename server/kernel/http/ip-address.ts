@@ -15,7 +15,7 @@ export function v6Groups(text: string): number[] {
   return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
 }
 
-/** The one way an address is written here, so that the same place is the same text; null for what is no address. */
+/** The canonical text of an IP address, so that one address is always the same text; null for what is no address. */
 export function ipAddress(text: string): string | null {
   const kind = isIP(text);
   if (kind !== 6) return kind === 4 ? text : null;
@@ -31,8 +31,11 @@ export function ipAddress(text: string): string | null {
   return `${written.slice(0, longest.index).replace(/:$/, "")}::${after.replace(/^:/, "")}`;
 }
 
-/** Where throttles see one place: an IPv6 address stands for its /64, which whoever has one address has whole. */
-export function placeOf(address: string): string {
+/**
+ * The network that throttles count an address by: an IPv6 address stands for its /64, which its holder usually has whole; an IPv4 address
+ * stands for itself.
+ */
+export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   return v6Groups(address)
     .slice(0, 4)

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readConfiguration } from "../configuration/configuration.ts";
 import { ConfigurationError } from "../configuration/read-variable.ts";
-import { ipAddress, placeOf } from "./ip-address.ts";
+import { ipAddress, networkOf } from "./ip-address.ts";
 import { callerAddress } from "./caller-address.ts";
 
 const trusting = (setting: string) => readConfiguration({ GW_TRUSTED_PROXIES: setting }).trustedProxies;
@@ -146,16 +146,16 @@ test("addresses of one /64 are one place, and no two IPv4 addresses are", () => 
   const groups = fc.array(group, { minLength: 4, maxLength: 4 });
   fc.assert(
     fc.property(groups, groups, groups, (network, one, another) => {
-      const [here, there] = [one, another].map((host) => placeOf(ipAddress([...network, ...host].join(":")) ?? ""));
+      const [here, there] = [one, another].map((host) => networkOf(ipAddress([...network, ...host].join(":")) ?? ""));
       if (ipAddress([...network, ...one].join(":"))?.includes(":") && ipAddress([...network, ...another].join(":"))?.includes(":"))
         expect(here).toBe(there as string);
     }),
   );
-  expect([placeOf("2001:db8::1"), placeOf("2001:db8:0:1::1"), placeOf("::1"), placeOf("2001:db8:1:2:3:4:5:6")]).toEqual([
+  expect([networkOf("2001:db8::1"), networkOf("2001:db8:0:1::1"), networkOf("::1"), networkOf("2001:db8:1:2:3:4:5:6")]).toEqual([
     "2001:db8:0:0",
     "2001:db8:0:1",
     "0:0:0:0",
     "2001:db8:1:2",
   ]);
-  expect([placeOf("203.0.113.7"), placeOf(""), placeOf("home")]).toEqual(["203.0.113.7", "", "home"]);
+  expect([networkOf("203.0.113.7"), networkOf(""), networkOf("home")]).toEqual(["203.0.113.7", "", "home"]);
 });

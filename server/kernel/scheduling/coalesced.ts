@@ -1,6 +1,6 @@
 /**
- * Work after which whatever was there at its beginning is done. Whoever asks while it is under way is told by the next, which is one for
- * all of them.
+ * Wraps work so that at most one run is in progress and one is waiting. A caller gets a run that began after it asked; callers that ask
+ * during a run share the next one.
  */
 export function coalesced(work: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | null = null;

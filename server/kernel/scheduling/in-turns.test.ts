@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atOnce, type InTurns, inTurns } from "./in-turns.ts";
+import { runToEnd, type InTurns, inTurns } from "./in-turns.ts";
 
 const free = { took: () => undefined };
 
@@ -17,7 +17,7 @@ function* steps(many: number, done: () => void = () => undefined): InTurns<numbe
 test("what is done within its first slice is there at once, and so is what is never interrupted", () => {
   expect(inTurns(steps(1), free)).toBe(1);
   expect(inTurns(steps(0), free)).toBe(0);
-  expect(atOnce(steps(30))).toBe(30);
+  expect(runToEnd(steps(30))).toBe(30);
 });
 
 test("longer work goes on in slices, one in each turn of the event loop however much of it there is", async () => {

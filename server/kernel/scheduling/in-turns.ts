@@ -1,12 +1,12 @@
 /** Work that may be interrupted wherever it yields. */
 export type InTurns<T> = Generator<void, T, void>;
 
-/** Told how much processor time work took, slice by slice. */
+/** Told how much processor time each slice of work took. */
 export interface WorkMeter {
   took(ms: number): void;
 }
 
-/** What work may take; whoever does it fails where it is exhausted. */
+/** A budget for work; whoever does it fails once the budget is exhausted. */
 export interface WorkBudget extends WorkMeter {
   /** There is so much more to look at. */
   grant(characters: number): void;
@@ -20,14 +20,17 @@ const CROWDED_MS = 0.5;
 /** Work that has had its first slice. One of them gets another in each turn of the event loop, however many there are. */
 const waiting: (() => void)[] = [];
 
-/** Does the work without a break. */
-export function atOnce<T>(work: InTurns<T>): T {
+/** Runs the work without a break. */
+export function runToEnd<T>(work: InTurns<T>): T {
   let step = work.next();
   while (step.done !== true) step = work.next();
   return step.value;
 }
 
-/** Does the work, in slices between which everything else gets its turn. What is done within the first is there at once. */
+/**
+ * Runs the work in time slices between which everything else gets its turn. Work that ends within the first slice is returned at once, else
+ * as a promise.
+ */
 export function inTurns<T>(work: InTurns<T>, meter: WorkMeter): T | Promise<T> {
   let step = work.next();
   if (step.done === true) return step.value;

@@ -20,7 +20,7 @@ export interface StoredChainFacts {
 const FACTS = sql`chain_id, writer, first_seq, head_seq, head_hash, last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at`;
 const WITHOUT_RECORD = sql`''::text AS writer, 1::bigint AS first_seq, 0::bigint AS head_seq, ${sql.lit(GENESIS_HASH)} AS head_hash, NULL::bigint AS last_checkpoint_seq, now() AS updated_at`;
 
-/** Those that have a record, and those that rows or checkpoints name without one. */
+/** All chains: those with a record, and those that only rows or checkpoints name. */
 export async function listChains(db: Database): Promise<StoredChainFacts[]> {
   // From one id to the next through the indexes: there are few chains among very many rows.
   const { rows } = await sql<StoredChainFacts>`

@@ -4,7 +4,7 @@ import type { ObjectBucket } from "../../store/files/bucket.ts";
 import type { Database } from "../../store/database.ts";
 import type { SignedCheckpoint } from "../journal/journal-contents.ts";
 import { checkpointKey } from "./checkpoint-key.ts";
-import { lackingOf, signedChains, storedCheckpoints } from "./stored-checkpoints.ts";
+import { missingCheckpoints, signedChains, storedCheckpoints } from "./stored-checkpoints.ts";
 
 /** Puts checkpoints into a bucket, each an object that is written once. */
 export interface CheckpointBucket {
@@ -92,7 +92,7 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
   async function catchUp(): Promise<void> {
     for (const chainId of await signedChains(db)) {
       for (const before of await lackingStretches(chainId)) {
-        for (const checkpoint of await lackingOf(bucket, chainId, await storedCheckpoints(db, chainId, before, WINDOW))) {
+        for (const checkpoint of await missingCheckpoints(bucket, chainId, await storedCheckpoints(db, chainId, before, WINDOW))) {
           if (closing) {
             behind = true;
             return;
@@ -110,7 +110,7 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
     for (let before = (newest?.checkpoint_no ?? 0) + 1; ;) {
       const stretch = await storedCheckpoints(db, chainId, before, WINDOW);
       const [first] = stretch;
-      if (first === undefined || (await lackingOf(bucket, chainId, stretch)).length === 0) return ends.toReversed();
+      if (first === undefined || (await missingCheckpoints(bucket, chainId, stretch)).length === 0) return ends.toReversed();
       ends.push(before);
       before = first.checkpoint_no;
     }

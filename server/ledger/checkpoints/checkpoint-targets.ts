@@ -8,7 +8,7 @@ import { checkpointBucket } from "./checkpoint-bucket.ts";
 import { checkpointFile } from "./checkpoint-file.ts";
 import type { SignedCheckpoint } from "../journal/journal-contents.ts";
 
-/** Where signed checkpoints go beside the database. */
+/** The places outside the database that signed checkpoints are copied to. */
 export interface CheckpointTargets {
   keep(checkpoints: readonly SignedCheckpoint[]): void;
   close(): Promise<void>;

@@ -5,8 +5,12 @@ import type { Database } from "../../store/database.ts";
 import type { SignedCheckpoint } from "../journal/journal-contents.ts";
 import { checkpointKey } from "./checkpoint-key.ts";
 
-/** Those of a stretch of one chain, oldest first, that the bucket does not have. */
-export async function lackingOf(bucket: ObjectBucket, chainId: string, stretch: readonly SignedCheckpoint[]): Promise<SignedCheckpoint[]> {
+/** The checkpoints of a stretch of one chain, oldest first, that the bucket does not have. */
+export async function missingCheckpoints(
+  bucket: ObjectBucket,
+  chainId: string,
+  stretch: readonly SignedCheckpoint[],
+): Promise<SignedCheckpoint[]> {
   const [first, last] = [stretch[0], stretch.at(-1)];
   if (first === undefined || last === undefined) return [];
   const there = new Set<string>();
@@ -18,7 +22,7 @@ export async function lackingOf(bucket: ObjectBucket, chainId: string, stretch: 
   return stretch.filter((checkpoint) => !there.has(checkpointKey(checkpoint)));
 }
 
-/** How many chains the bucket is up to date with, and which it is not. Changes nothing. Throws `BucketFailed`. */
+/** How many chains are up to date in the bucket, and which are not. Changes nothing. Throws `BucketFailed`. */
 export async function bucketState(bucket: ObjectBucket, db: Database): Promise<{ readonly kept: number; readonly lacking: string[] }> {
   let kept = 0;
   const lacking: string[] = [];
@@ -26,7 +30,7 @@ export async function bucketState(bucket: ObjectBucket, db: Database): Promise<{
   for (const chainId of await signedChains(db)) {
     const newest = await storedCheckpoints(db, chainId, Number.MAX_SAFE_INTEGER, 1);
     if (newest.length === 0) continue;
-    if ((await lackingOf(bucket, chainId, newest)).length > 0) lacking.push(chainId);
+    if ((await missingCheckpoints(bucket, chainId, newest)).length > 0) lacking.push(chainId);
     else kept += 1;
   }
   return { kept, lacking };

@@ -7,7 +7,7 @@ export const KEPT_FREE_BYTES = 16 * 1024 * 1024;
 /** What others write to the disk is noticed after this long. */
 const FREE_KNOWN_MS = 100;
 
-/** What the disk of the journal still takes, and the ballast that is given up when it takes no more. */
+/** The space left on the journal's disk, and the ballast file that is deleted when there is none. */
 export class DiskRoom {
   /** As of the last look, less what was written since. */
   freeBytes = Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { ChainHead } from "../chains/chain.ts";
 import type { Segment } from "./segments.ts";
 
-/** Where the checkpoints of a chain stand. */
+/** The newest checkpoint of a chain. */
 export interface CheckpointState {
   /** Dense from 1. */
   readonly no: number;
@@ -37,7 +37,7 @@ export interface CheckpointRecord extends SignedCheckpoint {
   readonly digest: string;
 }
 
-/** What a journal directory holds after its writer is gone. */
+/** What a journal directory holds after its writer has ended. */
 export interface JournalScan {
   readonly segments: readonly Segment[];
   readonly chainId: string;

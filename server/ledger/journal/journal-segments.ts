@@ -1,7 +1,7 @@
 import type { Log } from "../../kernel/log.ts";
 import { segmentPath, type JournalFiles, type Position, type Segment } from "./segments.ts";
 
-/** The segments of the journal: how much of them waits for the database, and whose files may go. */
+/** The journal's segment files: how many bytes wait for the database, and which files may be deleted. */
 export class KeptSegments {
   private readonly directory: string;
   private readonly files: JournalFiles;

@@ -1,7 +1,7 @@
 import type { Log } from "../../kernel/log.ts";
 import { JournalFailed } from "./journal.ts";
 
-/** Whether the journal may still be written to. What fails once stays failed. */
+/** Whether the journal may be written to. A failure is permanent. */
 export class JournalState {
   failed: string | null = null;
   closed = false;

@@ -1,15 +1,15 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { PassingMap } from "../../kernel/collections/passing-map.ts";
+import { ShortLivedMap } from "../../kernel/collections/short-lived-map.ts";
 import { segmentPath, type Position } from "./segments.ts";
 
-/** Where a begin marker stands. */
+/** The position of a begin marker. */
 export interface Marker extends Position {
   readonly length: number;
 }
 
 /** The begin markers of calls whose rows are not sealed yet. */
 export class OpenMarkers {
-  private readonly markers = new PassingMap<string, Marker>();
+  private readonly markers = new ShortLivedMap<string, Marker>();
   private readonly directory: string;
 
   constructor(directory: string) {

@@ -10,7 +10,7 @@ import type { ChainHead } from "../chains/chain.ts";
 import type { CheckpointState, JournalScan } from "./journal-contents.ts";
 import type { Position } from "./segments.ts";
 
-/** Where a writer goes on. */
+/** Where a writer continues its chain. */
 export interface ResumePoint {
   readonly chainId: string;
   readonly head: ChainHead;

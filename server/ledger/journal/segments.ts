@@ -44,7 +44,7 @@ export function listSegments(directory: string): Segment[] {
     .sort((a, b) => a.number - b.number);
 }
 
-/** What the journal asks of the file system, so that tests can make a disk fill up or fail. */
+/** The file system operations of the journal, so that tests can simulate a full or failing disk. */
 export interface JournalFiles {
   /** A new file that nobody else may read; fails when it exists. */
   create(path: string): number;

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const HOURLY_UP_TO_MS = 48 * HOUR_MS;
 
-/** As it was asked for; its figures are those from the hour `from` is in until `to`. */
+/** The requested window; its figures begin with the hour that contains `from` and end at `to`. */
 export interface RunWindow {
   readonly from: string;
   readonly to: string;
@@ -35,7 +35,7 @@ export function readRunWindow(asked: { from?: string | undefined; to?: string | 
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 }
 
-/** What the figures of a window are over. */
+/** The window that the figures cover. */
 export function figuredWindow({ from, to }: RunWindow): RunWindow {
   return { from: new Date(Math.floor(Date.parse(from) / HOUR_MS) * HOUR_MS).toISOString(), to };
 }

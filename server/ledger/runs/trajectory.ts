@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { INFERENCE_OPERATIONS } from "../../kernel/operations/inference-operations.ts";
-import { MODEL_LISTINGS } from "../../kernel/operations/model-listings.ts";
+import { SUBTYPES_WITHOUT_MODEL } from "../../kernel/operations/subtypes-without-model.ts";
 import { OWN_CALLS } from "../../store/models/own-calls.ts";
 import type { ActionRow } from "../../store/runs/runs.ts";
 
@@ -54,7 +54,7 @@ export interface Trajectory {
 }
 
 /** They ask no model, or ask one about a call of the agent: its loop goes no further by them. */
-const NO_PASS: ReadonlySet<string> = new Set([...OWN_CALLS, ...MODEL_LISTINGS]);
+const NO_PASS: ReadonlySet<string> = new Set([...OWN_CALLS, ...SUBTYPES_WITHOUT_MODEL]);
 const TOLD_PASS: ReadonlySet<string> = new Set(INFERENCE_OPERATIONS);
 
 function isModelCall({ proxy_type: type, proxy_subtype: subtype, source }: AuditRow): boolean {

@@ -1,4 +1,4 @@
-/** Tells about how long rows have been waiting for the database, without remembering each. */
+/** Estimates how long rows have been waiting for the database without remembering each. */
 export interface Backlog {
   /** A row was written at `at` (ISO) while everything up to `shippedSeq` was in the database. */
   add(seq: number, at: string, shippedSeq: number): void;

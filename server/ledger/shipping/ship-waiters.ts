@@ -6,7 +6,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Those who wait until the journal up to a position is in the database. */
+/** Callers that wait until the journal up to a position is in the database. */
 export class ShipWaiters {
   private waiters: Waiter[] = [];
 

@@ -1,7 +1,7 @@
 /** Less is not worth keeping for the next. */
 const KEPT_FROM_BYTES = 256 * 1024;
 
-/** The memory shipments are read into, one after another: new for each, megabytes a second would wait for the slow collections. */
+/** One buffer that shipments are read into in turn. A new buffer for each would leave megabytes a second to the garbage collector. */
 export class ShipmentMemory {
   private given: Buffer | null = null;
   private kept: Buffer | null = null;

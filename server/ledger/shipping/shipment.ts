@@ -3,7 +3,7 @@ import { readRecord, RECORD_PREFIX } from "../journal/record.ts";
 import type { SegmentHeader } from "../journal/journal-contents.ts";
 import { segmentPath, type Position } from "../journal/segments.ts";
 
-/** A stretch of the journal as the database takes it, and where the stretch ends. */
+/** A stretch of the journal, ready to be copied into the database, and the position where it ends. */
 export interface Shipment {
   /** Lines of rows, each with its line feed, copied as they stand. */
   readonly rows: readonly Buffer[];

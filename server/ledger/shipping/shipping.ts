@@ -33,7 +33,7 @@ const SHIPMENT = { rows: 1_000, bytes: 4 * 1024 * 1024 };
 /** A row that is in the database already, as after a journal was shipped from its beginning again. */
 const UNIQUE_VIOLATION = "23505";
 
-/** Where the copy of the journal in the database stands, moved on one shipment at a time. */
+/** The position up to which the journal is copied into the database, advanced by one shipment at a time. */
 export class Shipping {
   cursor: Position;
   shippedHead: ChainHead;

@@ -1,7 +1,7 @@
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
-/** What a sealed text may be presented as. Each is bound to its purpose, so that one never passes for another. */
+/** The purpose a sealed text is bound to, so that one never passes for another. */
 export type Purpose = "client" | "connect" | "consent" | "state" | "code" | "access" | "refresh" | "input" | "approval" | "upload";
 
 /**

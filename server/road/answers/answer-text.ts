@@ -20,12 +20,12 @@ export function textOfWholeAnswer(conversation: Conversation, bytes: Uint8Array)
   return joined(partsOfReply(reply), told);
 }
 
-/** The same of an answer that came in pieces, whole or not. */
+/** Every text in a streamed answer, complete or not, including arguments of tool calls. */
 export function textOfStreamedAnswer(conversation: Conversation, pieces: readonly Uint8Array[]): string {
   return joined(partsOfEvents(readPieces(conversation, pieces).events), toldInPieces(outputFormOf(conversation), pieces));
 }
 
-/** The same of a whole answer that is no conversation's; null when it cannot be read. */
+/** Every text in a whole answer that is no conversation (a transcript, for example); null when it cannot be read. */
 export function wordsOfWholeAnswer({ texts }: OutputForm, bytes: Uint8Array): string | null {
   const body = replyObject(bytes);
   if (body === null) return null;
@@ -34,7 +34,7 @@ export function wordsOfWholeAnswer({ texts }: OutputForm, bytes: Uint8Array): st
   return joined([], told);
 }
 
-/** The same of one that came in pieces. */
+/** Every text in a streamed answer that is no conversation. */
 export function wordsOfStreamedAnswer(form: OutputForm, pieces: readonly Uint8Array[]): string {
   return joined([], toldInPieces(form, pieces));
 }

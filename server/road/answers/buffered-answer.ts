@@ -1,11 +1,11 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
-import { readOut } from "../read-out.ts";
+import { drainBody } from "../drain-body.ts";
 import type { StreamAnswer } from "../answer.ts";
 import { endInTurns, pushInTurns } from "../output/stream-in-turns.ts";
 
-/** A streamed answer that was taken in whole before any of it is given. */
+/** A streamed answer that was read completely before any of it is sent. */
 export interface BufferedAnswer {
   readonly pieces: readonly Uint8Array[];
   /** The same stream, to be given from its beginning; it ends as the provider's did. */
@@ -15,7 +15,7 @@ export interface BufferedAnswer {
 /** A stream longer than this is not held in memory, unless more is usual of its kind. */
 export const MOST_BUFFERED_BYTES = 8 * 1024 * 1024;
 
-/** Takes a stream in to its end, or to where it broke off. A refusal where the call ended meanwhile or the answer grew too long. */
+/** Reads a stream to its end, or to where it broke off. Returns a refusal when the call ended meanwhile or the answer grew too long. */
 export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: number): Promise<BufferedAnswer | Refusal> {
   const { codec, upstream, mostHeld = MOST_BUFFERED_BYTES } = answer;
   const pieces = [...answer.head];
@@ -46,7 +46,7 @@ export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: num
       clearTimeout(timer);
     }
   }
-  if (codec.closed === true) void readOut(upstream);
+  if (codec.closed === true) void drainBody(upstream);
   const why = abortReason(call);
   if (why !== null) return why === "upstream_timeout" ? refuse("upstream_timeout") : refuse("upstream_interrupted");
   const end = broken === null ? await endInTurns(call, codec) : null;

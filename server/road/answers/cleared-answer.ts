@@ -13,7 +13,10 @@ import { passedHead } from "../output/wrapped-stream.ts";
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** An answer that says to whoever reads it what it says to those who look at it here (`clearNames`). */
+/**
+ * The answer without members that readers could take for two different things, so that the caller reads what the controls looked at
+ * (`clearNames`).
+ */
 export function clearedWhole(answer: WholeAnswer): WholeAnswer {
   const body = replyObject(answer.body);
   if (body === null) return answer;
@@ -21,7 +24,7 @@ export function clearedWhole(answer: WholeAnswer): WholeAnswer {
   return clearNames(body, text) ? { ...answer, body: encoder.encode(writtenWithExactTools(body, text)) } : answer;
 }
 
-/** The same of one that comes as a stream, for whoever does not cut it into frames. */
+/** `clearedWhole` for a streamed answer that no control cuts into frames. */
 export async function clearedStream(call: Call, answer: StreamAnswer, { framing }: OutputForm): Promise<StreamAnswer> {
   const codec = new ClearedStream(answer.codec, framing);
   return { ...answer, codec, head: await inTurns(passedHead(codec, answer.head), contentWorkOf(call)) };

@@ -12,7 +12,7 @@ export function toolCallsOf({ texts }: OutputForm, body: JsonObject, source: Uin
   return calls.made;
 }
 
-/** The same of an answer that came in pieces. */
+/** The tool calls of a streamed answer, in their order. */
 export function toolCallsOfPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Array[]): readonly BufferedToolCall[] {
   const cut = framingOf(framing);
   const frames = pieces.flatMap((piece) => cut.push(piece));

@@ -9,9 +9,8 @@ import { costAt, type Cost } from "./cost.ts";
 import { modelOf } from "../target.ts";
 
 /**
- * Writes what a call used and cost onto its record, at the prices in force when it arrived: what its answer used (null
- * when there was none) and what failed attempts had used before. Where anything used has no price, so has the whole. A
- * second time with the same usage changes nothing.
+ * Writes usage and cost onto the call's record, at the prices in force when it arrived: those of its answer (null when there was none) plus
+ * those of failed attempts. When any part has no price, the total has none. Calling it again with the same usage changes nothing.
  */
 export function settle(call: Call, usage: Usage | null): void {
   const { row } = call;

@@ -15,8 +15,8 @@ export function estimated(inputCharacters: number, outputCharacters: number): Us
 }
 
 /**
- * What an answer used: what its provider told as far as that can be believed, an estimate for the rest. Servers that count nothing
- * tell of zero tokens, and such a zero beside a text would make the call free.
+ * The usage of an answer: the provider's figures where they are plausible, else an estimate from the text. Servers that count nothing
+ * report zero tokens, which would make a call with text free.
  */
 export function meteredUsage(told: Usage | null, inputCharacters: number, outputCharacters: number): Usage {
   const counted = estimated(inputCharacters, outputCharacters);
@@ -39,7 +39,7 @@ function isMeteredByMedia({ images, spokenCharacters, audioSeconds, videoSeconds
   return images !== undefined || spokenCharacters !== undefined || audioSeconds !== undefined || videoSeconds !== undefined;
 }
 
-/** What a stream consumed, as far as it got; null for one that no model gives. */
+/** The usage of a stream as far as it got; null for a stream that no model produces. */
 export function streamUsage({ codec, inputCharacters, asked, usageOfSending }: StreamAnswer): Usage | null {
   if (inputCharacters === null) return plausibleUsage(codec.usage);
   const usage = meteredUsage(codec.usage, inputCharacters, codec.outputLength);

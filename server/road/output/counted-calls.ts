@@ -11,11 +11,11 @@ import { FramedStream } from "./framed-stream.ts";
 import type { Frame } from "./frames.ts";
 import { passedHead } from "./wrapped-stream.ts";
 
-/** Told how many tool calls an answer has made so far, each time it makes more; why the caller gets none further. */
+/** Told the number of tool calls each time the answer makes more; returns the refusal that ends the answer, or null. */
 export type CallsAllowed = (made: number) => Refusal | null;
 
-/** The tool calls of a whole answer; null where it cannot be read. */
-export function callsMade({ texts }: OutputForm, body: Uint8Array): number | null {
+/** The number of tool calls in a whole answer; null when it cannot be read. */
+export function toolCallsMade({ texts }: OutputForm, body: Uint8Array): number | null {
   const answer = replyObject(body);
   if (answer === null) return null;
   const count = new CallCount();
@@ -23,8 +23,8 @@ export function callsMade({ texts }: OutputForm, body: Uint8Array): number | nul
   return count.made;
 }
 
-/** A stream up to the tool call that is not allowed. */
-export function upToAllowed(call: Call, form: OutputForm, answer: StreamAnswer, allowed: CallsAllowed): Answer | Promise<Answer> {
+/** The stream, ended by a refusal at the first tool call that is not allowed. */
+export function upToToolCallCap(call: Call, form: OutputForm, answer: StreamAnswer, allowed: CallsAllowed): Answer | Promise<Answer> {
   const codec = new CountedStream(answer.codec, form, allowed);
   const from = (head: readonly Uint8Array[]): StreamAnswer => ({
     ...answer,

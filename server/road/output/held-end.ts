@@ -1,4 +1,4 @@
-import { atOnce, type InTurns } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd, type InTurns } from "../../kernel/scheduling/in-turns.ts";
 import { concat } from "../../wire/streams/adjoining-bytes.ts";
 import type { StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { StreamAnswer } from "../answer.ts";
@@ -27,9 +27,9 @@ class HeldEnd extends WrappedStream {
   }
 }
 
-/** The answer, of which its caller has the end only once its row is stored. */
+/** Wraps the answer so that its caller gets the end only once the row is stored. */
 export function withHeldEnd(answer: StreamAnswer): StreamAnswer {
   if (answer.bytes !== true) return answer;
   const codec = new HeldEnd(answer.codec);
-  return { ...answer, codec, head: atOnce(passedHead(codec, answer.head)) };
+  return { ...answer, codec, head: runToEnd(passedHead(codec, answer.head)) };
 }

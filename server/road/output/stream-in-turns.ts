@@ -3,12 +3,12 @@ import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/
 import type { Call } from "../call.ts";
 import { contentWorkOf } from "../content-work.ts";
 
-/** What may be handed on of a piece; a promise where looking at it goes on while others have their turn. */
+/** Runs a piece through the codec in time slices. A promise where the work continues while other calls run. */
 export function pushInTurns(call: Call, codec: StreamCodec, piece: Uint8Array): StreamPiece | Promise<StreamPiece> {
   return codec.pushing === undefined ? codec.push(piece) : inTurns(codec.pushing(piece), contentWorkOf(call));
 }
 
-/** The same for the end of the stream. */
+/** `pushInTurns` for the end of the stream. */
 export function endInTurns(call: Call, codec: StreamCodec): StreamEnding | Promise<StreamEnding> {
   return codec.ending === undefined ? codec.end() : inTurns(codec.ending(), contentWorkOf(call));
 }

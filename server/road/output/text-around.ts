@@ -4,7 +4,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 /** Members that tell frames apart and say nothing of the call: a number, and what hides how long a piece is. */
 const VARYING = ["obfuscation", "sequence_number"] as const;
 
-/** What a frame says beside its piece of arguments. */
+/** The text of a frame beside its piece of arguments. */
 export function textAround(body: JsonObject, { holder, key }: Place): string {
   const value = holder[key];
   holder[key] = "";

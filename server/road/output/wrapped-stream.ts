@@ -1,4 +1,4 @@
-import { atOnce, type InTurns } from "../../kernel/scheduling/in-turns.ts";
+import { runToEnd, type InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 
@@ -26,11 +26,11 @@ export abstract class WrappedStream implements StreamCodec {
   }
 
   push(piece: Uint8Array): StreamPiece {
-    return atOnce(this.pushing(piece));
+    return runToEnd(this.pushing(piece));
   }
 
   end(): StreamEnding {
-    return atOnce(this.ending());
+    return runToEnd(this.ending());
   }
 
   get closed(): boolean {

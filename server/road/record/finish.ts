@@ -8,7 +8,7 @@ import { routeOf } from "../target.ts";
 import { complianceTags } from "./compliance-tags.ts";
 import { storedBodies, previewOf, type StoreBodies } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
-import { isStranger, trimStrangerRow } from "./stranger.ts";
+import { isUnauthenticated, trimUnauthenticatedRow } from "./unauthenticated.ts";
 
 /** The outcome of a call, as its row records it. */
 export interface CallOutcome {
@@ -43,7 +43,7 @@ export function wholeSent(body: Uint8Array, stored: StoreBodies, headers: Record
   return { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, stored), headers };
 }
 
-/** Completes the record: after this the row says everything it will ever say. `sent`: null where nobody was given an answer. */
+/** Completes the record: nothing is added to the row after this. `sent`: null when nobody was given an answer. */
 export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer | null): void {
   const { row } = call;
   for (const tell of call.beforeRecord) tell();
@@ -57,8 +57,8 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer |
   row.response_content_hash = sent?.hash ?? null;
   row.response_body_preview = sent?.preview ?? null;
   noteAttempts(call);
-  if (isStranger(call)) {
-    trimStrangerRow(call);
+  if (isUnauthenticated(call)) {
+    trimUnauthenticatedRow(call);
     return;
   }
   row.response_headers = sent === null ? null : sanitisedHeaders(sent.headers);
@@ -66,7 +66,7 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer |
   noteRequest(call);
 }
 
-/** Tells on the row what is kept of the request. Done while an upstream is waited for, it costs the caller no time. */
+/** Records on the row what is kept of the request. Done while an upstream is waited for, so it costs the caller no time. */
 export function noteRequest(call: Call): void {
   const { row, requestContent } = call;
   if (call.notedContent === requestContent) return;
@@ -101,12 +101,12 @@ export function noteAttempts(call: Call): void {
   row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), attempts: told };
 }
 
-/** What an answer came to. */
+/** The outcome of a whole answer. */
 export function answeredOutcome({ status, failure }: WholeAnswer): CallOutcome {
   return { status, errorType: failure === null ? null : "upstream_rejected", errorMessage: failure };
 }
 
-/** What a refusal came to: where the caller or the gateway went away meanwhile, that is why there is no answer. */
+/** The outcome of a refusal: when the caller or the gateway went away meanwhile, that is recorded as the reason. */
 export function refusedOutcome(call: Call, refusal: Refusal): CallOutcome {
   const why = abortReason(call);
   if (why === "client_disconnected") return { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" };

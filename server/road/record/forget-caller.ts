@@ -1,6 +1,6 @@
 import type { Call } from "../call.ts";
 
-/** Takes off the row which person calls, and in which group: it was needed to let them in, and to count how often they come. */
+/** Removes the person and their group from the row; both were needed only to admit the call and to count it. */
 export function forgetCaller({ row }: Call): void {
   row.gateway_user_id = null;
   row.gateway_user_username = null;

@@ -17,7 +17,7 @@ export function recordableClaim(headers: NamedHeaders, name: string): string | n
   return value !== null && PRINTABLE.test(value) ? value : null;
 }
 
-/** What is known of a call before anybody looked at it. A call needs no HTTP request: the gateway makes some itself. */
+/** What is known of a call before anything was checked. A call needs no HTTP request: the gateway makes some itself. */
 export interface Arrival {
   readonly method: string;
   readonly url: string;

@@ -79,7 +79,7 @@ export function redact(text: string): string {
   return redactPieces([text])[0] ?? "";
 }
 
-/** The same of a text in pieces: what takes a value's place stands in the piece the value begins in. */
+/** `redact` for a text in pieces: a placeholder stands in the piece its value begins in. */
 export function redactPieces(pieces: readonly string[]): readonly string[] {
   let out = pieces;
   let text = pieces.join("");

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const MAX_TENANTS = 10_000;
 
-/** Tells a tenant's administrators, once an hour, of a minute in which many calls in its name had no good credential. */
+/** Alerts a tenant's administrators, at most once an hour, when many calls in its name had no valid credential within a minute. */
 export class RefusedCredentials {
   private readonly minutes = new BoundedMap<string, { readonly minute: number; calls: number }>(MAX_TENANTS);
   private readonly alerts: Pick<AlertWriter, "raise">;

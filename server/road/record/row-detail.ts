@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 
-/** Says something on a row that no field of it is for; null takes it away again. */
+/** Records a value that no field of the row is for; null removes it. */
 export function noteDetail(row: AuditRow, name: string, value: string | null): void {
   const told = { ...(row.custom_metadata as Record<string, unknown> | null | undefined) };
   if (value === null) delete told[name];

@@ -14,7 +14,7 @@ export function recordablePath(path: string): string {
   return routedPath(path).replace(RUN, (whole, before: string, name: string) => (OWN_NAME.test(name) ? whole : `${before}:run_id`));
 }
 
-/** Says on the row which run the path named. */
+/** Records on the row the run that the path named. */
 export function noteRunInPath({ row, path }: Call, rootTaskId: string): void {
   row.endpoint = routedPath(path).replace(RUN, (_whole, before: string) => before + rootTaskId);
 }

@@ -7,7 +7,7 @@ import type { Gates } from "../../road/gates.ts";
 import type { Outlet } from "../../road/outlet.ts";
 import type { AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 
-/** What calls to agents work with. */
+/** The dependencies of calls to agents. */
 export interface AgentParts {
   readonly outlet: Outlet<AgentUpstream>;
   readonly gates: Gates;

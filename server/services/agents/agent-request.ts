@@ -19,7 +19,7 @@ export const AGENT_OPERATIONS = [
 ] as const;
 export type ServedOperation = (typeof AGENT_OPERATIONS)[number];
 
-/** What an operation came to, in v1.0. */
+/** The result of an operation, in A2A v1.0. */
 export type AgentResult =
   | { readonly kind: "event"; readonly event: AgentEvent }
   | { readonly kind: "task"; readonly task: JsonObject }

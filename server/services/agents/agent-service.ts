@@ -28,9 +28,9 @@ import { streamMessage, subscribeToTask } from "./stream-task.ts";
 import { cancelTask, getTask, listTasks } from "./task-operations.ts";
 import { isOwnerLetIn, type TaskOwner } from "./task-owner.ts";
 import { TaskWatches } from "./task-watches.ts";
-import { written } from "./written.ts";
+import { writeAnswer } from "./write-answer.ts";
 
-/** What surfaces ask of agents. */
+/** The agent service as surfaces use it. */
 export interface AgentService {
   call(call: Call, request: AgentRequest, view: RequestView): Promise<Answer | Refusal>;
   readonly documents: PublicDocuments;
@@ -117,7 +117,7 @@ export function openAgents(options: AgentServiceOptions) {
     if (reached === null || call.tenant === null) return refuse("agent_undiscovered");
     const terms = { base: baseOf(parts, call), version, skills, tenantId: call.tenant.id };
     const { text } = cards.read(call.tenant.agents, { ...agent, reached }, terms);
-    return written(() => writer.whole({ kind: "card", card: JSON.parse(text) as JsonObject }));
+    return writeAnswer(() => writer.whole({ kind: "card", card: JSON.parse(text) as JsonObject }));
   }
 
   const jobs: Job[] = [

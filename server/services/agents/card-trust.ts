@@ -13,7 +13,7 @@ import { storableText } from "../../kernel/text/storable.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 
-/** Whose signatures a card of the agent may have. */
+/** The keys that may sign the agent's card. */
 export interface CardTrust {
   /** Those that an administrator wrote down. */
   readonly card_keys: readonly Record<string, unknown>[] | null;

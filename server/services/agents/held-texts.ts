@@ -3,7 +3,7 @@ import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
 import { type AgentEvent, INTERRUPTED_STATES, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
-import { lookedAt, saidSlot } from "./looked-at.ts";
+import { inspectEvent, textSlotOf } from "./inspect-event.ts";
 
 /** No value that guardrails look for is longer. */
 const HELD = 128;
@@ -52,7 +52,7 @@ export class HeldTexts {
     // A status or a whole task ends what was under way; agents tell that they work at it as often as they like.
     const before = this.judgesWhole() && isUnderWay(event) ? [] : await this.rest();
     if ("code" in before) return before;
-    const refusal = await lookedAt(this.call, this.gates, event);
+    const refusal = await inspectEvent(this.call, this.gates, event);
     if (refusal !== null) return refusal;
     if (event.kind === "task" && Array.isArray(event.value.artifacts))
       for (const one of event.value.artifacts.filter(isObject)) this.tell(String(one.artifactId), saidByParts(one), false);
@@ -101,7 +101,7 @@ export class HeldTexts {
     const { held, told } = this.before(key, event.value);
     this.pending.delete(key);
     if (held !== "") artifact.parts = [{ text: held }, ...(artifact.parts as JsonValue[])];
-    const refusal = await lookedAt(this.call, this.gates, event, told);
+    const refusal = await inspectEvent(this.call, this.gates, event, told);
     if (refusal !== null) return refusal;
     this.tell(key, saidByParts(artifact), true);
     return [event];
@@ -117,7 +117,7 @@ export class HeldTexts {
     if (waits && value.append === true) return [];
     const part: JsonObject = { ...piece.part, text: "" };
     const rest = { ...value, artifact: { ...piece.artifact, parts: [part] } };
-    const beside = await lookedAt(this.call, this.gates, { kind: "artifactUpdate", value: rest });
+    const beside = await inspectEvent(this.call, this.gates, { kind: "artifactUpdate", value: rest });
     if (beside !== null) return beside;
     const said = (text: string): AgentEvent => ({
       kind: "artifactUpdate",
@@ -157,8 +157,8 @@ export class HeldTexts {
 
   private async looked(text: string, told = ""): Promise<string | Refusal> {
     const owner = {};
-    const slot = saidSlot(text, owner);
-    const slots = told === "" ? [slot] : [saidSlot(told, owner), slot];
+    const slot = textSlotOf(text, owner);
+    const slots = told === "" ? [slot] : [textSlotOf(told, owner), slot];
     return (await this.gates.inspectPiece(this.call, "a2a_outbound", slots)) ?? slot.text;
   }
 }
@@ -189,7 +189,7 @@ function onlyText({ artifact }: JsonObject): TextPart | null {
   return isObject(part) && typeof part.text === "string" ? { artifactId: String(artifact.artifactId), artifact, part } : null;
 }
 
-/** What its text parts say together. */
+/** The joined text of the text parts. */
 export function saidByParts({ parts }: JsonObject): string {
   const texts = (Array.isArray(parts) ? parts : []).filter(isObject).map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("");

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 
-/** Whose tasks a call may see: those of the person behind it, else of its key. */
+/** The tasks a call may see: those of the person behind it, else of its key. */
 export function taskScope(call: Call, { agent }: AgentRoute): TaskScope & { readonly ownerKind: "user" | "api_key" } {
   const { identity } = call;
   if (identity === null) throw new Error("a call to an agent was not admitted");

@@ -1,6 +1,6 @@
 const PACE_MS = 1_000;
 
-/** Writes at most once a second what changes more often, and the last of it in any case. `write` never throws. */
+/** Limits writes of a value that changes often to one a second; the last value is always written. `write` never throws. */
 export class PacedWrites {
   private readonly write: () => Promise<void>;
   private pause: ReturnType<typeof setTimeout> | null = null;

@@ -15,7 +15,7 @@ interface DocumentParts extends Pick<AgentParts, "publicUrl" | "clock"> {
 const MAX_AGE_SECONDS = 60;
 const PUBLIC = { "cache-control": `public, max-age=${MAX_AGE_SECONDS}`, "access-control-allow-origin": "*" };
 
-/** What anybody may read of a tenant's agents: their cards, and the keys that those are signed with. */
+/** The public documents of a tenant's agents: their cards, and the keys that sign them. */
 export interface PublicDocuments {
   card(call: Call, tenantId: string, cardName: string, version: AgentVersion): Promise<Answer | Refusal>;
   keys(call: Call, tenantId: string): Promise<Answer | Refusal>;

@@ -14,7 +14,7 @@ import type { AgentRequest } from "./agent-request.ts";
 import { ownTaskOf } from "./own-tasks.ts";
 import { refusedPushUrl } from "./push-address.ts";
 import { withoutContent } from "./without-content.ts";
-import { written } from "./written.ts";
+import { writeAnswer } from "./write-answer.ts";
 
 type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
@@ -84,23 +84,23 @@ export async function pushConfigOperation(
     const denied = await refusedPushConfig(row, params, parts);
     if (denied !== null) return denied;
     const kept = await keepPushConfig(row, params, version, parts);
-    return written(() => writer.whole({ kind: "config", config: configObject(row.id, kept), made: true }));
+    return writeAnswer(() => writer.whole({ kind: "config", config: configObject(row.id, kept), made: true }));
   }
   const configs = await tasks.pushConfigs(row);
   if (operation === "ListTaskPushNotificationConfigs")
-    return written(() => writer.whole({ kind: "configs", taskId: row.id, configs: configs.map((one) => configObject(row.id, one)) }));
+    return writeAnswer(() => writer.whole({ kind: "configs", taskId: row.id, configs: configs.map((one) => configObject(row.id, one)) }));
   if (operation === "DeleteTaskPushNotificationConfig") {
     if (typeof params.id === "string" && isStorableText(params.id)) await tasks.removePushConfig(row, params.id);
-    return written(() => writer.whole({ kind: "deleted" }));
+    return writeAnswer(() => writer.whole({ kind: "deleted" }));
   }
   // A v0.3 caller may ask without saying which.
   const found = params.id === undefined ? configs[0] : configs.find(({ id }) => id === params.id);
   if (found === undefined) return refuse("agent_task_not_found", "There is no such push configuration.");
-  return written(() => writer.whole({ kind: "config", config: configObject(row.id, found), made: false }));
+  return writeAnswer(() => writer.whole({ kind: "config", config: configObject(row.id, found), made: false }));
 }
 
-/** Puts an event before everybody who is to be told of its task; a status is told once, whoever sees it first. */
-export async function tellOf(task: TaskKey, event: AgentEvent, { tasks }: Pick<AgentParts, "tasks">): Promise<void> {
+/** Queues an event for every subscriber of its task. A status is queued once, whichever process sees it first. */
+export async function queueNotifications(task: TaskKey, event: AgentEvent, { tasks }: Pick<AgentParts, "tasks">): Promise<void> {
   const { status } = event.value;
   const told = isObject(status)
     ? {
@@ -112,14 +112,14 @@ export async function tellOf(task: TaskKey, event: AgentEvent, { tasks }: Pick<A
   await tasks.tell(task, told, (version) => ({ whole: notificationBody(event, version), brief: notificationBody(brief, version) }));
 }
 
-/** Tells what a call heard of a task in the same words as whoever watches it, so that it is told once. */
-export async function tellHeard(
+/** Queues an event that a call has seen, in the same form as the task watch does, so that it is delivered once. */
+export async function queueHeardNotifications(
   call: Call,
   task: TaskKey,
   { kind, value }: AgentEvent,
   { tasks, gates }: Pick<AgentParts, "tasks" | "gates">,
 ): Promise<void> {
-  await tellOf(task, { kind, value: gates.looksAt(call, "a2a_outbound") ? withoutContent(value) : value }, { tasks });
+  await queueNotifications(task, { kind, value: gates.looksAt(call, "a2a_outbound") ? withoutContent(value) : value }, { tasks });
 }
 
 function notificationBody(event: AgentEvent, version: AgentVersion): string {

@@ -6,19 +6,19 @@ import { withHistory } from "../../wire/a2a/folded-task.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { CallExtensions } from "./call-extensions.ts";
-import { givenWork } from "./given-work.ts";
-import { lookedAt } from "./looked-at.ts";
+import { prepareMessage } from "./prepare-message.ts";
+import { inspectEvent } from "./inspect-event.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { keepKnownTask, keepTask } from "./own-tasks.ts";
-import { keepPushConfig, tellHeard } from "./push-configs.ts";
+import { keepPushConfig, queueHeardNotifications } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
-import { written } from "./written.ts";
+import { writeAnswer } from "./write-answer.ts";
 
 /** Gives an agent a message and waits for what it answers. */
 export async function sendMessage(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   const extensions = new CallExtensions(call, route);
   if (extensions.missing !== null) return extensions.missing;
-  const work = await givenWork(call, route, request.params, parts);
+  const work = await prepareMessage(call, route, request.params, parts);
   if (isRefusal(work)) return work;
   const { passage, params, names, before, pushConfig, historyLength, refused } = work;
   const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", JSON.stringify(params));
@@ -34,10 +34,10 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
   if (isRefusal(event)) return refused(event);
   const cost = new ReportedCost(call, route, false, parts);
   await cost.take(event);
-  const refusal = (await names.take(event)) ?? (await lookedAt(call, parts.gates, event));
+  const refusal = (await names.take(event)) ?? (await inspectEvent(call, parts.gates, event));
   if (refusal !== null) return refusal;
   const told = extensions.told(request.version);
-  if (event.kind === "message") return written(() => request.writer.whole({ kind: "event", event }), told);
+  if (event.kind === "message") return writeAnswer(() => request.writer.whole({ kind: "event", event }), told);
   if (event.kind !== "task") return refuse("agent_invalid_response");
   call.row.custom_metadata = {
     ...(call.row.custom_metadata as object | null | undefined),
@@ -49,8 +49,8 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
   if (pushConfig !== null) {
     const row = { tenant_id: call.identity?.tenantId ?? "", agent_id: route.agent.id, id: String(event.value.id) };
     await keepPushConfig(row, pushConfig, request.version, parts);
-    await tellHeard(call, row, event, parts);
+    await queueHeardNotifications(call, row, event, parts);
   }
   const shown = { ...event, value: withHistory(event.value, historyLength) };
-  return written(() => request.writer.whole({ kind: "event", event: shown }), told);
+  return writeAnswer(() => request.writer.whole({ kind: "event", event: shown }), told);
 }

@@ -11,13 +11,13 @@ import { type StreamCodec, UNMETERED } from "../../wire/streams/stream.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { CallExtensions } from "./call-extensions.ts";
-import { type GivenWork, givenWork } from "./given-work.ts";
+import { type PreparedMessage, prepareMessage } from "./prepare-message.ts";
 import { HeldTexts, saidByParts } from "./held-texts.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepKnownTask, keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
 import { PacedWrites } from "./paced-writes.ts";
-import { keepPushConfig, tellHeard } from "./push-configs.ts";
+import { keepPushConfig, queueHeardNotifications } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 
 const KEEP_ALIVE_MS = 15_000;
@@ -35,7 +35,7 @@ interface TaskStream {
   readonly extensions: CallExtensions;
   readonly pushConfig: JsonObject | null;
   /** As `GivenWork` has it; null where no message was given. */
-  readonly refused: GivenWork["refused"] | null;
+  readonly refused: PreparedMessage["refused"] | null;
   /** As `GivenWork` has it, or of a task that is joined. */
   readonly before: JsonObject | null;
   /** Of a task that is joined, which another call began: it is written down, and who is to be told of it. */
@@ -47,7 +47,7 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
   if (route.agent.reached?.streaming !== true) return refuse("agent_unsupported_operation", "The agent does not stream.");
   const extensions = new CallExtensions(call, route);
   if (extensions.missing !== null) return extensions.missing;
-  const work = await givenWork(call, route, request.params, parts);
+  const work = await prepareMessage(call, route, request.params, parts);
   if (isRefusal(work)) return work;
   const { passage, params, names, before, pushConfig, refused } = work;
   const unrecorded = parts.outlet.depart(call, route.agent.reached.endpoint, JSON.stringify(params));
@@ -212,7 +212,7 @@ async function begun({ call, route, request, parts, pushConfig }: TaskStream, ev
   if (pushConfig === null) return;
   const row = { tenant_id: call.identity?.tenantId ?? "", agent_id: route.agent.id, id };
   await keepPushConfig(row, pushConfig, request.version, parts);
-  await tellHeard(call, row, event, parts);
+  await queueHeardNotifications(call, row, event, parts);
 }
 
 /**

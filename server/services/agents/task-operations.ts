@@ -11,14 +11,14 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { CallExtensions } from "./call-extensions.ts";
-import { lookedAt } from "./looked-at.ts";
+import { inspectEvent } from "./inspect-event.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepKnownTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
-import { tellHeard } from "./push-configs.ts";
+import { queueHeardNotifications } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { readTaskPageToken, taskPageTokenOf } from "./task-page-token.ts";
 import { withoutContent } from "./without-content.ts";
-import { written } from "./written.ts";
+import { writeAnswer } from "./write-answer.ts";
 
 const DEFAULT_PAGE = 50;
 const LARGEST_PAGE = 100;
@@ -42,15 +42,17 @@ async function asked(
   if (isRefusal(event)) return event;
   await new ReportedCost(call, route, true, parts).take(event);
   const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
-  const refusal = (await names.take(event)) ?? (await lookedAt(call, parts.gates, event));
+  const refusal = (await names.take(event)) ?? (await inspectEvent(call, parts.gates, event));
   if (refusal !== null) return refusal;
   const others = await keepKnownTask(call, route, request, event.value, parts);
   if (others !== null) return others;
-  await tellHeard(call, row, event, parts);
+  await queueHeardNotifications(call, row, event, parts);
   return event.value;
 }
 
-/** As its agent says now; of one that the agent has forgotten, or that cannot be asked, as it was last seen once it had ended. */
+/**
+ * The task as its agent reports it now. An ended task that the agent has forgotten, or that cannot be asked for, is returned as last seen.
+ */
 export async function getTask(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   const row = await ownTaskOf(call, route, request.params.id, parts);
   if (isRefusal(row)) return row;
@@ -68,9 +70,9 @@ export async function getTask(call: Call, route: AgentRoute, request: AgentReque
   );
   if (isRefusal(found) && !mayTellKnown(found, row)) return found;
   const task = withHistory(isRefusal(found) ? knownTask(row) : found, length);
-  const refusal = isRefusal(found) ? await lookedAt(call, parts.gates, { kind: "task", value: task }) : null;
+  const refusal = isRefusal(found) ? await inspectEvent(call, parts.gates, { kind: "task", value: task }) : null;
   if (refusal !== null) return refusal;
-  return written(() => request.writer.whole({ kind: "task", task }));
+  return writeAnswer(() => request.writer.whole({ kind: "task", task }));
 }
 
 const AWAY = new Set([
@@ -93,7 +95,7 @@ export async function cancelTask(call: Call, route: AgentRoute, request: AgentRe
   const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", JSON.stringify(params));
   if (unrecorded !== null) return unrecorded;
   const task = await asked(call, route, request, row, { operation: "CancelTask", params }, parts);
-  return isRefusal(task) ? task : written(() => request.writer.whole({ kind: "task", task }));
+  return isRefusal(task) ? task : writeAnswer(() => request.writer.whole({ kind: "task", task }));
 }
 
 /** The caller's own tasks, the newest status first; those that have not ended as their agent says now. */
@@ -141,7 +143,7 @@ export async function listTasks(call: Call, route: AgentRoute, request: AgentReq
     pageSize,
     totalSize: total,
   };
-  return written(() => request.writer.whole({ kind: "tasks", listing }));
+  return writeAnswer(() => request.writer.whole({ kind: "tasks", listing }));
 }
 
 /** As `shown` has it. What is kept of a task is looked at as if it was said now: it may be told without what was said. */
@@ -158,7 +160,7 @@ async function current(
     if (!isRefusal(found)) return shown(found);
   }
   const known = shown(knownTask(row));
-  const refusal = await lookedAt(call, parts.gates, { kind: "task", value: known });
+  const refusal = await inspectEvent(call, parts.gates, { kind: "task", value: known });
   return refusal === null ? known : withoutContent(known);
 }
 

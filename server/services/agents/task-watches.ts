@@ -14,7 +14,7 @@ import { isOwnerGuarded } from "./guarded-owner.ts";
 import { nameAsOwn } from "./own-context.ts";
 import { knownTask, statusTime } from "./own-tasks.ts";
 import { PacedWrites } from "./paced-writes.ts";
-import { tellOf } from "./push-configs.ts";
+import { queueNotifications } from "./push-configs.ts";
 import type { TaskOwner } from "./task-owner.ts";
 import { withoutContent } from "./without-content.ts";
 
@@ -66,11 +66,9 @@ const askedAgainMs = (stoodMs: number): number =>
   Math.min(Math.max(ASKED_AGAIN_MS.least, stoodMs * ASKED_AGAIN_MS.part), ASKED_AGAIN_MS.most);
 
 /**
- * Watches the tasks that somebody is to be told of, while nobody need be connected: one process each, by a lease in the
- * database. What the agent tells is put before those who are to be told; delivering it is another's business.
- *
- * Where guardrails or policies look at what agents say to the owner's group, no text, data or file goes with a notification:
- * who is told of the task asks for it, and what that call is answered with is governed.
+ * Follows tasks that have push subscribers while no client need be connected. One process follows each task, by a lease in the database,
+ * and queues events for `PushDeliveries`. Where guardrails or policies look at what agents say to the owner's group, events are queued
+ * without content: a subscriber asks for the task, and the answer to that call is governed.
  */
 export class TaskWatches {
   private readonly parts: WatchParts;
@@ -124,7 +122,7 @@ export class TaskWatches {
       // Its end came to its owner before anybody who watched it.
       if (TERMINAL_STATES.has(row.state)) {
         const known = knownTask(row);
-        return await tellOf(row, { kind: "task", value: isGuarded ? withoutContent(known) : known }, this.parts);
+        return await queueNotifications(row, { kind: "task", value: isGuarded ? withoutContent(known) : known }, this.parts);
       }
       if (agent.reached === null) return;
       const watched: Watched = {
@@ -189,7 +187,7 @@ export class TaskWatches {
     nameAsOwn(event, row.context_id, row.id);
     const told: AgentEvent = { kind, value: folded === null ? withoutContent(value) : value };
     folded?.take(told);
-    await tellOf(row, told, this.parts);
+    await queueNotifications(row, told, this.parts);
     if (kind === "artifactUpdate") {
       watched.movedAt = this.parts.clock.now();
       return false;

@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 
 const CONTENT = new Set(["message", "artifacts", "history", "metadata", "parts", "name", "description", "extensions"]);
 
-/** What happened, without what was said. */
+/** The event without the texts and files in it. */
 export function withoutContent(value: AgentEvent["value"]): AgentEvent["value"] {
   const kept: AgentEvent["value"] = {};
   for (const [name, member] of Object.entries(value)) {

@@ -6,7 +6,7 @@ import type { BackgroundAnswer, SuspendedLine } from "../../road/background-call
 import { INTERRUPTED, isOfOneModel, type LineVerdict, verdictOn } from "./line-verdict.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 import { StartPace } from "./start-pace.ts";
-import { Turns } from "./turns.ts";
+import { FairTurns } from "./fair-turns.ts";
 
 /** Lines of this process under way at once, and how many may be taken at a time. */
 const AT_ONCE = 64;
@@ -52,7 +52,7 @@ export interface RunnerParts {
 export class BatchRunner {
   readonly id = uuid();
   private readonly parts: RunnerParts;
-  private readonly turns = new Turns(() => performance.now());
+  private readonly turns = new FairTurns(() => performance.now());
   private readonly pace: StartPace;
   private readonly writer: OutcomeWriter;
   private active: readonly JobToRun[] = [];

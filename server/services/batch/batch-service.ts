@@ -14,7 +14,7 @@ export type InputProblem = BatchProblem;
 const MOST_OPEN = 200;
 const SUBMISSIONS_AT_ONCE = 4;
 
-/** What is said of a job beside its lines. */
+/** The properties of a job besides its lines. */
 export interface JobFacts extends JobModel, LinesSaidTo {
   readonly completionWindow: string;
   readonly description: string | null;
@@ -44,7 +44,7 @@ export interface SubmittedJob {
   readonly problems: readonly NumberedProblem[];
 }
 
-/** What of a job's lines says who can run it. */
+/** The properties of a job's lines that decide who can run it. */
 export interface LinesOfJob {
   readonly lines: number;
   readonly tools: boolean;

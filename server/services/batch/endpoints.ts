@@ -16,7 +16,7 @@ interface Endpoint {
   readonly read: (body: Uint8Array, headers: Readonly<Record<string, string>>) => { readonly fields: readonly FieldProblem[] } | object;
 }
 
-/** What a batch may ask for. */
+/** The endpoints that a batch may use. */
 export const BATCH_ENDPOINTS = {
   "/v1/chat/completions": { subtype: "batch_line_chat_completions", modes: ["chat", "responses"], read: readChatRequest },
   "/v1/responses": { subtype: "batch_line_responses", modes: ["responses", "chat"], read: readResponsesRequest },
@@ -43,7 +43,7 @@ export function isBatchEndpoint(text: string): text is BatchEndpoint {
   return Object.hasOwn(BATCH_ENDPOINTS, text);
 }
 
-/** What is wrong with the body of a line, as a call with it and these headers would be told. */
+/** The problems of a line's body, as a call with it and these headers would report them. */
 export function problemsOfBody(
   endpoint: BatchEndpoint,
   body: string,

@@ -14,7 +14,7 @@ const LINES_AT_ONCE = 200;
 const CALLED = /_call(?:_output)?$/;
 const BYTES_AT_ONCE = 1024 * 1024;
 
-/** What is wrong with one line of the input; `number` is null where it is the whole of it. */
+/** A problem of one line of the input; `number` is null for one of the whole input. */
 export interface NumberedProblem extends FieldProblem {
   readonly number: number | null;
 }

@@ -2,7 +2,7 @@ import type { BatchJob, LineResult } from "../../directory/batch/batch-store.ts"
 import type { BackgroundAnswer } from "../../road/background-calls.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
 
-/** What is to happen with a line once its call was made. */
+/** What happens to a line after its call. */
 export type LineVerdict =
   | { readonly kind: "done"; readonly result: Pick<LineResult, "statusCode" | "requestId" | "result" | "error"> }
   /** It waits again, and so does its whole job until then: what stopped it passes. */
@@ -29,7 +29,7 @@ const OF_MODEL: ReadonlySet<string> = new Set(["model_not_found", "model_not_all
 export const isOfOneModel = ({ model, model_id: modelId }: Pick<BatchJob, "model" | "model_id">): boolean =>
   model !== null || modelId !== null;
 
-/** Whether what one line is refused with is said to every other one, now and later. */
+/** Whether a refusal of one line applies to every other line of the job too, now and later. */
 export function endsJob(code: string, admitted: boolean, ofOneModel: boolean): boolean {
   return !PASSES.has(code) && (!admitted || ENDS.has(code) || (ofOneModel && OF_MODEL.has(code)));
 }

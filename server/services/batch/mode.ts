@@ -16,7 +16,10 @@ const OPERATIONS: Readonly<Record<string, readonly ProviderOperation[]>> = {
   "/v1/moderations": ["moderations"],
 };
 
-/** The provider runs a job where it runs batches of such calls, all lines go to one model of its, and an admin wants it to. */
+/**
+ * Decides whether a job runs in a provider's batch: when the provider supports it for the endpoint, all lines use one model of it, and an
+ * administrator enabled it.
+ */
 export function modeAmong(batches: ProviderRunsParts["batches"]): (call: Call, endpoint: string, has: LinesOfJob) => BatchJob["mode"] {
   return (call, endpoint, has) => {
     const route = routeOf(call);

@@ -6,7 +6,10 @@ const AGAIN_MS = 500;
 const MOST_AT_ONCE = 200;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
-/** Writes what lines came to: those that end while a write is under way go together in the next. None is given up. */
+/**
+ * Writes line results to the database; those that end during a write go together in the next one. A failed write is retried until it
+ * succeeds.
+ */
 export class OutcomeWriter {
   private readonly store: Pick<BatchStore, "writeOutcomes">;
   private readonly owner: string;

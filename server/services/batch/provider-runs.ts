@@ -9,7 +9,7 @@ import type { LineOutcomeOfVendor, ProviderBatches } from "../../upstreams/provi
 import { VendorFault } from "../../upstreams/providers/provider-batches.ts";
 import type { ProviderTarget } from "../../upstreams/providers/provider.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
-import { AnswerGiver, type AnswerGiverParts } from "./answer-giver.ts";
+import { AnswerDelivery, type AnswerDeliveryParts } from "./answer-delivery.ts";
 import type { KnownModels } from "../../directory/models/known-models.ts";
 
 const ALIVE_SECONDS = 15;
@@ -38,7 +38,7 @@ const MOST_ATTEMPTS = 20;
 const LEFT_TO_OTHERS_MS = 600_000;
 const MOST_LEFT = 1_000;
 
-export interface ProviderRunsParts extends AnswerGiverParts {
+export interface ProviderRunsParts extends AnswerDeliveryParts {
   readonly batches: Readonly<Partial<Record<ApiFormat, ProviderBatches>>>;
   readonly models: Pick<KnownModels, "find">;
   /** Why nothing more of the job may be done with the model; null where it may. */
@@ -54,13 +54,13 @@ interface Vendor {
 }
 
 /**
- * Looks after the batches that providers run: hands over the lines that left, asks how they stand, and gives what came back.
- * Everything it knows is in the database, so that any process goes on where another one died.
+ * Manages batches at providers: submits the waiting lines, polls the batches, and hands their results to the lines. All state is in the
+ * database, so any process can continue after another died.
  */
 export class ProviderRuns {
   readonly id = uuid();
   private readonly parts: ProviderRunsParts;
-  private readonly answers: AnswerGiver;
+  private readonly answers: AnswerDelivery;
   private readonly tending = new Set<Promise<void>>();
   private readonly tendedOf = new Map<string, number>();
   private readonly stopping = new AbortController();
@@ -70,7 +70,7 @@ export class ProviderRuns {
 
   constructor(parts: ProviderRunsParts) {
     this.parts = parts;
-    this.answers = new AnswerGiver(parts, this.id, this.stopping.signal);
+    this.answers = new AnswerDelivery(parts, this.id, this.stopping.signal);
   }
 
   /** To be called again and again. */

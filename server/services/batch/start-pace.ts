@@ -5,7 +5,7 @@ const BESIDE_OTHERS = 25;
 const LATELY_MS = 2_000;
 const MOST_SAVED = 8;
 
-/** How many lines may be begun now: few while somebody waits for answers, so that nobody waits for a batch. */
+/** How many lines may start now: few while interactive calls wait for answers. */
 export class StartPace {
   private saved = MOST_SAVED;
   private at: number;

@@ -11,7 +11,7 @@ import type { Call } from "../../road/call.ts";
 import { jsonObjectOf } from "../../wire/json/json-object.ts";
 import { check, utf8Of } from "../../wire/http/strict-input.ts";
 
-/** Takes what collectors sign. */
+/** Accepts signed events from collectors. */
 export interface CollectorInlet {
   accept(call: Call, body: Uint8Array): Promise<DiscoveryEventsTaken | Refusal>;
 }

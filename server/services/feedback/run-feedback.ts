@@ -11,7 +11,7 @@ export interface RunFeedbackParts extends RateRunParts {
   readonly shipped: () => Promise<boolean>;
 }
 
-/** What people say of runs they took part in. */
+/** Ratings that people give to runs they took part in. */
 export interface RunFeedback {
   /** A score of 0 withdraws. `runId` is what x-gw-run-id said. */
   rate(

@@ -7,7 +7,7 @@ export type FileService = Files;
 export type CallerFile = StoredFile;
 export type SaidOfFile = FileFacts;
 
-/** As whom a call reaches files. Throws on a call that was not admitted to a group. */
+/** The owner that a call uses files as. Throws on a call that was not admitted to a group. */
 export function callerOf({ identity, scope }: Call): { readonly owner: ReturnType<typeof fileOwner>; readonly tenant: TenantSnapshot } {
   if (identity === null || scope === null) throw new Error("a call to files was not admitted");
   return { owner: fileOwner(identity, scope), tenant: scope.tenant };
@@ -21,7 +21,7 @@ export function noteFiles(call: Call, files: readonly CallerFile[]): void {
   };
 }
 
-/** Says on the row which file the call was about. */
+/** Records on the row the file that the call was about. */
 export function noteFile(call: Call, file: Pick<CallerFile, "id" | "kind" | "mime_type" | "size_bytes" | "content_hash">): void {
   call.row.custom_metadata = {
     ...(call.row.custom_metadata as object | null | undefined),

@@ -20,7 +20,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   "text/plain": ".txt",
 };
 
-/** What a file is called where it is saved: what nobody named, as what models make, still tells programs what it is. */
+/** The name for saving a file: its own, else one with an extension of its type. */
 export function fileNameOf({ display_name: name, id, mime_type: type }: Pick<CallerFile, "display_name" | "id" | "mime_type">): string {
   return name ?? `${id}${ENDINGS[type] ?? ""}`;
 }

@@ -1,5 +1,5 @@
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { type Call, notePutIn } from "../../road/call.ts";
+import { type Call, noteAddedBytes } from "../../road/call.ts";
 import { JsonDocument } from "../../wire/json/document.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { type FileContent, type FileNamingFormat, filePlaces, type FilePlace, TURNS } from "../../wire/stored-file-places.ts";
@@ -47,7 +47,7 @@ export class FilesInMessages {
       const content = contents.get(place.fileId) as FileContent;
       place.put(content);
       // What models make of other files is known when they have answered.
-      if (isTextFile(content.mimeType, content.name)) notePutIn(call, content.bytes.byteLength);
+      if (isTextFile(content.mimeType, content.name)) noteAddedBytes(call, content.bytes.byteLength);
     }
     document.touch(turns);
     noteFiles(call, [...found.values()]);

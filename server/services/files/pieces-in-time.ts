@@ -2,7 +2,10 @@
 const IDLE_MS = 60_000;
 const LONGEST_MS = 3_600_000;
 
-/** A body as it comes. `late` is told when it stops coming or takes too long, and has to cancel the reader. Rejects when it breaks off. */
+/**
+ * The pieces of a body as they arrive. Calls `late`, which has to cancel the reader, when the body stalls or takes too long. Rejects when
+ * it breaks off.
+ */
 export async function* piecesInTime(reader: ReadableStreamDefaultReader<Uint8Array>, late: () => void): AsyncGenerator<Uint8Array> {
   const total = setTimeout(late, LONGEST_MS);
   try {

@@ -8,7 +8,7 @@ import { callerOf } from "./caller.ts";
 import { readForm } from "./read-form.ts";
 import type { FormBounds, ReadForm } from "./upload-form.ts";
 
-/** Where files of calls under way are kept. */
+/** Storage for files of calls in flight. */
 export type MediaSpool = Pick<Spool, "receive" | "remove">;
 
 export interface MediaPart {

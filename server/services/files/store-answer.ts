@@ -10,7 +10,7 @@ import { callerOf, type CallerFile, type FileService, noteFiles, type SaidOfFile
 const GOOD_SECONDS = 900;
 const FILE_ID_HEADER = "x-gw-file-id";
 
-/** Where what models make is stored, and how callers get there. */
+/** Storage for files that models make, and how callers reach them. */
 export interface AnswerStore {
   readonly files: FileService;
   /** Where callers reach this plane, if that was said. */

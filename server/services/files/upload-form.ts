@@ -1,4 +1,4 @@
-/** What a form may hold. */
+/** The most that a form may hold. */
 export interface FormBounds {
   readonly fields: number;
   readonly fieldBytes: number;

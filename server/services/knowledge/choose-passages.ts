@@ -8,7 +8,7 @@ export interface PassageBounds {
 
 export type LeftOut = "below_threshold" | "beyond_top_k" | "beyond_max_context_tokens";
 
-/** What passages may still come to. One that is too long makes no room for a shorter, lesser one. */
+/** Tracks how many passages and tokens may still be added. A passage that does not fit makes no room for a shorter, less relevant one. */
 export function roomFor({ topK, maxContextTokens }: Pick<PassageBounds, "topK" | "maxContextTokens">) {
   let [taken, tokens, full] = [0, 0, false];
   return {

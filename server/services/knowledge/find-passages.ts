@@ -13,7 +13,7 @@ export interface FindingParts extends SearchedPlaces {
   readonly embed: EmbedTexts;
 }
 
-/** Finds passages for a caller's question. Where no vector is to be had, the words alone find. */
+/** Finds passages for a caller's question by vectors and words; by words alone when the question cannot be embedded. */
 export function findsPassages({ db, remembered, embed }: FindingParts): FindPassages {
   return async (call, question, bases) => {
     const tenantId = call.scope?.tenant.id;

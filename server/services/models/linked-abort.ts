@@ -1,6 +1,6 @@
 import type { Call } from "../../road/call.ts";
 
-/** An abort of its own, so that giving up on one member does not give up the call. */
+/** An abort controller that follows the call's, so that one attempt can be given up without ending the call. `release` unlinks it. */
 export function linkedAbort(call: Call): { abort: AbortController; release: () => void } {
   const abort = new AbortController();
   const { signal } = call.abort;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { passedBack } from "./passed-headers.ts";
+import { returnedHeaders } from "./passed-headers.ts";
 
 const given = (headers: Record<string, string>, passResponseHeaders: string[] = []) =>
-  passedBack(new Headers(headers), { provider: { passResponseHeaders } } as never);
+  returnedHeaders(new Headers(headers), { provider: { passResponseHeaders } } as never);
 
 describe("headers of a provider's answer", () => {
   test.each<Record<string, string>>([

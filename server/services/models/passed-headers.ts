@@ -21,25 +21,25 @@ const HINTS: Readonly<Record<string, RegExp>> = {
   "x-should-retry": /^(?:true|false)$/,
 };
 
-/** Whether a header of a provider's answer may be handed on as it is. */
-export function isSoundHeader(name: string, value: string): boolean {
+/** Whether a header of a provider's answer may be forwarded unchanged. */
+export function isValidHeader(name: string, value: string): boolean {
   return value.length <= LONGEST && (Object.hasOwn(HINTS, name) ? (HINTS[name] as RegExp).test(value) : true);
 }
 
-/** What of the headers of a provider's answer its caller is given. */
-export function passedBack(answered: Headers, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
+/** The headers of a provider's answer that the caller gets. */
+export function returnedHeaders(answered: Headers, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
   const { passResponseHeaders: more = [] } = provider;
   const headers: Record<string, string> = {};
   // The engine walks headers so in half the time that it takes to iterate over them.
   answered.forEach((value, name) => {
-    if ((USEFUL.has(name) || RATES.test(name) || (more.length > 0 && isNamed(more, name))) && isSoundHeader(name, value))
+    if ((USEFUL.has(name) || RATES.test(name) || (more.length > 0 && isNamed(more, name))) && isValidHeader(name, value))
       headers[name] = value;
   });
   return headers;
 }
 
-/** What of the caller's headers an administrator lets pass on to the provider. */
-export function passedOn(call: Pick<Call, "headers">, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
+/** The caller's headers that an administrator lets pass to the provider. */
+export function forwardedHeaders(call: Pick<Call, "headers">, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
   const { passRequestHeaders: names = [] } = provider;
   if (names.length === 0) return {};
   return Object.fromEntries(Object.entries(call.headers.all).filter(([name, value]) => value.length <= LONGEST && isNamed(names, name)));

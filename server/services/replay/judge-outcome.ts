@@ -1,7 +1,7 @@
 import type { ReplayExpectation } from "@gatehouse/contracts/ai-replay";
 import { ERRORS, type ErrorCode } from "../../kernel/errors.ts";
 
-/** What one replay of a case came to. `error`: it could not be carried out, which says nothing of the case. */
+/** The outcome of one replay of a case. `error`: it could not be carried out, which says nothing about the case. */
 export type ReplayOutcome =
   | {
       readonly verdict: "answered";
@@ -24,7 +24,7 @@ export function refusedOrError(code: ErrorCode, message: string): ReplayOutcome 
     : { verdict: "refused", code };
 }
 
-/** Why an outcome is not what was expected; none where it is. */
+/** How an outcome differs from what was expected; empty when it does not. */
 export function deviations(expect: ReplayExpectation, outcome: Exclude<ReplayOutcome, { verdict: "error" }>): string[] {
   if (outcome.verdict !== expect.verdict)
     return [

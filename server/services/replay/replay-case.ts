@@ -97,7 +97,7 @@ export interface ReplayedCase {
   readonly micros: number | null;
 }
 
-/** Replays a case as often as its suite says. `kept`: the recorded request, null where it is not kept any more. */
+/** Replays a case as often as its suite says. `kept`: the recorded request, null when it is no longer stored. */
 export async function replayCase(
   one: ReplayCase,
   kept: KeptRequest | null,
@@ -131,7 +131,10 @@ export async function replayCase(
   return { result: { case_id: one.id, ...concluded(one, outcomes), rows }, models: [...models], micros };
 }
 
-/** The verdict over the repeats: what differs between them is flaky, what could not be carried out says nothing. */
+/**
+ * The verdict over the repeats: `flaky` when some met the expectation and some did not, `error` when none failed but some could not be
+ * carried out.
+ */
 export function concluded(one: ReplayCase, outcomes: readonly ReplayOutcome[]): Pick<ReplayResult, "state" | "reasons"> {
   const found = outcomes.map((outcome) => (outcome.verdict === "error" ? null : deviations(one.expect, outcome)));
   const failed = found.filter((reasons) => reasons !== null && reasons.length > 0).length;

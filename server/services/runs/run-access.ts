@@ -27,7 +27,7 @@ export interface RunAccessParts {
  */
 export type Ceilings = Readonly<Record<string, { readonly max_limit: number; readonly current_usage: number | null }>>;
 
-/** What a caller may see and end of the runs it took part in. */
+/** What a caller may read and end of the runs it took part in. */
 export interface RunAccess {
   /** Files a call under its run whom its surface let in, and not a credential. */
   join(call: Call, identity: Identity): void;

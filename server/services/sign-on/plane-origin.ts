@@ -1,4 +1,4 @@
-/** Address of a sign-in page as the browser that asks knows it. */
+/** The origin of a sign-in page as the requesting browser knows it. */
 export function planeOrigin(
   request: { readonly url: string; readonly headers: { get(name: string): string | null } },
   publicUrl: string | null,

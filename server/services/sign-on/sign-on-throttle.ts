@@ -1,12 +1,12 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { placeOf } from "../../kernel/http/ip-address.ts";
+import { networkOf } from "../../kernel/http/ip-address.ts";
 
 const MINUTE_MS = 60_000;
 const MAX_PLACES = 20_000;
 
-/** What somebody unknown may do from one place in a minute. */
+/** Limits sign-in attempts of one network in a minute. */
 export class SignOnThrottle {
   private readonly counts = new BoundedMap<string, { readonly count: number; readonly until: number }>(MAX_PLACES);
   private readonly limit: number;
@@ -19,7 +19,7 @@ export class SignOnThrottle {
 
   /** Counts one; throws for one too many. */
   take(address: string): void {
-    const from = placeOf(address);
+    const from = networkOf(address);
     const now = this.clock.now();
     const before = this.counts.get(from);
     const counted =
@@ -33,7 +33,7 @@ export class SignOnThrottle {
 
   /** It turned out to be nothing to count. */
   giveBack(address: string): void {
-    const from = placeOf(address);
+    const from = networkOf(address);
     const counted = this.counts.get(from);
     if (counted !== undefined) this.counts.set(from, { ...counted, count: Math.max(0, counted.count - 1) });
   }

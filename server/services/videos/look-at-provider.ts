@@ -24,7 +24,7 @@ export interface JobProvider {
   readonly address: string;
 }
 
-/** Null where nobody here knows the model any more, or it films no more. */
+/** The provider of a job; null when its model no longer exists or no longer generates video. */
 export async function providerOfJob(
   { providers, models }: { readonly providers: ProvidersOfVideos; readonly models: Pick<KnownModels, "find"> },
   job: VideoJob,
@@ -47,7 +47,7 @@ export async function providerOfJob(
   };
 }
 
-/** `gone`: the provider knows no such job. `unclear`: it did not say where the job stands. */
+/** `gone`: the provider has no such job. `unclear`: its answer did not tell the job's state. */
 export type JobReading = { readonly kind: "look"; readonly look: VideoLook } | { readonly kind: "gone" | "unclear"; readonly why: string };
 
 export async function readJob({ ask, codec }: JobProvider, upstreamId: string): Promise<JobReading> {

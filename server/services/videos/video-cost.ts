@@ -2,8 +2,8 @@ import { type DatedPrices, type Prices, pricesAt } from "../../directory/models/
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { VideoJob } from "../../directory/videos/video-store.ts";
 import { costAt, costOfUsage } from "../../road/metering/cost.ts";
-import { FILMED_A_SECOND, filmSeconds } from "../../road/metering/film.ts";
-import type { Film } from "../../wire/media-asked.ts";
+import { VIDEO_TOKENS_PER_SECOND, billedVideoSeconds } from "../../road/metering/video-billing.ts";
+import type { AskedVideo } from "../../wire/media-asked.ts";
 import { plausibleUsage, type Usage } from "../../wire/usage.ts";
 import type { VideoLook } from "../../wire/videos/video-codec.ts";
 
@@ -17,10 +17,10 @@ export function jobPrices({ priceSchedule }: ModelEntry, at: number): JobPrices 
   return { prices, tiers };
 }
 
-/** What a job may come to cost at most, micro-dollars; 0 where nothing of it has a price. */
-export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film: Film): number {
-  const videoSeconds = Math.ceil(filmSeconds(model, film));
-  const tokens = videoSeconds * FILMED_A_SECOND;
+/** The highest cost of a job in micro-dollars; 0 when nothing in it has a price. */
+export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film: AskedVideo): number {
+  const videoSeconds = Math.ceil(billedVideoSeconds(model, film));
+  const tokens = videoSeconds * VIDEO_TOKENS_PER_SECOND;
   const costs = [prices, ...tiers.map((tier) => tier.prices)].flatMap((of: Prices) => [
     costOfUsage(of, { ...NOTHING, videoSeconds, videoResolution: film.resolution })?.micros ?? 0,
     of.input === null || of.output === null ? 0 : (costOfUsage(of, { ...NOTHING, output: tokens, videoOutput: tokens })?.micros ?? 0),
@@ -28,7 +28,7 @@ export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film:
   return Math.max(0, ...costs);
 }
 
-/** What a job used that left a video: tokens where they are told, and how long what was made is. */
+/** What a job that produced a video used: tokens where the provider reports them, and the length of the video. */
 export function usageOfVideo(job: VideoJob, { usage, seconds }: Pick<VideoLook, "usage" | "seconds">): Usage {
   const used = { ...(usage ?? NOTHING), videoSeconds: secondsMade(job, seconds), videoResolution: job.resolution };
   return plausibleUsage(used) ?? { ...NOTHING, videoSeconds: job.seconds ?? 0, videoResolution: job.resolution, estimated: true };
@@ -41,13 +41,13 @@ function secondsMade({ seconds, source_seconds: before }: VideoJob, told: number
   return before === null ? told : Math.max(told - before, asked);
 }
 
-/** How long a job's video is from its beginning to its end, seconds; null where nobody knows. */
+/** The length of a job's video in seconds; null when it is not known. */
 export function secondsOfVideo({ seconds, source_seconds: before, usage }: VideoJob): number | null {
   const made = (usage as Usage | null)?.videoSeconds || seconds;
   return made === null ? null : made + (before ?? 0);
 }
 
-/** Micro-dollars; null where something that was used has no price. */
+/** The cost in micro-dollars; null when something that was used has no price. */
 export function costOfJob(job: VideoJob, usage: Usage | null): number | null {
   if (usage === null) return 0;
   const dated: DatedPrices = { from: Number.NEGATIVE_INFINITY, ...(job.prices as JobPrices) };

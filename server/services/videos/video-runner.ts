@@ -47,8 +47,8 @@ export interface VideoRunnerParts {
 }
 
 /**
- * Goes on with jobs of videos in this process, beside as many other processes as there are: each job is one process's, and
- * another one's when that is dead. Whatever it finds is written only while the job is still its own.
+ * Advances video jobs in this process beside other processes. Each job belongs to one process, and to another once that one is dead;
+ * results are written only while the job is still owned.
  */
 export class VideoRunner {
   readonly id = uuid();

@@ -7,7 +7,7 @@ import { arrivalOf, type Call } from "../../road/call.ts";
 import type { VideosRequest } from "../../wire/videos/videos-request.ts";
 import type { VideoLook } from "../../wire/videos/video-codec.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { filmSeconds, filmTokens } from "../../road/metering/film.ts";
+import { billedVideoSeconds, billedVideoTokens } from "../../road/metering/video-billing.ts";
 import { askWhole, type ProvidersOfVideos, providerOfJob, readJob } from "./look-at-provider.ts";
 import { costOfJob, jobPrices, mostOfJob, secondsOfVideo } from "./video-cost.ts";
 import type { VideoRunner } from "./video-runner.ts";
@@ -199,14 +199,14 @@ export class VideoService {
       provider_key: model.provider.providerKey,
       resolution: request.resolution,
       // What it is billed by where its provider tells no length: never nothing.
-      seconds: request.seconds ?? usualSeconds ?? filmSeconds(model, request.film),
+      seconds: request.seconds ?? usualSeconds ?? billedVideoSeconds(model, request.film),
       chat_id: request.chatId,
       source_job_id: request.source?.jobId ?? null,
       source_seconds: request.source?.as === "extension" ? (request.source.seconds ?? 0) : null,
       display_name: request.displayName,
       prices: JSON.stringify(prices),
       held_micro_usd: mostOfJob(model, prices, request.film),
-      held_tokens: filmTokens(model, request.film),
+      held_tokens: billedVideoTokens(model, request.film),
       owner: runner.id,
       look_at: new Date(now + SUBMITTED_WITHIN_MS),
       request_id: call.id,

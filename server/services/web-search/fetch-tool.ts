@@ -8,7 +8,7 @@ import type { Refusal } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
 import { principalOf } from "../../road/principal.ts";
-import { type BoundedCache, KEEPING_WEIGHS } from "../../kernel/collections/bounded-cache.ts";
+import { type BoundedCache, ENTRY_OVERHEAD } from "../../kernel/collections/bounded-cache.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
 import { LONGEST_TEXT, USUAL_TEXT } from "./definitions.ts";
 import type { AddressHolder, GivenAddresses } from "../../directory/web-search/given-addresses.ts";
@@ -81,7 +81,7 @@ function keep(pages: FetchParts["pages"], key: string, { addresses, title, text 
   const ways = addresses.reduce((sum, { href }) => sum + ADDRESS_WEIGHS * href.length, 0);
   // Copied: what was cut out of a page would keep all of it in memory.
   const page = { addresses, title: detachedString(title), text: detachedString(text) };
-  pages.set(key, page, PAGE_KEPT_MS, KEEPING_WEIGHS + key.length + ways + title.length + text.length);
+  pages.set(key, page, PAGE_KEPT_MS, ENTRY_OVERHEAD + key.length + ways + title.length + text.length);
 }
 
 function refusedBy(policy: WebSearchPolicy, address: URL): string | null {

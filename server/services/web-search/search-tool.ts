@@ -8,7 +8,7 @@ import { usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { AskProvider } from "../../upstreams/web-search/ask-provider.ts";
-import { type BoundedCache, KEEPING_WEIGHS } from "../../kernel/collections/bounded-cache.ts";
+import { type BoundedCache, ENTRY_OVERHEAD } from "../../kernel/collections/bounded-cache.ts";
 import type { FoundPage, SearchQuestion } from "../../upstreams/web-search/search-provider.ts";
 import { LONGEST_QUERY, MOST_RESULTS } from "./definitions.ts";
 import type { GivenAddresses } from "../../directory/web-search/given-addresses.ts";
@@ -71,7 +71,7 @@ export async function searchWeb(call: Call, args: unknown, { ask, cache, address
 function keep(cache: SearchParts["cache"], key: string, found: readonly FoundPage[], ms: number): void {
   const text = JSON.stringify(found);
   // Read anew: words that were cut out of a provider's answer would keep all of it in memory.
-  cache.set(key, JSON.parse(text) as FoundPage[], ms, KEEPING_WEIGHS + key.length + text.length);
+  cache.set(key, JSON.parse(text) as FoundPage[], ms, ENTRY_OVERHEAD + key.length + text.length);
 }
 
 function note({ row }: Call, search: object): void {

@@ -1,4 +1,4 @@
-import { MODEL_LISTINGS } from "../../kernel/operations/model-listings.ts";
+import { SUBTYPES_WITHOUT_MODEL } from "../../kernel/operations/subtypes-without-model.ts";
 
 /**
  * How the rows of calls are filed that the gateway makes itself on behalf of a caller's. What they use counts like
@@ -21,4 +21,4 @@ const subtypeIsNone = (of: readonly string[]) => `coalesce(proxy_subtype, '') NO
 export const MADE_BY_CALLER = subtypeIsNone(OWN_CALLS);
 
 /** Whether it is a request to a model that quotas count: a caller made it, and it did not only ask for what was made before. */
-export const IS_REQUEST = subtypeIsNone([...new Set([...OWN_CALLS, ...MODEL_LISTINGS])]);
+export const IS_REQUEST = subtypeIsNone([...new Set([...OWN_CALLS, ...SUBTYPES_WITHOUT_MODEL])]);

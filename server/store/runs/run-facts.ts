@@ -1,15 +1,15 @@
 import { CAPABILITY_METHODS } from "../../kernel/operations/capability-methods.ts";
 import { POLICY_REFUSALS } from "../../kernel/errors.ts";
 import { INFERENCE_OPERATIONS } from "../../kernel/operations/inference-operations.ts";
-import { MODEL_LISTINGS } from "../../kernel/operations/model-listings.ts";
-import { RECORD_CALLS } from "../../kernel/operations/record-calls.ts";
+import { SUBTYPES_WITHOUT_MODEL } from "../../kernel/operations/subtypes-without-model.ts";
+import { RECORD_SUBTYPES } from "../../kernel/operations/record-subtypes.ts";
 import { MADE_BY_CALLER } from "../models/own-calls.ts";
 
 const listed = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
 
 /** Calls about a run, about many, and of a person about themselves: they are recorded, and are no action of any run. */
 export const isAction = (row: string): string =>
-  `coalesce(${row}.proxy_subtype, '') NOT IN (${listed(RECORD_CALLS)}) AND ${row}.proxy_type IS DISTINCT FROM 'portal'`;
+  `coalesce(${row}.proxy_subtype, '') NOT IN (${listed(RECORD_SUBTYPES)}) AND ${row}.proxy_type IS DISTINCT FROM 'portal'`;
 /** A span that tells once more of a call the gateway carried itself. */
 export const isJoined = (row: string): string => `(${row}.custom_metadata->'joined_row_id' IS NOT NULL)`;
 export const IS_ACTION = isAction("a");
@@ -26,7 +26,7 @@ const RESULT = `CASE
 
 const ASKS_MODEL =
   `a.proxy_type = 'batch' AND a.proxy_subtype LIKE 'batch\\_line\\_%' OR a.proxy_type = 'llm' AND CASE WHEN a.source = 'otel' ` +
-  `THEN coalesce(a.proxy_subtype IN (${listed(INFERENCE_OPERATIONS)}), false) ELSE coalesce(a.proxy_subtype, '') NOT IN (${listed(MODEL_LISTINGS)}) END`;
+  `THEN coalesce(a.proxy_subtype IN (${listed(INFERENCE_OPERATIONS)}), false) ELSE coalesce(a.proxy_subtype, '') NOT IN (${listed(SUBTYPES_WITHOUT_MODEL)}) END`;
 
 /** Handshakes, lists and streams of a tool server use none of its tools. */
 const USES_TOOL = `a.proxy_type IN ('skill', 'a2a') OR (a.proxy_type IN ('mcp', 'virtual_mcp')

@@ -3,7 +3,7 @@ import { AnsweredBefore, type KeptAnswer } from "../../directory/writes/idempote
 import type { Admin } from "../../directory/people/logins.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
-import { placeOf } from "../../kernel/http/ip-address.ts";
+import { networkOf } from "../../kernel/http/ip-address.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 import { check, readQuery } from "../../wire/http/strict-input.ts";
 import { adminJsonAnswer, readAnswer } from "./answers.ts";
@@ -48,7 +48,7 @@ export function performer(
       tenantOfCall(services, admin, operation, params, { query: query.tenantId, body: bodyTenant, header });
     const read = async (): Promise<{ tenant: string | null; body: Record<string, unknown> }> => {
       if (bodySchema === undefined) return { tenant: await tenantNamed(undefined), body: {} };
-      const given = (await readJsonBody(request, admin === null ? placeOf(arrival.address) : null)) ?? {};
+      const given = (await readJsonBody(request, admin === null ? networkOf(arrival.address) : null)) ?? {};
       const changed = recordChangedBy(operation, route, admin);
       if (changed === undefined || isReadAlone(given, bodySchema, changed)) {
         const body = splitTenant(operation, check(bodySchema, given, "invalid_body"));

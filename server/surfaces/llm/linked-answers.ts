@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
-import { type Call, notePutIn } from "../../road/call.ts";
+import { type Call, noteAddedBytes } from "../../road/call.ts";
 import type { PreviousAnswer } from "../../road/conversation.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { ResponsesRequest } from "../../wire/responses/responses-request.ts";
@@ -22,7 +22,7 @@ export async function linkedAnswer(
   if (inbound.namesItems) {
     const { problems, bytes } = inbound.putNamedItems(await items.find(call, inbound.namedItems));
     if (problems.length > 0) return invalidRequest(problems);
-    notePutIn(call, bytes);
+    noteAddedBytes(call, bytes);
   }
   const id = inbound.previousResponseId;
   if (id === null) return null;

@@ -4,7 +4,7 @@ import { type Actor, type Directory, write } from "../../directory/writes/write.
 import { namesTag } from "../../kernel/http/entity-tags.ts";
 import { httpStatusOf, internalErrorOf, isRefusal, type Refusal, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { placeOf } from "../../kernel/http/ip-address.ts";
+import { networkOf } from "../../kernel/http/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
 import { streamOfPieces } from "../../kernel/http/stream-of-pieces.ts";
 import { readBody } from "../../road/read-body.ts";
@@ -168,7 +168,7 @@ function discovered(type: string, { base, id }: ScimExchange, method: string): S
 }
 
 async function readJson(request: Request, ip: string): Promise<Record<string, unknown>> {
-  const read = await readBody(request, MAX_BODY_BYTES, { place: placeOf(ip) });
+  const read = await readBody(request, MAX_BODY_BYTES, { place: networkOf(ip) });
   if (isRefusal(read)) throw new Refused(read);
   return caselessObjectOf(utf8Of(read), request.headers.get("content-type") ?? "");
 }

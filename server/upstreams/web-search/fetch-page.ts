@@ -1,4 +1,4 @@
-import { BoundedCache, KEEPING_WEIGHS } from "../../kernel/collections/bounded-cache.ts";
+import { BoundedCache, ENTRY_OVERHEAD } from "../../kernel/collections/bounded-cache.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
@@ -65,7 +65,7 @@ export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts):
       await cancelQuietly(response.body);
       if (response.status === 401 || response.status === 403) text = null;
     }
-    robots.set(origin, text, ROBOTS_KEPT_MS, KEEPING_WEIGHS + (text?.length ?? 0));
+    robots.set(origin, text, ROBOTS_KEPT_MS, ENTRY_OVERHEAD + (text?.length ?? 0));
     return text;
   }
 

@@ -2,8 +2,8 @@ import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { concat } from "../streams/adjoining-bytes.ts";
 
 /**
- * Reads a body to its end, none as an empty one; null once it has grown past `maxBytes`, without reading further. Rejects when it breaks off.
- * After an abort it ends with what came until then: whoever aborts knows that it is not whole.
+ * Reads a body to its end; an absent body is empty. Null once it has grown past `maxBytes`, without reading further. Rejects when the body
+ * breaks off. After an abort it returns what had arrived, which may not be the whole body.
  */
 export async function readUpTo(body: ReadableStream<Uint8Array> | null, maxBytes: number, abort?: AbortSignal): Promise<Uint8Array | null> {
   if (body === null) return new Uint8Array(0);

@@ -237,8 +237,8 @@ export class PlacedText implements TextSlot {
   }
 
   replace(text: string): void {
-    const isObject = typeof this.holder[this.key] === "object";
-    this.holder[this.key] = isObject ? JSON.parse(text) : text;
+    const isParsed = typeof this.holder[this.key] === "object";
+    this.holder[this.key] = isParsed ? JSON.parse(text) : text;
     this.source.changed(this.member);
   }
 }

@@ -1,4 +1,4 @@
-import { MODEL_LISTINGS } from "../../kernel/operations/model-listings.ts";
+import { SUBTYPES_WITHOUT_MODEL } from "../../kernel/operations/subtypes-without-model.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { toldProvider } from "./gen-ai-names.ts";
 import { sentAttributes, operationOf } from "./call-span.ts";
@@ -10,7 +10,7 @@ const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 41
 /** Of one metric. What comes after is told under none of its own names. */
 const MAX_SERIES = 2_000;
 const CUMULATIVE = 2;
-const ASKS_NO_MODEL: ReadonlySet<string | null | undefined> = new Set(MODEL_LISTINGS);
+const ASKS_NO_MODEL: ReadonlySet<string | null | undefined> = new Set(SUBTYPES_WITHOUT_MODEL);
 
 type Labels = Readonly<Record<string, string | number | boolean | null | undefined>>;
 /** Of what finds no series of its own (OpenTelemetry's metrics SDK, "Overflow attribute"). */

@@ -7,7 +7,7 @@ import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import { keptTextProblems } from "../texts/kept-texts.ts";
 import { knownMembers, otherTexts } from "../texts/other-texts.ts";
-import type { Film, MediaAsked } from "../media-asked.ts";
+import type { AskedVideo, MediaAsked } from "../media-asked.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 import { type SentFile, sentFile, sentNames } from "../http/sent-file.ts";
 import { aspectOf, frameSizeOf, isSameResolution } from "./resolution.ts";
@@ -82,7 +82,7 @@ export class VideosRequest extends PromptedRequest {
     return this.said("display_name");
   }
 
-  get film(): Film {
+  get film(): AskedVideo {
     const textBytes = this.formBytes === null ? null : Math.max(0, this.formBytes - (this.reference?.bytes ?? 0));
     return { seconds: this.seconds, resolution: this.resolution, textBytes };
   }

@@ -1,9 +1,9 @@
 import type { PolicyHit, ToolCallPolicy } from "../../../server/directory/policies/argument-policy-entry.ts";
-import { atOnce } from "../../../server/kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../../server/kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../../server/road/content-work.ts";
 
 /** What a policy says of arguments, without a break. */
 export function judged(policy: Pick<ToolCallPolicy, "judge"> | undefined, argumentsText: string): PolicyHit | null {
   if (policy === undefined) throw new Error("there is no policy");
-  return atOnce(policy.judge(argumentsText, new ContentWork()));
+  return runToEnd(policy.judge(argumentsText, new ContentWork()));
 }

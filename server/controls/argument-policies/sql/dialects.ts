@@ -1,6 +1,6 @@
 import { boundBroken, type ParsedDialect } from "./dialect-bounds.ts";
 import { isReadFunction } from "./dialect-functions.ts";
-import { type SqlFacts, unread } from "./facts.ts";
+import { type SqlFacts, unreadableFacts } from "./facts.ts";
 import { isNeverRead, lexicalSigns } from "./lexical-signs.ts";
 import { parseDialect, type Tree } from "./parsers.ts";
 import { parserText } from "./parser-text.ts";
@@ -35,22 +35,22 @@ const WRITE_NODES = new Set(["Insert", "Update", "Delete", "Merge"]);
  */
 export function analyseDialect(sql: string, dialect: ParsedDialect, trusted: ReadonlySet<string>): SqlFacts {
   const lexed = lex(sql, dialect);
-  if (!lexed.ok) return unread(lexed.why, { writes: lexed.executableComment, opaque: lexed.executableComment });
+  if (!lexed.ok) return unreadableFacts(lexed.why, { writes: lexed.executableComment, opaque: lexed.executableComment });
   const { tokens } = lexed;
   const signs = lexicalSigns(tokens, dialect);
-  if (signs.statements === 0) return unread("The SQL holds no statement.");
+  if (signs.statements === 0) return unreadableFacts("The SQL holds no statement.");
   const tooMuch = boundBroken(tokens, dialect);
-  if (tooMuch !== null) return unread(tooMuch, signs);
+  if (tooMuch !== null) return unreadableFacts(tooMuch, signs);
   const pragma = dialect === "sqlite" ? readPragma(tokens) : null;
   if (pragma !== null) return { ...signs, unparseable: null, writes: signs.writes || pragma.writes, tables: pragma.tables };
   // SHOW has too many forms for the parser, and no form that writes.
   if (dialect === "mysql" && signs.statements === 1 && tokens[0]?.text === "SHOW" && !tokens.some(({ text }) => text === "("))
     return { ...signs, unparseable: null, tables: namesOf(tokens) };
   const parsed = parseDialect(parserText(tokens, dialect), dialect);
-  if (!parsed.ok) return unread(parsed.why, signs);
+  if (!parsed.ok) return unreadableFacts(parsed.why, signs);
   const seen = { writes: signs.writes, namesByText: false, tables: new Set<string>() };
   for (const statement of parsed.statements) lookAtStatement(statement, dialect, trusted, seen);
-  if (seen.namesByText) return unread("The SQL has a text in the place of a name.", { ...signs, opaque: true });
+  if (seen.namesByText) return unreadableFacts("The SQL has a text in the place of a name.", { ...signs, opaque: true });
   return {
     ...signs,
     unparseable: null,

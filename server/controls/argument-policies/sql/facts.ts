@@ -1,4 +1,4 @@
-/** What an analysis found out of a piece of SQL. What is not known counts as the worse. */
+/** What an analysis found in a piece of SQL. Where something is not known, the worse is assumed. */
 export interface SqlFacts {
   /** Why it could not be read whole, as a sentence; null when it was. The other facts are then what could be seen. */
   readonly unparseable: string | null;
@@ -12,6 +12,6 @@ export interface SqlFacts {
   readonly tables: readonly string[];
 }
 
-export function unread(why: string, seen: Partial<SqlFacts> = {}): SqlFacts {
+export function unreadableFacts(why: string, seen: Partial<SqlFacts> = {}): SqlFacts {
   return { statements: 0, writes: false, ddl: false, opaque: false, tables: [], ...seen, unparseable: why };
 }

@@ -2,7 +2,7 @@ import type { SqlDialect } from "../argument-policy.ts";
 import type { Token } from "./tokens.ts";
 import { words } from "./words.ts";
 
-/** What the words of a statement show, whatever the parser makes of them. */
+/** What the words of a statement show, independent of the parser. */
 export interface LexicalSigns {
   readonly statements: number;
   readonly writes: boolean;

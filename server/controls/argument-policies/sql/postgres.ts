@@ -1,4 +1,4 @@
-import { type SqlFacts, unread } from "./facts.ts";
+import { type SqlFacts, unreadableFacts } from "./facts.ts";
 import { type Tree, parsePostgres } from "./parsers.ts";
 import { isOpaquePostgresFunction, isPostgresReadFunction } from "./postgres-functions.ts";
 import { dotted, namesIn, stringsOf } from "./postgres-names.ts";
@@ -72,10 +72,10 @@ const MAX_PIECES = 12_000;
  * Analyses PostgreSQL with PostgreSQL's own grammar. `trusted` are functions that only read, lower case, with schema where there is one.
  */
 export function analysePostgres(sql: string, trusted: ReadonlySet<string>): SqlFacts {
-  if (sql.length > MAX_PIECES && piecesIn(sql) > MAX_PIECES) return unread("The SQL is too long to be analysed.");
+  if (sql.length > MAX_PIECES && piecesIn(sql) > MAX_PIECES) return unreadableFacts("The SQL is too long to be analysed.");
   const parsed = parsePostgres(sql);
-  if (!parsed.ok) return unread(parsed.why);
-  if (parsed.statements.length === 0) return unread("The SQL holds no statement.");
+  if (!parsed.ok) return unreadableFacts(parsed.why);
+  if (parsed.statements.length === 0) return unreadableFacts("The SQL holds no statement.");
   const seen: Seen = { writes: false, ddl: false, opaque: false, tables: new Set() };
   for (const statement of parsed.statements) look(statement, seen, trusted);
   return {

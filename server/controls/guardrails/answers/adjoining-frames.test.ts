@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
 import { answerGuardRun } from "../../../../tests/support/formats/answer-guard-run.ts";
-import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../../kernel/scheduling/in-turns.ts";
 import { EventFraming } from "../../../road/output/frames.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import type { GuardSettings } from "../text-guard.ts";
@@ -13,9 +13,9 @@ const chunk = (index: number, content: string) =>
 function passed(settings: GuardSettings, frames: readonly string[]) {
   const guard = new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(settings));
   const framing = new EventFraming();
-  const out = atOnce(guard.frames(framing.push(new TextEncoder().encode(frames.join("")))));
+  const out = runToEnd(guard.frames(framing.push(new TextEncoder().encode(frames.join("")))));
   const bytes = out.map((frame) => new TextDecoder().decode(framing.write(frame)));
-  const end = atOnce(guard.end()).map((frame) => new TextDecoder().decode(framing.write(frame)));
+  const end = runToEnd(guard.end()).map((frame) => new TextDecoder().decode(framing.write(frame)));
   return { bytes, said: saidBy([...bytes, ...end]), refusal: guard.refusal };
 }
 

@@ -1,7 +1,7 @@
 import type { TextPiece } from "../../../wire/texts/answer-texts.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 
-/** Frames that came together and say nothing but one piece each of the same text: they are looked at as one. */
+/** Adjoining frames of one arrival that each hold one piece of the same text, and nothing else: they are inspected as one. */
 export class AdjoiningFrames {
   readonly frames: Frame[] = [];
   private readonly pieces: TextPiece[] = [];

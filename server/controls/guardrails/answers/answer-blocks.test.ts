@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../../kernel/scheduling/in-turns.ts";
 import { cpuMs, fixedWorkMs } from "../../../../tests/support/processes/cpu-time.ts";
 import { concat } from "../../../wire/streams/adjoining-bytes.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
@@ -44,8 +44,8 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
   const out: Uint8Array[] = [];
   for (const frame of frames)
     for (const passed of framing.push(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`)))
-      for (const given of atOnce(guard.frames([passed]))) out.push(framing.write(given));
-  for (const given of atOnce(guard.end())) out.push(framing.write(given));
+      for (const given of runToEnd(guard.frames([passed]))) out.push(framing.write(given));
+  for (const given of runToEnd(guard.end())) out.push(framing.write(given));
   const events = new TextDecoder()
     .decode(concat(out))
     .split("\n\n")
@@ -59,17 +59,17 @@ const textsOf = (body: ReturnType<typeof response>) => body.output.map(({ conten
 describe("a value that is cut over blocks of one text", () => {
   test("is found in a whole message and in a whole response", () => {
     const said = message(CARD);
-    expect(atOnce(new AnswerGuard(ANSWER_FORMATS.messages, cards("redact")).whole(said as unknown as JsonObject))).toBe(true);
+    expect(runToEnd(new AnswerGuard(ANSWER_FORMATS.messages, cards("redact")).whole(said as unknown as JsonObject))).toBe(true);
     expect(said.content.map(({ text }) => text).join("")).not.toContain("1111 1111 is");
     const answered = response(CARD);
-    atOnce(new AnswerGuard(ANSWER_FORMATS.responses, cards("redact")).whole(answered as unknown as JsonObject));
+    runToEnd(new AnswerGuard(ANSWER_FORMATS.responses, cards("redact")).whole(answered as unknown as JsonObject));
     expect(textsOf(answered)).not.toContain("1111 1111 is");
     for (const [format, body] of [
       ["messages", message(CARD)],
       ["responses", response(CARD)],
     ] as const) {
       const guard = new AnswerGuard(ANSWER_FORMATS[format], cards("block"));
-      atOnce(guard.whole(body as unknown as JsonObject));
+      runToEnd(guard.whole(body as unknown as JsonObject));
       expect(guard.refusal).toMatchObject({ code: "guardrail_blocked" });
     }
   });
@@ -117,8 +117,8 @@ test("very many blocks are looked at in time that grows with their number", () =
   const blocks = Array.from({ length: 10_000 }, () => "a@");
   const said = message(blocks);
   const started = cpuMs();
-  atOnce(new AnswerGuard(ANSWER_FORMATS.messages, cards("redact")).whole(said as unknown as JsonObject));
-  atOnce(new AnswerGuard(ANSWER_FORMATS.responses, cards("redact")).whole(response(blocks) as unknown as JsonObject));
+  runToEnd(new AnswerGuard(ANSWER_FORMATS.messages, cards("redact")).whole(said as unknown as JsonObject));
+  runToEnd(new AnswerGuard(ANSWER_FORMATS.responses, cards("redact")).whole(response(blocks) as unknown as JsonObject));
   expect(cpuMs(started)).toBeLessThan(16 * fixedWorkMs());
   expect(said).toEqual(message(blocks));
 });
@@ -126,10 +126,10 @@ test("very many blocks are looked at in time that grows with their number", () =
 test("blocks in which nothing is found stay as they were", () => {
   const texts = ["One ends with 4111 ", "and two begins so,", " with joe@", " nobody."];
   const said = message(texts);
-  atOnce(new AnswerGuard(ANSWER_FORMATS.messages, redacting()).whole(said as unknown as JsonObject));
+  runToEnd(new AnswerGuard(ANSWER_FORMATS.messages, redacting()).whole(said as unknown as JsonObject));
   expect(said).toEqual(message(texts));
   const answered = response(texts);
-  atOnce(new AnswerGuard(ANSWER_FORMATS.responses, redacting()).whole(answered as unknown as JsonObject));
+  runToEnd(new AnswerGuard(ANSWER_FORMATS.responses, redacting()).whole(answered as unknown as JsonObject));
   expect(answered).toEqual(response(texts));
   const { events } = through("messages", messageEvents(texts), redacting());
   const blocks = texts.map((_, index) => events.map((event) => (event.index === index ? (event.delta?.text ?? "") : "")).join(""));

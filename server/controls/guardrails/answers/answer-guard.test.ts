@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../../kernel/scheduling/in-turns.ts";
 import { concat } from "../../../wire/streams/adjoining-bytes.ts";
 import { cpuMs, fixedWorkMs } from "../../../../tests/support/processes/cpu-time.ts";
 import type { GuardSettings } from "../text-guard.ts";
@@ -21,10 +21,10 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
   const steps: number[] = [];
   for (const frame of frames) {
     for (const passed of framing.push(new TextEncoder().encode(data(frame))))
-      for (const given of atOnce(guard.frames([passed]))) out.push(framing.write(given));
+      for (const given of runToEnd(guard.frames([passed]))) out.push(framing.write(given));
     steps.push(out.length);
   }
-  for (const given of atOnce(guard.end())) out.push(framing.write(given));
+  for (const given of runToEnd(guard.end())) out.push(framing.write(given));
   const text = new TextDecoder().decode(concat(out));
   const events = text
     .split("\n\n")
@@ -118,7 +118,7 @@ describe("chat", () => {
         },
       ],
     };
-    atOnce(new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(REDACT)).whole(body));
+    runToEnd(new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(REDACT)).whole(body));
     expect(body.choices[0]?.message.tool_calls.map((call) => JSON.parse(call.function.arguments))).toEqual([
       { to: "[REDACTED:email]" },
       { to: "Oslo" },
@@ -172,7 +172,7 @@ describe("chat", () => {
     const body = {
       choices: [{ index: 0, message: { content: `${MAIL}` }, logprobs: { content: [{ token: "joe@" }] }, finish_reason: "stop" }],
     };
-    atOnce(new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(REDACT)).whole(body));
+    runToEnd(new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(REDACT)).whole(body));
     expect(JSON.stringify(body)).not.toContain("joe");
   });
 
@@ -295,7 +295,7 @@ const SOURCED = {
 describe("what an answer says of its sources", () => {
   test.each(["chat", "responses", "gemini"] as const)("is guarded like the answer (%s)", (format) => {
     const body = structuredClone(SOURCED[format]);
-    atOnce(new AnswerGuard(ANSWER_FORMATS[format], answerGuardRun(REDACT)).whole(body as never));
+    runToEnd(new AnswerGuard(ANSWER_FORMATS[format], answerGuardRun(REDACT)).whole(body as never));
     expect(body).toEqual(JSON.parse(JSON.stringify(SOURCED[format]).replaceAll(MAIL, "[REDACTED:email]")));
   });
 
@@ -341,7 +341,7 @@ describe("messages", () => {
         { type: "tool_use", id: "u", name: "mail", input: { to: [MAIL], n: 1 } },
       ],
     };
-    atOnce(new AnswerGuard(ANSWER_FORMATS.messages, answerGuardRun(REDACT)).whole(body as never));
+    runToEnd(new AnswerGuard(ANSWER_FORMATS.messages, answerGuardRun(REDACT)).whole(body as never));
     expect(JSON.stringify(body)).not.toContain("joe");
     expect(body.content[3]).toEqual({ type: "tool_use", id: "u", name: "mail", input: { to: ["[REDACTED:email]"], n: 1 } } as never);
   });
@@ -371,7 +371,7 @@ describe("an answer of very many texts", () => {
     const guard = new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(REDACT));
     const body = { choices: choices("message") };
     const started = cpuMs();
-    atOnce(guard.whole(body));
+    runToEnd(guard.whole(body));
     expect(cpuMs(started)).toBeLessThan(8 * fixedWorkMs());
     expect(body.choices.every(({ message }: any) => message.content === "a@")).toBe(true);
   });

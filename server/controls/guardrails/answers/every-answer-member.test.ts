@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../../kernel/scheduling/in-turns.ts";
 import { concat } from "../../../wire/streams/adjoining-bytes.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { EventFraming } from "../../../road/output/frames.ts";
@@ -23,7 +23,7 @@ const mails = (action: "redact" | "block" | "warn") => answerGuardRun({ pii: { a
 function whole(format: Format, body: object, run: GuardRun) {
   const said = structuredClone(body) as JsonObject;
   const guard = new AnswerGuard(FORMATS[format], run);
-  const changed = atOnce(guard.whole(said));
+  const changed = runToEnd(guard.whole(said));
   return { said, text: JSON.stringify(said), changed, refusal: guard.refusal };
 }
 
@@ -33,8 +33,8 @@ function through(format: Format, frames: readonly unknown[], run: GuardRun) {
   const out: Uint8Array[] = [];
   for (const frame of frames)
     for (const passed of framing.push(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`)))
-      for (const given of atOnce(guard.frames([passed]))) out.push(framing.write(given));
-  for (const given of atOnce(guard.end())) out.push(framing.write(given));
+      for (const given of runToEnd(guard.frames([passed]))) out.push(framing.write(given));
+  for (const given of runToEnd(guard.end())) out.push(framing.write(given));
   const text = new TextDecoder().decode(concat(out));
   const events = text
     .split("\n\n")

@@ -1,6 +1,6 @@
 import type { Frame } from "../../../road/output/frames.ts";
 
-/** Frames that count themselves go on counting upwards, whatever was put between them. */
+/** Renumbers frames that carry a sequence number, so that the numbers keep increasing when frames are inserted. */
 export class FrameCounter {
   private readonly member: string | null;
   private counted = -1;

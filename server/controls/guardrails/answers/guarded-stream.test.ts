@@ -17,7 +17,7 @@ import { AnswerGuard } from "./answer-guard.ts";
 import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
 import { answerGuardOf } from "../../../../tests/support/formats/answer-guard-run.ts";
 import { GuardedStream } from "./guarded-stream.ts";
-import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
+import { runToEnd } from "../../../kernel/scheduling/in-turns.ts";
 
 const CODECS: Readonly<Record<AnswerSurface["name"], () => StreamCodec>> = {
   chat: () => new ChatStream({ hideUsage: false }),
@@ -116,7 +116,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
             );
             // The whole answer, guarded, says the same.
             const body = surface.whole(said, call);
-            atOnce(new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never));
+            runToEnd(new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never));
             const whole = surface.readWhole(body);
             expect(whole.text).toBe(read.text);
             expect(whole.calls.map((told) => JSON.parse(told.arguments))).toEqual(read.calls.map((told) => JSON.parse(told.arguments)));

@@ -1,4 +1,4 @@
-import { atOnce, type InTurns } from "../../../kernel/scheduling/in-turns.ts";
+import { runToEnd, type InTurns } from "../../../kernel/scheduling/in-turns.ts";
 import { isHighSurrogate } from "../text/characters.ts";
 import type { DetectedSpan } from "../text/detector.ts";
 import type { FoldedText } from "../text/folded-text.ts";
@@ -15,7 +15,7 @@ const MAX_HELD_IN_ALL = 16 * MAX_HELD;
 /** Text that has left and that detectors may still look at, counted as they see it: their reach to the left. */
 const KEPT = 2 * MAX_HELD;
 
-/** What stands in a redacted value's place. */
+/** The text that replaces a redacted value. */
 export function placeholder(category: string): string {
   return `[REDACTED:${category}]`;
 }
@@ -131,12 +131,12 @@ export class HoldBack {
 
   /** Takes the next piece; returns what may leave. */
   push(delta: string): string {
-    return atOnce(this.pushing(delta));
+    return runToEnd(this.pushing(delta));
   }
 
   /** The text is over, with `last` as its last piece; returns what was held. */
   end(last = ""): string {
-    return atOnce(this.ending(last));
+    return runToEnd(this.ending(last));
   }
 
   /** As `push` and `end`, for who can let others have their turn meanwhile. */

@@ -7,13 +7,13 @@ const SPACE = 32;
 /** Digits, and what stands between the digits of a telephone number. */
 const IS_SIGN = Uint8Array.from({ length: 128 }, (_, code) => (" ()./-0123456789".includes(String.fromCharCode(code)) ? 1 : 0));
 
-/** Whether only digits and the signs between them follow the digit at `first` for six characters. */
+/** Whether the six characters after the digit at `first` are all digits or signs that may stand between digits. */
 export function goesOn(text: string, first: number): boolean {
   for (let at = first + 6; at > first; at--) if (IS_SIGN[text.charCodeAt(at)] !== 1) return false;
   return true;
 }
 
-/** Whether seven digits follow from `start`, with at most three signs before each: no telephone number has fewer. */
+/** Whether at least seven digits follow from `start`, with at most three signs before each. No telephone number has fewer. */
 export function hasSevenDigits(text: string, start: number): boolean {
   let digits = 0;
   for (let at = start, signs = 0; ; at++) {
@@ -29,7 +29,7 @@ export function hasSevenDigits(text: string, start: number): boolean {
 const LEADS = { none: [0], one: [1], bracketPlus: [2, 1], plusBracket: [2, 1], plusSpace: [2, 0], plusSpaceBracket: [3, 1] } as const;
 export const MAX_LEADING = 3;
 
-/** Where the number with its first digits at `digits` may begin before them: a plus, a bracket, or both with a space between. */
+/** The offsets at which the number may begin before its first digits at `digits`: a plus, a bracket, or both with a space between. */
 export function leadsAt(text: string, digits: number): readonly number[] {
   const before = text.charCodeAt(digits - 1);
   const second = text.charCodeAt(digits - 2);

@@ -6,12 +6,12 @@ import type { Admission, Admitted } from "./admission-answer.ts";
 import type { LimitedCall } from "../limited-call.ts";
 import type { Counters, Plan, Reservation } from "../counters/counters.ts";
 import type { InputCounts } from "../plans/input-counts.ts";
-import { heldOf } from "../counters/reckoning.ts";
+import { heldOf } from "../counters/window-amounts.ts";
 import type { ThresholdAlerts } from "../threshold-alerts.ts";
 import { denialRefusal, quotaRefusal, rateOf } from "../limit-refusals.ts";
 import { AdmissionQueues } from "./admission-queues.ts";
 import type { Warming } from "../counters/warming.ts";
-import { affordable, demandOf } from "../plans/worst-case.ts";
+import { affordableOutput, demandOf } from "../plans/worst-case.ts";
 
 export interface AdmissionGateParts {
   readonly counters: Counters;
@@ -155,7 +155,7 @@ export class AdmissionGate {
     if (worst === null || model === null || !worst.outputIsOurs || denial.by !== "window") return false;
     const window = plan.windows[denial.index] as Plan["windows"][number];
     if (window.measure !== "tokens" && window.measure !== "micros") return false;
-    const output = affordable(model, worst, window.measure, window.limit - denial.spent);
+    const output = affordableOutput(model, worst, window.measure, window.limit - denial.spent);
     if (output === null || output >= limited.outputTokens) return false;
     limited.outputTokens = output;
     limited.demand = demandOf(model, worst, output);

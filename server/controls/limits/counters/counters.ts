@@ -10,7 +10,7 @@ import type { Admission } from "../admission/admission-answer.ts";
 export type WindowMeasure = "requests" | "tokens" | "micros" | "tool_calls";
 export type BucketMeasure = "requests" | "input" | "output" | "tokens" | "micros";
 
-/** Where a limit hangs. */
+/** What a limit applies to. */
 export interface Scope {
   readonly key: string;
   readonly kind: "group" | "model" | "server" | "user" | "capacity" | "run";
@@ -42,7 +42,7 @@ export interface WindowLimit {
   readonly epoch: number;
 }
 
-/** Where the use of a window is written down for good. */
+/** Which persistent usage total a window is warmed from. */
 export type Truth =
   | { readonly kind: "group"; readonly groupId: string; readonly modelId: string | null; readonly period: "day" | "month" }
   | { readonly kind: "tools"; readonly groupId: string; readonly serverId: string | null }
@@ -134,5 +134,5 @@ export interface Counters {
   close(): Promise<void>;
 }
 
-/** What the rows of these calls say, as far as they are in the database. */
+/** The use that audit rows record for these calls, as far as they are in the database. */
 export type RowsOf = (tenantId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, CallTotal>>;

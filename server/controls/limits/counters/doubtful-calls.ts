@@ -3,7 +3,7 @@ import type { CallTotal } from "../../../directory/limits/usage-truth.ts";
 /** A process that is dead so long has no rows to show: what it counted and nobody recorded is given back. */
 export const ROWS_WITHIN_MS = 40_000;
 
-/** What a reservation is of: the call, or at a member of a routing group the attempt there. */
+/** The reservation's subject: the call, or its attempt at one member of a routing group. */
 export function partOf(row: CallTotal | undefined, id: string): Omit<CallTotal, "attempts"> | undefined {
   const [, attempt] = id.split("/");
   const part = attempt === undefined ? undefined : row?.attempts?.[Number(attempt)];

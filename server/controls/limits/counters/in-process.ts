@@ -1,8 +1,8 @@
-import { PassingMap } from "../../../kernel/collections/passing-map.ts";
+import { ShortLivedMap } from "../../../kernel/collections/short-lived-map.ts";
 import type { Admission, Denial } from "../admission/admission-answer.ts";
 import { type TokenBucket, msUntil, refill } from "./bucket.ts";
 import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation } from "./counters.ts";
-import { endsWithCall, givenBack, heldOf, takenAtOnce, usedOf, without } from "./reckoning.ts";
+import { endsWithCall, givenBack, heldOf, takenAtOnce, usedOf, minusActual } from "./window-amounts.ts";
 
 interface WindowState {
   spent: number;
@@ -36,7 +36,7 @@ export class InProcessCounters implements Counters {
   private readonly scopes = new Map<string, ScopeState>();
   private readonly buckets = new Map<string, TokenBucket>();
   /** Calls in flight; of those that parted with what they held, what was counted then. */
-  private readonly open = new PassingMap<string, Actual | null>();
+  private readonly open = new ShortLivedMap<string, Actual | null>();
   /** Calls whose place among calls at once is free already, though they are not settled. */
   private readonly vacated = new Set<string>();
   private readonly now: () => number;
@@ -155,7 +155,7 @@ export class InProcessCounters implements Counters {
     this.open.delete(id);
     const now = this.now();
     if (!this.vacated.delete(id)) this.freePlaces(plan, now);
-    const actual = parted === null ? total : without(total, parted);
+    const actual = parted === null ? total : minusActual(total, parted);
     this.charge(plan, actual, now);
     const spent: number[] = [];
     for (const window of plan.windows) {

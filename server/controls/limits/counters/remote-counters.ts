@@ -1,4 +1,4 @@
-import { PassingMap } from "../../../kernel/collections/passing-map.ts";
+import { ShortLivedMap } from "../../../kernel/collections/short-lived-map.ts";
 import type { Admission } from "../admission/admission-answer.ts";
 import type { Actual, Counters, Demand, Plan, Reservation } from "./counters.ts";
 import type { ServedProcess } from "./served-counters.ts";
@@ -25,7 +25,7 @@ export class RemoteCounters implements Counters {
   /** A plan that nothing here holds any more is forgotten there. */
   private readonly forgotten: FinalizationRegistry<number>;
   private told = 0;
-  private readonly open = new PassingMap<string, true>();
+  private readonly open = new ShortLivedMap<string, true>();
 
   constructor(to: Asking) {
     this.to = to;

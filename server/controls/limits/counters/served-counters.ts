@@ -3,7 +3,7 @@ import type { Admission } from "../admission/admission-answer.ts";
 import { type Actual, type Counters, type Demand, type Plan, type Reservation, type RowsOf } from "./counters.ts";
 import { callHeldFor, isHeldBeside, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
 import type { InProcessCounters } from "./in-process.ts";
-import { endsWithCall } from "./reckoning.ts";
+import { endsWithCall } from "./window-amounts.ts";
 
 /** Other processes are not told of releases: what waits looks again. */
 const LOOK_AGAIN_MS = 25;
@@ -24,7 +24,7 @@ interface ServedOptions {
   readonly rowsWithinMs?: number;
 }
 
-/** What one of the other processes asks of these counters. */
+/** Requests of another process of the machine to these counters. */
 export interface ServedProcess {
   admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission;
   transfer(from: readonly string[], to: Reservation): Admission;

@@ -1,7 +1,7 @@
 import { uuid } from "../../../kernel/ids.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { NotSentError } from "../../../kernel/http/not-sent.ts";
-import { PassingMap } from "../../../kernel/collections/passing-map.ts";
+import { ShortLivedMap } from "../../../kernel/collections/short-lived-map.ts";
 import type { Admission } from "../admission/admission-answer.ts";
 import { admissionOf, type AdmitReply } from "../admission/admit-reply.ts";
 import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation, type RowsOf } from "./counters.ts";
@@ -11,7 +11,7 @@ import { planText } from "../plans/plan-text.ts";
 import { SETTLES_MS, StoreWatch } from "./store-watch.ts";
 import { ADMIT, DOUBTFUL, HOLD_BACK, RENEW, RESOLVE, SETTLE, TRANSFER, WARM } from "./valkey-scripts.ts";
 
-/** What this needs of a client: scripts that run whole or not at all. */
+/** The client that is needed: it runs scripts atomically. */
 export interface ScriptRunner {
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   close(): void;
@@ -46,7 +46,7 @@ interface Open {
 /** What this process holds of one tenant. */
 interface Held {
   readonly id: string;
-  readonly open: PassingMap<string, Open>;
+  readonly open: ShortLivedMap<string, Open>;
   /** The name under which it is held. */
   owner: string;
   /** Of the store's content: another one means that the store was emptied. */
@@ -243,7 +243,7 @@ export class ValkeyCounters implements Counters {
   private tenant(id: string): Held {
     let tenant = this.tenants.get(id);
     if (tenant === undefined) {
-      const open = new PassingMap<string, Open>();
+      const open = new ShortLivedMap<string, Open>();
       tenant = { id, open, owner: uuid(), generation: null, leasedAt: this.options.now(), sealed: [], telling: null, usedAt: 0 };
       this.tenants.set(id, tenant);
     }

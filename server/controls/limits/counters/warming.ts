@@ -3,7 +3,7 @@ import { BoundedMap } from "../../../directory/bounded-map.ts";
 import type { PolicyTree } from "../../../directory/limits/policy-tree.ts";
 import type { TenantSnapshot } from "../../../directory/snapshot.ts";
 import type { Counters, Plan, WindowLimit } from "./counters.ts";
-import { beginsAtZero } from "./reckoning.ts";
+import { beginsAtZero } from "./window-amounts.ts";
 import { Reading } from "../plans/plan-reading.ts";
 
 /** How many plans are kept up with the truth: those in use, the ones used last when there are more. */

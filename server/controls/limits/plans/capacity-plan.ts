@@ -1,6 +1,6 @@
 import type { Parts } from "./plan-parts.ts";
 
-/** What a bucket holds. A burst that is inherited belongs to the rate of whoever set it: it never widens a rate of one's own. */
+/** The capacity of a bucket. An inherited burst belongs to the rate it was set with and never widens a group's own rate. */
 export function capacityOf(perMinute: number, burst: number | null, inherited: boolean): number {
   if (burst === null) return perMinute;
   return inherited ? Math.min(perMinute, burst) : burst;

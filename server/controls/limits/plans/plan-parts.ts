@@ -11,7 +11,7 @@ export interface Parts {
 
 export type QuotaTerms = readonly [path: string, measure: WindowMeasure, period: Period, warning: string | null, limitType: string];
 
-/** What the keys of windows begin with, and their epoch. */
+/** The key prefix of windows, and their epoch. */
 export interface CountedAs {
   readonly prefix: string;
   readonly epoch: number;

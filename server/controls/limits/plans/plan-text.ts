@@ -1,7 +1,7 @@
 import type { Plan } from "../counters/counters.ts";
-import { beginsAtZero } from "../counters/reckoning.ts";
+import { beginsAtZero } from "../counters/window-amounts.ts";
 
-/** What is counted outlives the period it is counted for. */
+/** Counters are kept longer than the period they count. */
 export const PLAN_KEPT_MS = 172_800_000;
 
 /** A plan as the scripts of the shared counters read it. Made once for each plan, which lives about a day. `now`: milliseconds, steady. */

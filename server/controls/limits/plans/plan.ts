@@ -41,7 +41,7 @@ export function planFor(scope: GroupScope, model: ModelEntry, at: number): CallP
   return planOf(scope, model, at, true);
 }
 
-/** What a member of a routing group is held to beside that: its own ceilings, and what groups set for it alone. */
+/** The plan of one member of a routing group: its own ceilings, and the limits that groups set for it alone. */
 export function memberPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
   return planOf(scope, model, at, false);
 }
@@ -68,7 +68,7 @@ export function withoutRateLimits(plan: CallPlan): CallPlan {
 /** Of rates and of calls at once, the share that a batch leaves to calls that somebody waits for. */
 const LEFT = 0.25;
 
-/** What a call is held to that nobody may wait for: of every rate a part is not for a batch, so that it never takes the last of one. */
+/** The plan for a batch call, which leaves a share of every rate and of concurrency to interactive calls; unchanged for other calls. */
 export function leavingRoom({ audit }: Pick<Call, "audit">, plan: CallPlan): CallPlan {
   if (audit.proxyType !== "batch") return plan;
   if (plan.buckets.length === 0 && !plan.scopes.some(({ maxConcurrent }) => maxConcurrent !== null)) return plan;
@@ -130,7 +130,7 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
   };
 }
 
-/** The plan is good until then: its first window turns, or an hour is over. */
+/** When the plan must be computed again, milliseconds: at the end of the hour when it has hourly windows, else of the day. */
 export function planExpiresAt(plan: CallPlan, at: number): number {
   return plan.windows.some(({ limitType }) => limitType.endsWith("_per_hour")) ? periodEnd("hour", at) : periodEnd("day", at);
 }
@@ -158,7 +158,7 @@ function addLimits(parts: Parts, { named, counted, own, effective, truth }: Limi
   addWindows(parts, { scope, counted, quotas, effective, truth }, at);
 }
 
-/** The plan with the budgets of the group and of each above it, counted with what models cost. */
+/** The plan with the budgets of the group and of each ancestor added. */
 export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): CallPlan {
   const { policies } = scope.tenant;
   const parts: Parts = { scopes: [...plan.scopes], windows: [...plan.windows], buckets: [...plan.buckets] };

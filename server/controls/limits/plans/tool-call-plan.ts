@@ -7,7 +7,7 @@ const TOOL_CALLS: readonly QuotaTerms[] = [
   ["tool_use.max_tool_calls_per_day", "tool_calls", "day", null, "tool_calls_per_day"],
 ];
 
-/** What the tool calls in a model's answers are held to: the caps of the group and its ancestors, for all models and for this one. */
+/** The plan for tool calls in a model's answers: the caps of the group and its ancestors, for all models and for this one. */
 export function toolCallPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
   const { policies } = scope.tenant;
   const parts: Parts = { scopes: [], windows: [], buckets: [] };

@@ -4,7 +4,7 @@ import type { ModelEntry } from "../../../directory/snapshot.ts";
 import type { RoutingGroupEntry } from "../../../directory/models/routing-group-entry.ts";
 import { EMPTY_VIEW } from "../../../road/empty-view.ts";
 import { routingGroupPlaceholder } from "../../access/routing-group-placeholder.ts";
-import { affordable, dearest, demandOf, withoutOutput, worstCaseOf } from "./worst-case.ts";
+import { affordableOutput, highestCost, demandOf, worstCaseWithoutOutput, worstCaseOf } from "./worst-case.ts";
 
 const prices = (input: number | null, output: number | null, cacheWrite: number | null = null) => ({
   input,
@@ -66,9 +66,9 @@ describe("the most a call can come to", () => {
         },
       ],
     });
-    expect(dearest(tiered, of(1_000, 100))).toBe(2_400);
+    expect(highestCost(tiered, of(1_000, 100))).toBe(2_400);
     expect(
-      dearest(
+      highestCost(
         model({ priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: prices(1_000_000, 0, 1_250_000), tiers: [] }] }),
         of(1_000, 100),
       ),
@@ -84,15 +84,15 @@ describe("the most a call can come to", () => {
         dated(NOW + 1, 70_000_000, null),
       ],
     });
-    expect(dearest(changing, of(1_000, 100))).toBe(1_200);
-    expect(affordable(changing, worstCaseOf(changing, view(), { ...bounds, bodyBytes: 0, addedBytes: 0 }), "micros", 201)).toBe(100);
-    expect(dearest(changing, { ...of(1_000, 100), at: NOW - 1 })).toBeNull();
+    expect(highestCost(changing, of(1_000, 100))).toBe(1_200);
+    expect(affordableOutput(changing, worstCaseOf(changing, view(), { ...bounds, bodyBytes: 0, addedBytes: 0 }), "micros", 201)).toBe(100);
+    expect(highestCost(changing, { ...of(1_000, 100), at: NOW - 1 })).toBeNull();
     const group = routingGroupPlaceholder(
       { modelId: "g" } as unknown as RoutingGroupEntry,
       [model(), changing].map((one) => ({ model: one, weight: 1 })),
       NOW,
     );
-    expect(dearest(group, of(1_000, 100))).toBe(2_000);
+    expect(highestCost(group, of(1_000, 100))).toBe(2_000);
   });
 
   test("searches, each for its fee, as many as the request bounds", () => {
@@ -104,14 +104,14 @@ describe("the most a call can come to", () => {
     const worst = worstCaseOf(searching, view({ maxTokens: 50, webSearches: 3 }), bounds);
     expect(demandOf(searching, worst, 50).micros).toBe(1_100 + 500 + 30_000);
     expect(worstCaseOf(searching, view({ webSearches: null }), bounds).searches).toBe(1);
-    expect(affordable(searching, worst, "micros", 31_000)).toBeNull();
-    expect(dearest(model(), { ...of(10, 10), searches: 1 })).toBeNull();
+    expect(affordableOutput(searching, worst, "micros", 31_000)).toBeNull();
+    expect(highestCost(model(), { ...of(10, 10), searches: 1 })).toBeNull();
   });
 
   test("no price, no bound; but what is not used needs none", () => {
     const embeds = model({ priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: prices(1_000_000, null), tiers: [] }] });
-    expect(dearest(embeds, of(10, 1))).toBeNull();
-    const worst = withoutOutput(worstCaseOf(embeds, view(), bounds));
+    expect(highestCost(embeds, of(10, 1))).toBeNull();
+    const worst = worstCaseWithoutOutput(worstCaseOf(embeds, view(), bounds));
     expect(demandOf(embeds, worst, worst.outputTokens)).toEqual({ tokens: 1_100, micros: 1_100, toolCalls: 0 });
   });
 
@@ -120,7 +120,7 @@ describe("the most a call can come to", () => {
       fc.property(fc.nat(5_000_000), fc.nat(50_000_000), fc.nat(5_000), fc.nat(100_000), (input, output, bytes, left) => {
         const priced = model({ priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: prices(input, output), tiers: [] }] });
         const worst = worstCaseOf(priced, view(), { ...bounds, bodyBytes: bytes });
-        const shorter = affordable(priced, worst, "micros", left);
+        const shorter = affordableOutput(priced, worst, "micros", left);
         if (shorter === null) return;
         expect(shorter).toBeLessThanOrEqual(worst.outputTokens);
         expect(demandOf(priced, worst, shorter).micros).toBeLessThanOrEqual(left);

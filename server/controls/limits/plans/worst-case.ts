@@ -1,10 +1,10 @@
 import { type DatedPrices, imagePriceOf, type Prices, pricesServed, videoPriceOf } from "../../../directory/models/prices.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../../kernel/money.ts";
-import { filmSeconds, filmTokens } from "../../../road/metering/film.ts";
+import { billedVideoSeconds, billedVideoTokens } from "../../../road/metering/video-billing.ts";
 import type { RequestView } from "../../../road/view.ts";
 import { TOKENS_OF_SHOWN } from "../../../wire/images/picture-tokens.ts";
-import type { Film, Pictures } from "../../../wire/media-asked.ts";
+import type { AskedVideo, Pictures } from "../../../wire/media-asked.ts";
 import type { Reranking } from "../../../wire/rerank/reranking.ts";
 import { TOKENS_OF_HEARD_SECOND } from "../../../wire/transcriptions/transcript-usage.ts";
 import { tiersServed } from "../../../wire/serving.ts";
@@ -61,13 +61,17 @@ export interface Bounds {
   readonly outputCeiling: number | null;
 }
 
-/** A call that only reads: it embeds, or counts. */
-export function withoutOutput(worst: WorstCase): WorstCase {
+/** For a call that generates nothing, such as embeddings or a token count. */
+export function worstCaseWithoutOutput(worst: WorstCase): WorstCase {
   return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
 }
 
-/** A call that draws: nobody can ask a model for smaller pictures in tokens, so nothing is shortened either. */
-export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { count, tokensEach, shown, asked }: Pictures): WorstCase {
+/** For image generation. Nothing is shortened: a request cannot ask for images of fewer tokens. */
+export function worstCaseOfImages(
+  { maxOutputTokens }: ModelEntry,
+  worst: WorstCase,
+  { count, tokensEach, shown, asked }: Pictures,
+): WorstCase {
   const each = Math.min(tokensEach, maxOutputTokens ?? tokensEach);
   const inputTokens = worst.inputTokens + (shown?.count ?? 0) * TOKENS_OF_SHOWN * count;
   return {
@@ -82,21 +86,21 @@ export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { 
   };
 }
 
-/** A call that films: billed by its length, or by tokens where the model's record prices those. */
-export function ofFilm(model: ModelEntry, worst: WorstCase, film: Film): WorstCase {
+/** For video generation, billed by its length, or by tokens where the model's record prices those. */
+export function worstCaseOfVideo(model: ModelEntry, worst: WorstCase, film: AskedVideo): WorstCase {
   return {
-    ...withoutOutput(worst),
-    videoSeconds: filmSeconds(model, film),
+    ...worstCaseWithoutOutput(worst),
+    videoSeconds: billedVideoSeconds(model, film),
     videoResolution: film.resolution,
-    outputTokens: filmTokens(model, film),
+    outputTokens: billedVideoTokens(model, film),
   };
 }
 
 /** Tokens that the words in a second of sound come to at most. */
 const WRITTEN_A_SECOND = 16;
 
-/** A call that hears: what it reads and writes is bounded by how long the sound is. */
-export function ofSound(worst: WorstCase, seconds: number): WorstCase {
+/** For audio input: what the call reads and writes is bounded by the length of the audio in seconds. */
+export function worstCaseOfAudio(worst: WorstCase, seconds: number): WorstCase {
   const heard = Math.ceil(seconds);
   const [inputTokens, outputTokens] = [worst.inputTokens + heard * TOKENS_OF_HEARD_SECOND, heard * WRITTEN_A_SECOND];
   return { ...worst, inputTokens, inputBytes: inputTokens, outputTokens, audioSeconds: heard, outputIsOurs: false, outputMustBeSet: false };
@@ -105,17 +109,17 @@ export function ofSound(worst: WorstCase, seconds: number): WorstCase {
 /** Tokens that a character comes to at most when it is spoken, a second long. */
 const SPOKEN_A_CHARACTER = 25;
 
-/** A call that speaks: billed by its characters, or by tokens where the model's vendor tells and the model's record prices those. */
-export function ofSpeech(model: ModelEntry, worst: WorstCase, spokenCharacters: number): WorstCase {
+/** For speech synthesis, billed by characters, or by tokens where the vendor reports them and the model's record prices those. */
+export function worstCaseOfSpeech(model: ModelEntry, worst: WorstCase, spokenCharacters: number): WorstCase {
   const byTokens = model.priceSchedule.some(({ prices }) => prices.input !== null && prices.output !== null);
   const most = byTokens ? spokenCharacters * SPOKEN_A_CHARACTER : 0;
-  return { ...withoutOutput(worst), spokenCharacters, outputTokens: Math.min(most, model.maxOutputTokens ?? most) };
+  return { ...worstCaseWithoutOutput(worst), spokenCharacters, outputTokens: Math.min(most, model.maxOutputTokens ?? most) };
 }
 
-/** A call that reranks: billed by search units, or by what it reads. */
-export function ofReranking(worst: WorstCase, { searchUnits, readBytes }: Reranking): WorstCase {
+/** For reranking, billed by search units or by input tokens. */
+export function worstCaseOfReranking(worst: WorstCase, { searchUnits, readBytes }: Reranking): WorstCase {
   const inputTokens = Math.max(worst.inputTokens, readBytes);
-  return { ...withoutOutput(worst), inputTokens, inputBytes: inputTokens, searchUnits };
+  return { ...worstCaseWithoutOutput(worst), inputTokens, inputBytes: inputTokens, searchUnits };
 }
 
 /** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
@@ -155,7 +159,7 @@ export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds
 }
 
 export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: number): Demand {
-  return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, { ...worst, outputTokens }) ?? 0, toolCalls: 0 };
+  return { tokens: worst.inputTokens + outputTokens, micros: highestCost(model, { ...worst, outputTokens }) ?? 0, toolCalls: 0 };
 }
 
 type Dear = Pick<
@@ -179,10 +183,10 @@ function dearestFilm(of: Prices, resolution: string | null): number | null {
 }
 
 /**
- * Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any
- * tier.
+ * The highest cost in micro-dollars the call could be billed; null when a price is missing. Each part is taken at its most expensive rate
+ * of any tier: input fresh, read from a cache or written to one.
  */
-export function dearest(
+export function highestCost(
   model: Pick<ModelEntry, "priceSchedule">,
   {
     at,
@@ -252,12 +256,12 @@ function inForce(schedule: readonly DatedPrices[], at: number, serving: ServiceT
   });
 }
 
-/** The longest answer that what is left would cover, or null when it is too short to be worth the call. */
-export function affordable(model: ModelEntry, worst: WorstCase, measure: "tokens" | "micros", left: number): number | null {
+/** The most output tokens that the amount left covers, or null when they are too few to be worth the call. */
+export function affordableOutput(model: ModelEntry, worst: WorstCase, measure: "tokens" | "micros", left: number): number | null {
   let output = left - worst.inputTokens;
   if (measure === "micros") {
     const price = Math.max(...inForce(model.priceSchedule, worst.at, worst.serving).map(dearestOutput));
-    const forInput = dearest(model, { ...worst, outputTokens: 0 }) ?? 0;
+    const forInput = highestCost(model, { ...worst, outputTokens: 0 }) ?? 0;
     // One micro-dollar less: a cost is rounded once, over its sum.
     output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);
   }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../kernel/clock.ts";
-import { placeOf } from "../../../kernel/http/ip-address.ts";
+import { networkOf } from "../../../kernel/http/ip-address.ts";
 import { BoundedMap } from "../../bounded-map.ts";
 
 const WINDOW_MS = 10 * 60_000;
@@ -20,7 +20,7 @@ export class RegistrationThrottle {
 
   /** Counts one registration. Null when it may go on, else the seconds until the address may try again. */
   enter(from: string): number | null {
-    const address = placeOf(from);
+    const address = networkOf(from);
     const now = this.clock.now();
     const held = this.windows.get(address);
     const window = held !== undefined && held.endsAt > now ? held : { tries: 0, endsAt: now + WINDOW_MS };

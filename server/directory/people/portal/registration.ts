@@ -1,7 +1,7 @@
 import type { Registration } from "@gatehouse/contracts/portal";
 import type { EndUser } from "@gatehouse/contracts/end-users";
 import { refuse, Refused } from "../../../kernel/errors.ts";
-import { placeOf } from "../../../kernel/http/ip-address.ts";
+import { networkOf } from "../../../kernel/http/ip-address.ts";
 import { endUserStore } from "../../../store/people/end-users.ts";
 import { tenantStore } from "../../../store/tenants/tenants.ts";
 import { endUsers } from "../end-users.ts";
@@ -43,7 +43,7 @@ export async function registerEndUser(
     throw new Refused(refuse("registration_closed"));
   const photo = photoOf(body);
   // Before the transaction, which must not hold a connection while it waits for its turn to hash.
-  const passwordHash = await hashing.hashPassword(body.password, { of: placeOf(origin.address), known: false });
+  const passwordHash = await hashing.hashPassword(body.password, { of: networkOf(origin.address), known: false });
   const actor: Actor = { id: null, username: null, role: null, clientIp: null, requestId: origin.requestId };
   return write({ ...directory, hashPassword: async () => passwordHash }, actor, async (change) => {
     const user = await endUsers.create(change, tenantId, {

@@ -16,7 +16,7 @@ export interface StoredValue {
   readonly expires_at: Date;
 }
 
-/** Where what is kept outlives the process. */
+/** Persistent storage for kept values. */
 export interface KeptStore {
   write(rows: readonly StoredValue[]): Promise<void>;
   read(
@@ -32,7 +32,7 @@ export interface KeptParts {
   readonly log: Log;
 }
 
-/** What one kind of kept values is called, and how much of it memory holds. */
+/** The name of a kind of kept values, and how much of it memory holds. */
 export interface KeptKind<Value> {
   readonly name: string;
   /** The most that memory holds, as `weigh` has it. */

@@ -20,7 +20,7 @@ export class SignatureCache extends KeptValues<SignedByProvider> {
   }
 }
 
-/** What an answer of the model signed, with the provider it came from. */
+/** The signatures in an answer of the model, with the provider that made them. */
 export function signedBy(
   { provider: { providerKey } }: ModelEntry,
   signed: ReadonlyMap<string, Signed | null>,
@@ -28,18 +28,21 @@ export function signedBy(
   return new Map([...signed].map(([callId, one]) => [callId, one === null ? null : { ...one, providerKey }]));
 }
 
-/** What of it the model's provider can read: reasoning that OpenAI sealed opens for no other account, which refuses the whole request. */
+/**
+ * The part of the signatures that the model's provider can read. Reasoning sealed by OpenAI opens for no other account, which would refuse
+ * the whole request.
+ */
 export function readableBy({ provider }: ModelEntry, signed: SignedByProvider): Signed {
   if (signed.providerKey === undefined || signed.providerKey === provider.providerKey) return signed;
   return { ...signed, reasoning: signed.reasoning.filter(({ signature }) => signature?.family !== "openai") };
 }
 
-/** That the model's provider sealed this, to be kept. */
+/** Records that the model's provider sealed these reasoning items. */
 export function sealedBy({ provider: { providerKey } }: ModelEntry, seals: readonly string[]): Map<string, SignedByProvider> {
   return new Map(seals.map((seal) => [sealId(seal), { call: null, reasoning: [], providerKey }]));
 }
 
-/** Which of these another provider sealed, as far as is known. */
+/** Those of the seals that are known to be another provider's. */
 export async function foreignSealsOf(
   call: Call,
   { provider }: ModelEntry,

@@ -19,7 +19,7 @@ import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { foreignSealsOf, readableBy, sealedBy, type SignatureCache, signedBy } from "../kept/signature-cache.ts";
 import type { Media } from "../media/media.ts";
-import { unsampled, withDefaults } from "./sampling.ts";
+import { droppedSampling, withDefaults } from "./sampling.ts";
 import { regionAsked, servingAsked } from "../../../wire/serving.ts";
 import { joinedInstructions, NOTHING_SENT } from "../../../wire/sent-settings.ts";
 
@@ -160,7 +160,7 @@ async function translating(
     stream: inbound.stream,
     headers: {},
     ...coming,
-    dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
+    dropped: [...read.dropped, ...[...droppedSampling(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
   };
 }
 

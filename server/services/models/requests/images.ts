@@ -14,7 +14,7 @@ import { providerOf, targetOf } from "../routing/attempt.ts";
 import { inBase64, type ShownParts } from "../media/shown-files.ts";
 import { picturesAsBytes } from "../media/picture-bytes.ts";
 import type { ModelRequest, PreparedRequest, WholeAnswerReading } from "./model-request.ts";
-import { pictureTokens, pictureUsage, toldPictures } from "../media/told-pictures.ts";
+import { pictureTokens, pictureUsage, imageAnswer } from "../media/image-answer.ts";
 import { refusedByProvider } from "../routing/refused-by-provider.ts";
 
 /** Pictures drawn anew, or from others, by a model of any provider that has such models. */
@@ -60,8 +60,8 @@ function passing(call: Call, request: PicturesRequest, model: ModelEntry, provid
       if (reply === null) return null;
       const { body, usage } = reply;
       const bytesOf = picturesAsBytes(body, provider, targetOf(model));
-      if (bytesOf === null) return toldPictures(call, model, body, pictureUsage(request, usage));
-      return bytesOf.then((drawn) => (drawn === null ? null : toldPictures(call, model, drawn, pictureUsage(request, usage))));
+      if (bytesOf === null) return imageAnswer(call, model, body, pictureUsage(request, usage));
+      return bytesOf.then((drawn) => (drawn === null ? null : imageAnswer(call, model, drawn, pictureUsage(request, usage))));
     },
     refusal: () => null,
     dropped: [],
@@ -136,7 +136,7 @@ function readTranslated(
   const data = pictures.map((b64_json) => ({ b64_json }));
   const counted = pictureUsage(request, { ...(usage ?? onlyPictures(0)), images: pictures.length });
   const tokens = usage === null ? {} : { usage: pictureTokens(usage) };
-  return toldPictures(call, model, { created: Math.floor(arrivalOf(call) / 1000), data, ...tokens }, counted);
+  return imageAnswer(call, model, { created: Math.floor(arrivalOf(call) / 1000), data, ...tokens }, counted);
 }
 
 function qualityRefusal({ quality }: PicturesRequest, { supportedImageQualities = [] }: ModelEntry): Refusal | null {

@@ -19,8 +19,8 @@ export function withDefaults(
   };
 }
 
-/** What a caller asked for that a model of default sampling is not told; the default itself is no loss. */
-export function unsampled(before: ConversationRequest, after: ConversationRequest): Feature[] {
+/** The sampling settings of the caller that are not sent to the model. Leaving out a default of 1 is no loss. */
+export function droppedSampling(before: ConversationRequest, after: ConversationRequest): Feature[] {
   const lost: Feature[] = [];
   if (before.temperature !== after.temperature && before.temperature !== 1) lost.push("temperature");
   if (before.topP !== after.topP && before.topP !== 1) lost.push("top_p");

@@ -45,7 +45,7 @@ export function tokenCountModelRequest({ inbound, operation, headers, query = ""
 
 const NOTHING = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
-/** Says of itself that it is an estimate, in a header that no client minds. */
+/** An estimated count, marked as such in a header. */
 export function estimate(count: TokenCount): WholeAnswer {
   return jsonAnswer(count.estimate(), { "x-gw-token-count": "estimate" });
 }

@@ -12,7 +12,7 @@ import type { StreamEnding, StreamPiece } from "../../../wire/streams/stream.ts"
 import { ResponsesStream } from "../../../wire/responses/responses-stream.ts";
 import { COMMENT_LINE } from "../../../wire/streams/sse-data.ts";
 import { type AttemptParts, providerOf, targetOf } from "../routing/attempt.ts";
-import { passedBack } from "../passed-headers.ts";
+import { returnedHeaders } from "../passed-headers.ts";
 import { residencyOf } from "../routing/residency.ts";
 import { failureOfRefusal, failureOfStatus } from "../routing/upstream-failure.ts";
 import type { ResponsePlace } from "./response-records.ts";
@@ -69,7 +69,7 @@ export async function askForResponse(
   const reply = await provider.ask(targetOf(model), { method: asked.method, path: responsePath(id, asked), abort, timeoutMs });
   if (isRefusal(reply)) return failureOfRefusal(reply).answer;
   const { response } = reply;
-  const headers = passedBack(response.headers, model);
+  const headers = returnedHeaders(response.headers, model);
   if (response.status === 200 && asked.stream && response.body !== null && isEvents(headers)) return streamed(id, response, headers, parts);
   let bytes: Uint8Array;
   const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);

@@ -17,7 +17,7 @@ import { usageOfResponse } from "../../../wire/responses/usage.ts";
 import { inputTokens, type Usage } from "../../../wire/usage.ts";
 import { type AttemptParts, providerOf, targetOf } from "../routing/attempt.ts";
 import { responsePath } from "./ask-responses.ts";
-import { tellUse } from "./tell-use.ts";
+import { writeUseRow } from "./write-use-row.ts";
 
 export interface ResponseMeterParts extends Pick<AttemptParts, "providers"> {
   readonly store: ResponseStore;
@@ -48,8 +48,8 @@ const LONGEST_MS = 24 * 3_600_000;
 type Look = JsonObject | "open" | "gone" | "unclear";
 
 /**
- * Finds out what responses used that are written while nobody waits, and has a row tell it, once each, whoever asks for them
- * how often. Any process looks at any of them; the one whose call began it holds of budgets what it may come to, until then.
+ * Determines what background responses used and reports each in one row, however often it is asked for. Any process may poll any of them;
+ * the process whose call began a response holds its worst case in the budgets until then.
  */
 export class ResponseMeter {
   private readonly parts: ResponseMeterParts;
@@ -178,7 +178,7 @@ export class ResponseMeter {
       );
     let told = false;
     try {
-      told = await tellUse(this.parts, row, { used, usage, status: filledOf(response.status), failed });
+      told = await writeUseRow(this.parts, row, { used, usage, status: filledOf(response.status), failed });
     } finally {
       if (isLeft || (told && this.held.has(row.request_id))) await this.release(row.request_id, told ? used : null);
     }

@@ -14,7 +14,7 @@ import { meteredUsage } from "../../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../../road/call.ts";
 import type { StreamAnswer, WholeAnswer } from "../../../road/answer.ts";
 import type { PreparedRequest } from "../requests/model-request.ts";
-import { passedBack, passedOn } from "../passed-headers.ts";
+import { returnedHeaders, forwardedHeaders } from "../passed-headers.ts";
 import { MOST_BUFFERED_BYTES } from "../../../road/answers/buffered-answer.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import { faultWord } from "../../../wire/fault-word.ts";
@@ -46,7 +46,7 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   const provider = providerOf(parts.providers, model);
   if (isRefusal(provider)) return failed(provider, null);
   const { operation, of, body, form, stream, query = "" } = prepared;
-  const headers = { ...passedOn(call, model), ...prepared.headers };
+  const headers = { ...forwardedHeaders(call, model), ...prepared.headers };
   const { batched } = call;
   if (batched?.kind === "answered") {
     const { status, body: answered } = batched;
@@ -62,7 +62,7 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   }
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;
-  const passed = passedBack(response.headers, model);
+  const passed = returnedHeaders(response.headers, model);
   if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
     const type = passed["content-type"]?.toLowerCase() ?? "";
     const codec = provider.traits.isStream(operation, type) ? prepared.streamCodec(type) : null;

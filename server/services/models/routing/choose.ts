@@ -1,7 +1,7 @@
 import { imagePriceOf, pricesAt, videoPriceOf } from "../../../directory/models/prices.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
-import { isWriting } from "../../../road/target.ts";
+import { generatesText } from "../../../road/target.ts";
 import { lowestRanked } from "./lowest-rank.ts";
 import type { MemberHealth } from "./member-health.ts";
 import { shuffleByWeight } from "./shuffle.ts";
@@ -49,7 +49,7 @@ function priceOf({ priceSchedule, modes }: ModelEntry, at: number): number {
   const { prices } = pricesAt(priceSchedule, at);
   const { input, output, searchUnit, audioSecond, spokenCharacter } = prices;
   if (input !== null && output !== null) return input + output;
-  if (isWriting(modes)) return Number.POSITIVE_INFINITY;
+  if (generatesText(modes)) return Number.POSITIVE_INFINITY;
   const ofUnit = searchUnit ?? imagePriceOf(prices, null, null) ?? videoPriceOf(prices, null) ?? audioSecond ?? spokenCharacter;
   return ofUnit ?? input ?? Number.POSITIVE_INFINITY;
 }

@@ -22,7 +22,7 @@ import type { CircuitRules, MemberHealth } from "./member-health.ts";
 import { residencyOf } from "./residency.ts";
 import type { Failure } from "./upstream-failure.ts";
 
-/** What failover needs beside what an attempt does. */
+/** The dependencies of failover besides those of an attempt. */
 export interface FailoverParts extends AttemptParts {
   /**
    * The begin marker: written before the call leaves, and anew before it leaves for another attempt. Throws when calls can no longer be

@@ -12,7 +12,7 @@ const PING: ConversationRequest = {
   maxOutputTokens: 16,
 };
 
-/** Null for a model that answers nothing which a probe asks. */
+/** The smallest question that the model answers; null for one that answers none. */
 export function probeQuestion(model: ModelEntry, traits: ProviderTraits) {
   if (model.modes.includes("embedding")) {
     const question = embeddingsBody(model, traits, ["ping"], null);

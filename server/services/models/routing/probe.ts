@@ -4,7 +4,7 @@ import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import { probeQuestion } from "./probe-question.ts";
 
-/** What a probe of a model found. `detail` names no credential and repeats nothing the provider said. */
+/** The result of a probe. `detail` names no credential and repeats nothing the provider said. */
 export interface Probe {
   readonly healthy: boolean;
   readonly detail: string;

@@ -2,8 +2,8 @@ import type { ModelEntry, TenantSnapshot } from "../../../directory/snapshot.ts"
 import type { AttemptParts } from "./attempt.ts";
 
 /**
- * Whether the tenant lets its calls be processed where the model is. A model that does not say where is taken to be
- * outside every region, except the built-in echo, which leaves this process for nowhere.
+ * Whether the tenant allows its calls to be processed where the model runs. A model without a region counts as outside every region, except
+ * the built-in echo model, which leaves no data.
  */
 export function residencyOf(
   tenant: TenantSnapshot,

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
-import { isSoundHeader } from "../passed-headers.ts";
+import { isValidHeader } from "../passed-headers.ts";
 import { retryDelaySeconds } from "../../../wire/gemini/fault.ts";
 import { msOfRetryAfter } from "../../../wire/http/retry-after.ts";
 import type { WholeAnswer } from "../../../road/answer.ts";
@@ -161,7 +161,7 @@ function retryHints(upstream: Headers): Record<string, string> {
   return Object.fromEntries(
     ["retry-after", "retry-after-ms", "x-should-retry"].flatMap((name) => {
       const value = upstream.get(name);
-      return value === null || !isSoundHeader(name, value) ? [] : [[name, value]];
+      return value === null || !isValidHeader(name, value) ? [] : [[name, value]];
     }),
   );
 }

@@ -9,7 +9,7 @@ import type { Call } from "../../../road/call.ts";
 import { surfaceOf } from "../../../road/content-surface.ts";
 import type { Route } from "../../../road/target.ts";
 import type { Conversation } from "../../../road/conversation.ts";
-import { passedOn } from "../passed-headers.ts";
+import { forwardedHeaders } from "../passed-headers.ts";
 import { questionOf } from "./question.ts";
 import { routeOf } from "../../../road/target.ts";
 
@@ -53,7 +53,7 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
   const asked: JsonObject = {};
   for (const [name, value] of Object.entries(inbound.exactBody)) if (!WITHOUT_MEANING.has(name) && value !== undefined) asked[name] = value;
   const told = Object.entries(headers).filter(([name]) => !NOT_KEYED.has(name));
-  const passed = route.members.map(({ model }) => passedOn(call, model));
+  const passed = route.members.map(({ model }) => forwardedHeaders(call, model));
   const ground = [
     scope.tenant.id,
     cache.id,

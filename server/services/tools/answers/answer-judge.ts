@@ -7,7 +7,7 @@ import { answerGate, answersContent } from "./answer-gate.ts";
 import type { SealApproval } from "../approvals/approval-chain.ts";
 import type { JudgeAnswer } from "./judged-stream.ts";
 import { offeredToolsText } from "../definitions/offered-tools.ts";
-import { isConnecting, toldInstructionsText } from "../definitions/told-instructions.ts";
+import { isConnecting, guardedInstructionsText } from "../definitions/guarded-instructions.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
@@ -36,14 +36,14 @@ export function answerJudge(
       let text = answer.text;
       const now = () => ({ text, value: text === answer.text ? answer.value : (readUpstreamRpc(text) ?? {}) });
       if (isObject(result) && Array.isArray(result.tools)) text = (await offeredToolsText(call, target, now(), client, parts)) ?? text;
-      text = (await toldInstructionsText(call, now(), parts)) ?? text;
+      text = (await guardedInstructionsText(call, now(), parts)) ?? text;
       return (await judgeContent(now())) ?? (text === answer.text ? null : text);
     }
     // Clients take an answer for that of the request it names, on whichever stream it comes: only its own is looked at as such.
     if (!answers(answer.value, own.id) && String(answer.value.id) !== String(own.id))
       return refuse("upstream_invalid_response", "The tool server's answer is one to another request.");
     if (own.method === "tools/list") return offeredToolsText(call, target, answer, client, parts);
-    if (isConnecting(own.method)) return toldInstructionsText(call, answer, parts);
+    if (isConnecting(own.method)) return guardedInstructionsText(call, answer, parts);
     return answersContent(request) && result !== undefined ? judgeContent(answer) : null;
   };
 }

@@ -3,7 +3,7 @@ import { errorText, idIn, messagesIn, readUpstreamRpc, REFUSED } from "../../../
 import { frameData } from "../../../wire/streams/sse-data.ts";
 import { FrameCutter } from "../../../wire/streams/sse-frames.ts";
 import { unclearMessage } from "../forwarding/unclear-message.ts";
-import { type EditAnswer, frameOf, rewritten } from "./rpc-stream.ts";
+import { type EditAnswer, frameOf, rewrittenEvent } from "./rpc-stream.ts";
 
 /** The same as editing an answer, where it takes time. */
 export type JudgeAnswer = (message: Parameters<EditAnswer>[0]) => Promise<ReturnType<EditAnswer>>;
@@ -50,7 +50,7 @@ export function judgedStream(
       if (said !== null) messages.push(said);
     }
     const last = messages.pop();
-    return last === data ? frame : concat([...messages.map(frameOf), rewritten(event, last ?? "[]")]);
+    return last === data ? frame : concat([...messages.map(frameOf), rewrittenEvent(event, last ?? "[]")]);
   };
   // A server may send a great many events that say nothing: only what takes time is waited for.
   const looked = (frame: Uint8Array): Uint8Array | Promise<Uint8Array> => {
@@ -60,7 +60,7 @@ export function judgedStream(
     if (data.trimStart().startsWith("[")) return lookedAtAll(event, data, frame);
     const said = look(data);
     if (said === null) return NOTHING;
-    const told = (text: string) => (text === data ? frame : rewritten(event, text));
+    const told = (text: string) => (text === data ? frame : rewrittenEvent(event, text));
     return typeof said === "string" ? told(said) : said.then(told);
   };
   const judged = new ReadableStream<Uint8Array>(

@@ -3,12 +3,12 @@ const encoder = new TextEncoder();
 /** Sent at once where the first event may be long in coming: a server's head leaves with its first bytes. */
 export const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
 
-/** A silence after which a stream says that it is alive. */
+/** Milliseconds of silence after which a keep-alive comment is sent. */
 export const KEEP_ALIVE_MS = 25_000;
 
 /**
- * The stream with a comment wherever it is silent for `everyMs`, so that silence is not taken for a dead connection.
- * `limit.over` is called once a silence has lasted for `limit.ms`.
+ * The stream with a keep-alive comment after every `everyMs` of silence, so that no proxy takes it for dead. Calls `limit.over` once a
+ * silence has lasted `limit.ms`.
  */
 export function keptAlive(
   reader: ReadableStreamDefaultReader<Uint8Array>,

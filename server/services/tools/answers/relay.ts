@@ -41,12 +41,12 @@ export function wholeAnswer(call: Call, text: string, dialect: Dialect, headers:
   };
 }
 
-/** Of a notification or an answer: nothing is said to it. */
+/** The answer to a notification or a response: 202 without a body. */
 export function acceptedAnswer(): WholeAnswer {
   return ownAnswer(202, {});
 }
 
-/** As `errorIn`, of the text of a message. */
+/** `errorIn` for the text of a message. */
 export function errorOf(call: Call, text: string): JsonObject | null {
   return errorIn(call, JSON.parse(text) as JsonObject);
 }
@@ -109,7 +109,7 @@ export async function relayAnswer(call: Call, relay: Relay, dialect: Dialect): P
   };
 }
 
-/** As `relayAnswer`, to a caller that reads no event stream: the answer alone. */
+/** `relayAnswer` for a caller that reads no event stream: the answer alone. */
 export async function wholeRelayAnswer(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
   const answer = await answerOf(call, relay);
   return typeof answer === "string" ? wholeAnswer(call, answer, dialect) : answer;

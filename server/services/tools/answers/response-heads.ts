@@ -4,8 +4,8 @@ import { supportsUrlElicitation } from "../../../wire/mcp/elicitation.ts";
 import type { ClientSupport } from "../sessions/session-token.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
-/** What the client of an `initialize` can show; of any other message nothing is known. */
-export function begins(message: ToolRequest["message"]): ClientSupport {
+/** What the client says it supports in its `initialize`; nothing for any other message. */
+export function clientSupportOf(message: ToolRequest["message"]): ClientSupport {
   const capabilities = message?.method === "initialize" && isObject(message.params.capabilities) ? message.params.capabilities : {};
   return { apps: showsApps(capabilities), addresses: supportsUrlElicitation(capabilities) };
 }

@@ -90,7 +90,7 @@ export class RpcStream implements StreamCodec {
             message: changed.message,
             data: { code: changed.code, ...changed.extra },
           });
-    return rewritten(text, said);
+    return rewrittenEvent(text, said);
   }
 
   private answerIn(frame: Uint8Array): Uint8Array | "withheld" | null {
@@ -110,7 +110,7 @@ export class RpcStream implements StreamCodec {
       this.refusal = changed;
       return "withheld";
     }
-    return rewritten(text, changed);
+    return rewrittenEvent(text, changed);
   }
 }
 
@@ -119,8 +119,8 @@ function mayAnswer(frame: string): boolean {
   return frame.includes('"result"') || frame.includes('"error"') || frame.includes("\\u");
 }
 
-/** The event with other data. */
-export function rewritten(frame: string, data: string): Uint8Array {
+/** The event with its data replaced. */
+export function rewrittenEvent(frame: string, data: string): Uint8Array {
   const kept = frame.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
   return encoder.encode(`${[...kept, dataLines(data)].join("\n")}\n\n`);
 }

@@ -42,7 +42,7 @@ interface Kept<T> {
   readonly value: T | Promise<T>;
 }
 
-/** What this process remembers of upstream authorization. All of it can be lost without a wrong answer. */
+/** This process's cache of upstream authorization. All of it can be lost without a wrong answer. */
 export interface AuthorizationCache {
   /** By tenant and reference. */
   readonly tokens: BoundedMap<string, StoredTokens>;

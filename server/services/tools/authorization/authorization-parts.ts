@@ -11,7 +11,7 @@ export interface ConnectedDiscovery {
   learn(tenantId: string, serverId: string, token: string): Promise<void>;
 }
 
-/** What upstream authorization works with. */
+/** The dependencies of upstream authorization. */
 export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "clock">, AdmissionParts {
   readonly send: ToolServerSend;
   /** Where callers and browsers reach the runtime plane, without a closing slash; null: where the request came in. */
@@ -24,7 +24,7 @@ export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "
   readonly discovery: ConnectedDiscovery;
 }
 
-/** Where this gateway is for whoever sent the call, without a closing slash. */
+/** The gateway's base URL as the caller reaches it, without a trailing slash. */
 export function baseUrl({ publicUrl }: Pick<AuthorizationParts, "publicUrl">, call: { readonly url: string }): string {
   return publicUrl ?? new URL(call.url).origin;
 }

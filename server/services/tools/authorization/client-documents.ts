@@ -1,5 +1,5 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
-import { placeOf } from "../../../kernel/http/ip-address.ts";
+import { networkOf } from "../../../kernel/http/ip-address.ts";
 import { requestJson, mayUseUrl } from "./request-json.ts";
 import { cachedLookup, keptLookup } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
@@ -27,7 +27,7 @@ export async function documentClient(parts: Parts, clientId: string, ip: string)
   const kept = keptLookup(memory.documents, clientId, clock);
   if (kept !== null) return kept;
   // Before anything is looked for: whoever gets no place is refused alone, not for all who ask for the same client.
-  const leave = await memory.fetching(placeOf(ip), new URL(clientId).host);
+  const leave = await memory.fetching(networkOf(ip), new URL(clientId).host);
   if (leave === null) return unusable("too many documents are being fetched");
   return cachedLookup(memory.documents, clientId, clock, KEPT_MS, async () => {
     const answer = await requestJson(parts.send, { url: clientId, maxBytes: MAX_BYTES });

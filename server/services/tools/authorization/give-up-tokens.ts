@@ -24,7 +24,7 @@ export async function giveUpTokens(parts: Parts, { tenantId, id }: GivenFor, tok
 
 export type GiveUpTokens = (given: GivenFor, tokens: StoredTokens) => Promise<void>;
 
-/** The same for whoever is not the broker. */
+/** `giveUpTokens` for callers outside the broker. */
 export function givesUpTokens(parts: Omit<Parts, "memory">): GiveUpTokens {
   const all = { ...parts, memory: authorizationCache() };
   return (given, tokens) => giveUpTokens(all, given, tokens);

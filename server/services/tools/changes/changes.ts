@@ -10,7 +10,7 @@ import { type AskSubscription, subscribe, unsubscribe } from "./resource-subscri
 import { joinFeed } from "./session-feed.ts";
 import { pooledSession, versionOf } from "../sessions/session-pool.ts";
 import { takesSubscription } from "./taken-subscription.ts";
-import { toldChanges } from "./told-changes.ts";
+import { wantedNotifications } from "./wanted-notifications.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { withinSilence } from "../forwarding/within-silence.ts";
 
@@ -63,7 +63,7 @@ async function statelessChanges(
   }
   return {
     honoured: readFilter(acknowledged.params.notifications) ?? NOTHING,
-    notifications: toldChanges(exchange, wanted),
+    notifications: wantedNotifications(exchange, wanted),
     close: () => exchange.abort.abort("nobody_listens"),
   };
 }

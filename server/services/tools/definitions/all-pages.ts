@@ -8,7 +8,7 @@ export interface ListPage {
   readonly text: string;
 }
 
-/** Every page; a refusal or null (the server gave none) when not all could be had. `page` gives one. */
+/** Reads all pages of a list through `page`. A refusal, or null when the server has no such list, when not all could be read. */
 export async function allPages(
   page: (cursor: string | null, number: number) => Promise<ListPage | Refusal | null>,
 ): Promise<ListPage[] | Refusal | null> {

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 
-/** What a server is waited for, unless it takes longer than that: then what goes on with it is broken off. */
+/** Waits for a server's answer up to the timeout; aborts the exchange when it takes longer. */
 export async function answerInTime<T>(answer: Promise<T>, timeoutMs: number, abort: AbortController): Promise<T | Refusal> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Refusal>((resolve) => {

@@ -15,7 +15,10 @@ const markOf = ({ secrets }: Pick<Parts, "secrets">, key: string) => secrets.hma
 /** Of longer ids every request under way would have to be looked at. */
 const MAX_CHARACTERS = 200;
 
-/** Lets a `notifications/cancelled` of the session end the request, whichever process it comes to, until what this returns is called. */
+/**
+ * Registers a request that a `notifications/cancelled` of its session may end, in whichever process it arrives, until the returned function
+ * is called.
+ */
 export function cancellableRequest({ memory }: Pick<Parts, "memory">, session: string, id: RpcId, abort: AbortController): () => void {
   const key = keyOf(session, id);
   memory.underWay.set(key, abort);
@@ -35,7 +38,7 @@ export async function cancelRequest(parts: Parts, session: string, { document, p
     await parts.sessionState.tellCancelled(`${markOf(parts, key)} ${JSON.stringify(id)}`).catch(() => undefined);
 }
 
-/** Ends a request that is under way here and was cancelled at another process. */
+/** Ends a request of this process that was cancelled through another process. */
 export function cancelMarked(parts: Pick<Parts, "memory" | "secrets">, told: string): void {
   const [mark = ""] = told.split(" ", 1);
   const end = `\n${told.slice(mark.length + 1)}`;

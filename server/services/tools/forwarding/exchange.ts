@@ -31,7 +31,7 @@ export interface PooledSession {
   readonly subscriptions: ResourceSubscriptions;
 }
 
-/** One request to a tool server, and what comes of it. */
+/** One request sent to a tool server, and the messages that come back. */
 export interface Asked {
   readonly messages: AsyncGenerator<UpstreamMessage, void>;
   /** Of the request as the server knows it. */
@@ -57,7 +57,7 @@ export interface HeldExchange {
   readonly alone: () => void;
 }
 
-/** Somebody who hears what a session's server says unasked. */
+/** A listener to messages that a session's server sends unasked. */
 export interface Listener {
   hear(message: UpstreamMessage): void;
   ended(): void;
@@ -73,5 +73,5 @@ export interface SessionFeed {
   readonly open: Promise<boolean>;
 }
 
-/** Someone waits for what a caller answers to a request that went out on its stream. */
+/** Called with the client's answer to a request that was sent on its stream. */
 export type ClientAnswer = (answer: JsonObject) => void;

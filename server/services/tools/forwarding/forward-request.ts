@@ -6,10 +6,10 @@ import { type ClientInput, questionFor } from "../questions/client-question.ts";
 import { askedOfClient } from "../questions/client-questions.ts";
 import { type ServerRequest, openExchange } from "./server-exchange.ts";
 import type { Asked } from "./exchange.ts";
-import { gated } from "./forwarded-answer.ts";
+import { gatedAnswer } from "./forwarded-answer.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
 import { heldAnswer, openFirst, resumeHeld } from "../questions/held-questions.ts";
-import { exactly, isForCaller, MAX_QUESTIONS, questionsTogether, takenBackBy } from "../questions/questions-together.ts";
+import { readExactly, isForCaller, MAX_QUESTIONS, questionsTogether, cancelledQuestion } from "../questions/questions-together.ts";
 import type { Relay } from "../answers/relay.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
@@ -45,8 +45,8 @@ export async function* forwardRequest(call: Call, request: ForwardedRequest, par
     if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
     const { result } = final.value;
     if (request.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required")
-      return openFirst(call, request, final, parts) ?? gated(request, exchange, final);
-    const responses = yield* askedOfClient(call, request, exactly(memberText(final.text, "result")).inputRequests, parts);
+      return openFirst(call, request, final, parts) ?? gatedAnswer(request, exchange, final);
+    const responses = yield* askedOfClient(call, request, readExactly(memberText(final.text, "result")).inputRequests, parts);
     if ("refusal" in responses) return responses.refusal;
     const params = edited(request.params ?? "{}", {
       inputResponses: JSON.stringify(responses.given),
@@ -80,7 +80,7 @@ async function* untilFinal(
     if (typeof method !== "string") continue;
     const id = idIn(memberText(message.text, "id"), message.value.id);
     if (message.value.id === undefined) {
-      const takenBack = takenBackBy(message);
+      const takenBack = cancelledQuestion(message);
       const question = takenBack === null ? undefined : questions.get(JSON.stringify(takenBack));
       if (question !== undefined) {
         questions.delete(JSON.stringify(takenBack));

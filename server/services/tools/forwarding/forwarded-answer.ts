@@ -6,8 +6,8 @@ import type { Asked } from "./exchange.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
-/** What the caller may have of an answer: through the gate, with the caller's id and in its dialect. */
-export async function gated(request: ForwardedRequest, exchange: Asked, final: UpstreamMessage): Promise<string | Refusal> {
+/** The answer as the caller may have it: through the gate, with the caller's request id and in its dialect. */
+export async function gatedAnswer(request: ForwardedRequest, exchange: Asked, final: UpstreamMessage): Promise<string | Refusal> {
   const { result } = final.value;
   const verdict = result === undefined ? null : await request.gate(final.text, result);
   if (verdict === null) return answerText(request, exchange, final);

@@ -2,7 +2,10 @@ import type { Asked } from "./exchange.ts";
 import { cancelExchange } from "./server-exchange.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
-/** The next message, unless the server is silent for too long: then the exchange is over. It may be until `excused`. */
+/**
+ * The next message, or "silent" once none came for `timeoutMs` and the exchange was cancelled. `excused` returns the moment
+ * (`performance.now()`) up to which silence does not count.
+ */
 export async function withinSilence(
   exchange: Asked,
   timeoutMs: number,

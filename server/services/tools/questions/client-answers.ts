@@ -5,7 +5,7 @@ import type { ToolParts } from "../tool-parts.ts";
 const WAIT_MS = 600_000;
 const keyOf = (session: string, id: string) => `${session}\n${id}`;
 
-/** The caller's answer to a request of this id in this session, whichever process it comes to; null when none comes. */
+/** Waits for the client's answer to the request with this id in this session, in whichever process it arrives; null when none comes. */
 export function awaitClientAnswer(
   { memory, processMessages, secrets }: ToolParts,
   session: string,

@@ -16,8 +16,8 @@ const FOUND_MS = 3_000;
 const holderOf = (id: string) => `held ${id}`;
 
 /**
- * Holds the exchange in this process, for whichever process its caller's retry reaches. Null when too many are held already, of all or of
- * the tenant.
+ * Keeps the exchange open in this process until its caller's retry arrives at any process. Null when too many are held already, over all or
+ * for the tenant.
  */
 export function holdExchange(
   { memory, processMessages }: Pick<ToolParts, "memory" | "processMessages">,
@@ -71,7 +71,7 @@ async function forward(exchange: Asked, send: (instruction: JsonObject) => Promi
   }
 }
 
-/** Goes on with a held exchange, once: `say` is the answer to what its server asked. Null when nobody holds it (any more). */
+/** Continues a held exchange, once: `say` is the answer to its server's question. Null when no process holds it any more. */
 export async function resumeExchange(
   parts: Pick<ToolParts, "memory" | "processMessages">,
   id: string,

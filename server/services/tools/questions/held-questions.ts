@@ -10,7 +10,7 @@ import { principalOf } from "../../../road/principal.ts";
 import type { Asked } from "../forwarding/exchange.ts";
 import type { ForwardedRequest } from "../forwarding/forwarded-request.ts";
 import { holdExchange, resumeExchange } from "./held-exchanges.ts";
-import { exactly, type OpenQuestion } from "./questions-together.ts";
+import { readExactly, type OpenQuestion } from "./questions-together.ts";
 import { openState, sealState } from "../sessions/sealed-state.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { UpstreamMessage } from "../forwarding/upstream-messages.ts";
@@ -19,7 +19,10 @@ function stateOwner(call: Call, request: ForwardedRequest): string {
   return `${principalOf(call)}\n${request.server.id}\n${request.method}\n${requestDigest(request.params)}`;
 }
 
-/** Requests of a handshake server as the stateless dialect asks them: the exchange waits, the caller is to come again. */
+/**
+ * Presents requests of a handshake server in the stateless dialect: the exchange is held, and the caller is asked to retry with the
+ * answers.
+ */
 export function heldAnswer(
   call: Call,
   forwarded: ForwardedRequest,
@@ -105,8 +108,8 @@ export function openFirst(call: Call, request: ForwardedRequest, { value: { erro
 }
 
 /**
- * Resumes the held exchange a retry belongs to with the caller's answer, or gives the answer for the caller; null when it
- * is no retry, or one that starts anew.
+ * Resumes the held exchange that a retry belongs to, or returns the answer for the caller; null when the request is no retry, or starts
+ * anew.
  */
 export async function resumeHeld(
   call: Call,
@@ -118,7 +121,7 @@ export async function resumeHeld(
   const state = typeof requestState === "string" ? openState(parts.secrets, "mcp-held", stateOwner(call, request), requestState) : null;
   if (typeof requestState !== "string" || state === null)
     return { answer: errorText(request.id, { code: -32602, message: "requestState is not what was given for this request." }) };
-  const { inputResponses } = exactly(request.params);
+  const { inputResponses } = readExactly(request.params);
   if (state.open === true) {
     const declined =
       isObject(inputResponses) && Object.values(inputResponses).some((given) => isObject(given) && given.action !== "accept");

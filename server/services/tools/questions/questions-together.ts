@@ -9,7 +9,7 @@ import type { UpstreamMessage } from "../forwarding/upstream-messages.ts";
 /** Questions of one exchange that its caller has yet to answer: each is waited for, and looked for in the database, for minutes. */
 export const MAX_QUESTIONS = 16;
 
-/** A request of a server that waits for its answer. */
+/** A server's request to the client that is not answered yet. */
 export interface OpenQuestion {
   /** JSON text of the id the server gave it. */
   readonly id: string;
@@ -33,7 +33,7 @@ export async function* questionsTogether(
   const open = new Map<string, OpenQuestion>();
   const ask = (message: UpstreamMessage) => {
     const id = JSON.stringify(idIn(memberText(message.text, "id"), message.value.id));
-    const { method, params } = exactly(message.text);
+    const { method, params } = readExactly(message.text);
     if (open.size < MAX_QUESTIONS)
       open.set(id, { id, method: String(method), input: JSON.stringify({ method, ...(params === undefined ? {} : { params }) }) });
   };
@@ -51,7 +51,7 @@ export async function* questionsTogether(
     const { method, id } = message.value;
     if (typeof method !== "string") continue;
     if (id === undefined) {
-      const takenBack = takenBackBy(message);
+      const takenBack = cancelledQuestion(message);
       // The last of them is asked all the same: somebody has to hold the exchange.
       if (takenBack !== null && open.size > 1) open.delete(JSON.stringify(takenBack));
       else if (takenBack === null && isForCaller(request, method, message.value)) yield message.text;
@@ -94,13 +94,13 @@ export function isForCaller({ dialect, sender }: ForwardedRequest, method: strin
   return sender.logLevel !== null && logsAt(level, sender.logLevel);
 }
 
-/** With every digit it came with: what people and servers tell each other is handed on as it is. */
-export function exactly(text: string | null): JsonObject {
+/** Parses a JSON object and keeps every digit of its numbers, so that it is passed on as it came. */
+export function readExactly(text: string | null): JsonObject {
   return exactValue(text ?? "{}") as JsonObject;
 }
 
-/** The id of the question that a message takes back; null where it takes back none. */
-export function takenBackBy({ text, value }: UpstreamMessage): RpcId | null {
+/** The id of the request that a message cancels; null when it cancels none. */
+export function cancelledQuestion({ text, value }: UpstreamMessage): RpcId | null {
   if (value.method !== "notifications/cancelled" || !isObject(value.params)) return null;
   return idIn(memberText(memberText(text, "params") ?? "{}", "requestId"), value.params.requestId);
 }

@@ -12,17 +12,17 @@ import { offeredTools } from "../definitions/offered-tools.ts";
 import { carriedCapabilities, type SynthesizedServer } from "./synthesized-server.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
-import { isConnecting, toldInstructions } from "../definitions/told-instructions.ts";
+import { isConnecting, guardedInstructions } from "../definitions/guarded-instructions.ts";
 
 /** Whether some tool says how it runs as a task. */
 function sayExecution(tools: JsonValue | undefined): boolean {
   return Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool.execution !== undefined);
 }
 
-/** A server for callers of the dialect it does not speak. */
+/** The server as callers of the other dialect see it. */
 export async function bridgedServer(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): Promise<SynthesizedServer> {
   const { server } = target;
-  const instructions = isConnecting(request.message?.method) ? await toldInstructions(call, server.instructions, parts) : null;
+  const instructions = isConnecting(request.message?.method) ? await guardedInstructions(call, server.instructions, parts) : null;
   return {
     id: server.id,
     info: { ...(server.serverInfo as JsonObject | null), name: server.serverName ?? server.name, version: server.serverVersion ?? "" },

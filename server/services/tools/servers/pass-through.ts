@@ -34,11 +34,11 @@ import { passedSession, upstreamSession } from "../sessions/session-token.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { principalOf } from "../../../road/principal.ts";
 import type { ToolRequest } from "../tool-request.ts";
-import { isConnecting } from "../definitions/told-instructions.ts";
+import { isConnecting } from "../definitions/guarded-instructions.ts";
 import { untilAnswered } from "../answers/until-answered.ts";
 import { refusesCredential } from "../forwarding/upstream-credentials.ts";
 import { noteUpstreamId } from "../forwarding/upstream-request-id.ts";
-import { begins, isJson } from "../answers/response-heads.ts";
+import { clientSupportOf, isJson } from "../answers/response-heads.ts";
 
 /** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
 const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
@@ -68,7 +68,7 @@ export async function passThrough(
   };
   // Nothing is known of a handshake client without a session.
   let client: JsonObject | null = request.envelope?.capabilities ?? null;
-  let shows = begins(message);
+  let shows = clientSupportOf(message);
   const token = call.headers.get("mcp-session-id");
   if (token !== null && request.envelope === null) {
     const session = upstreamSession(parts.secrets, owner, token);

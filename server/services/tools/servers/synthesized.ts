@@ -15,7 +15,7 @@ import { initializedSession } from "../sessions/initialized-session.ts";
 import { subscriptionStream, sessionStream } from "../changes/listen.ts";
 import { acceptedAnswer, type Relay, relayAnswer, wholeAnswer, wholeRelayAnswer } from "../answers/relay.ts";
 import { cancellableRequest, cancelRequest } from "../forwarding/cancellation.ts";
-import { subscribed, unnoted } from "../sessions/session-notes.ts";
+import { subscribed, noteOrRefuse } from "../sessions/session-notes.ts";
 import type { SynthesizedServer } from "./synthesized-server.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { principalOf } from "../../../road/principal.ts";
@@ -85,7 +85,7 @@ async function serveHandshake(
   };
   if (message === null) {
     if (call.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
-    return (await unnoted(() => parts.sessionState.end(noted))) ?? ownAnswer(204, {});
+    return (await noteOrRefuse(() => parts.sessionState.end(noted))) ?? ownAnswer(204, {});
   }
   if (message.kind === "response") {
     await deliverClientAnswer(parts, token, String(message.id), exactValue(message.document.text()) as JsonObject);
@@ -101,7 +101,7 @@ async function serveHandshake(
   if (message.method === "logging/setLevel") {
     const { level } = message.params;
     if (!isLogLevel(level)) return refuse("rpc_invalid_params", "params.level must be one of the protocol's log levels.");
-    return (await unnoted(() => parts.sessionState.setLogLevel(noted, level))) ?? empty();
+    return (await noteOrRefuse(() => parts.sessionState.setLogLevel(noted, level))) ?? empty();
   }
   if (
     (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") &&

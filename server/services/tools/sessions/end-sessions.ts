@@ -7,7 +7,7 @@ import { dropSession, sessionHeaders } from "./session-pool.ts";
 
 const END_TIMEOUT_MS = 2_000;
 
-/** Tells the server that its session is not needed any more. Whether it takes that is its own business. Never rejects. */
+/** Tells the server that its session is no longer needed, whether or not the server supports that. Never rejects. */
 export async function endSession(session: PooledSession, send: ToolServerSend, abort = new AbortController()): Promise<void> {
   if (session.id === null) return;
   const response = await send({
@@ -39,7 +39,7 @@ export function endAllSessions(kept: KeptSessions): Promise<void> {
 /** As long as clients may come back the next day. */
 const MAX_IDLE_MS = 86_400_000;
 
-/** Ends those in which nothing has gone on for a day: many clients leave without a word. */
+/** Ends sessions without activity for a day: many clients leave without ending theirs. */
 export async function endIdleSessions(kept: KeptSessions, now = performance.now()): Promise<void> {
   const { sessions, feeds } = kept.memory;
   const idle: string[] = [];

@@ -9,7 +9,7 @@ import { JSON_AND_EVENTS, sessionHeaders } from "./session-pool.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { finalMessage, upstreamMessages } from "../forwarding/upstream-messages.ts";
 
-/** Whether the server does not know the session (any more): some say so as a bad request. */
+/** Whether the response says that the server does not know the session; some servers say so with a 400. */
 export async function forgotSession(response: Response): Promise<boolean> {
   if (response.status === 404) {
     void cancelQuietly(response.body);

@@ -5,7 +5,7 @@ import { LONGEST_URI } from "../../../kernel/operations/subscription-bounds.ts";
 import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-/** A refusal when it cannot be done. */
+/** Stores a session's subscription or its end for all processes. Returns a refusal when that fails. */
 export async function subscribed(
   { method, params }: RpcMessage,
   noted: SessionCredential,
@@ -15,15 +15,15 @@ export async function subscribed(
   if (uri.length > LONGEST_URI || !isStorableText(uri))
     return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
   let taken = true;
-  const lost = await unnoted(async () => {
+  const lost = await noteOrRefuse(async () => {
     if (method === "resources/unsubscribe") await sessionState.unsubscribe(noted, uri);
     else taken = await sessionState.subscribe(noted, uri);
   });
   return lost ?? (taken ? null : refuse("rpc_invalid_params", "The session subscribes to too many resources."));
 }
 
-/** What is said of a session has to be known to every process: a refusal when it cannot be. */
-export async function unnoted(note: () => Promise<void>): Promise<Refusal | null> {
+/** Stores a fact of a session that every process must know; a refusal when it cannot be stored. */
+export async function noteOrRefuse(note: () => Promise<void>): Promise<Refusal | null> {
   try {
     await note();
     return null;

@@ -14,7 +14,7 @@ import type { SynthesizedServer } from "../servers/synthesized-server.ts";
 import { methodNotServed } from "../servers/synthesized.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
-import { isConnecting } from "../definitions/told-instructions.ts";
+import { isConnecting } from "../definitions/guarded-instructions.ts";
 import { skillFileRefusal } from "./skill-action.ts";
 import { callSkillTool } from "./skill-calls.ts";
 import { instructionsFor } from "./skill-instructions.ts";

@@ -4,7 +4,7 @@ import { adminOfSignOn } from "../../../directory/identity/accounts.ts";
 import { identityProviders } from "../../../directory/identity/identity-providers.ts";
 import { signedOnAdmin } from "../../../directory/people/logins.ts";
 import { refuse, Refused, isRefusal } from "../../../kernel/errors.ts";
-import { placeOf } from "../../../kernel/http/ip-address.ts";
+import { networkOf } from "../../../kernel/http/ip-address.ts";
 import { readBody } from "../../../road/read-body.ts";
 import { planeOrigin } from "../../../services/sign-on/plane-origin.ts";
 import type { Arrived, Begun, SignOnPage } from "../../../services/sign-on/sign-on.ts";
@@ -65,7 +65,7 @@ async function arrived(call: Asked, page: SignOnPage, binding: string | null, ho
 }
 
 export async function formOf({ request, origin }: Pick<Asked, "request" | "origin">): Promise<URLSearchParams> {
-  const read = await readBody(request, FORM_BYTES, { place: placeOf(origin.address) });
+  const read = await readBody(request, FORM_BYTES, { place: networkOf(origin.address) });
   if (isRefusal(read)) throw new Refused(read);
   return new URLSearchParams(new TextDecoder().decode(read));
 }

@@ -9,10 +9,11 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, FileText, Trash2, Upload } from "lucide-react";
-import { type ReactNode, useId, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { PortalApiSchemas } from "../api/portal-api-schemas.generated.ts";
 import { portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
+import { UploadForm } from "../upload-form.tsx";
 
 type StoredFile = PortalApiSchemas["File"];
 
@@ -63,7 +64,7 @@ export function FilesPage(): ReactNode {
   return (
     <PageFrame product={t("product")} title={t("navFiles")} lead={t("filesLead")} width="reading">
       <div className="grid gap-4">
-        <StoreFile />
+        <UploadForm label={t("chooseFile")} action={t("storeFile")} icon={Upload} upload={store} queryKey="files" done={t("fileStored")} />
         {found.isPending && <Skeleton label={t("loading")} />}
         {found.isError && <ErrorState error={found.error} title={t("unreadable")} requestLabel={t("request")} />}
         {found.isSuccess && files.length === 0 && (
@@ -81,44 +82,6 @@ export function FilesPage(): ReactNode {
         <MoreButton list={found} label={t("more")} />
       </div>
     </PageFrame>
-  );
-}
-
-function StoreFile(): ReactNode {
-  const t = usePortalTexts();
-  const queries = useQueryClient();
-  const input = useRef<HTMLInputElement>(null);
-  const id = useId();
-  const stored = useMutation({
-    mutationFn: store,
-    async onSuccess() {
-      if (input.current !== null) input.current.value = "";
-      await queries.invalidateQueries({ queryKey: ["files"] });
-      tell(t("fileStored"));
-    },
-  });
-  return (
-    <Panel>
-      <form
-        className="grid gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const [file] = input.current?.files ?? [];
-          if (file !== undefined) stored.mutate(file);
-        }}
-      >
-        <label htmlFor={id} className="text-sm font-medium">
-          {t("chooseFile")}
-        </label>
-        <input ref={input} id={id} type="file" required className="block min-h-10 w-full min-w-0 text-sm" />
-        <FormError error={stored.error} />
-        <div>
-          <Button type="submit" look="primary" icon={Upload} busy={stored.isPending}>
-            {t("storeFile")}
-          </Button>
-        </div>
-      </form>
-    </Panel>
   );
 }
 

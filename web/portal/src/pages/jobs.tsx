@@ -9,10 +9,11 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleStop, Download, Layers, Play } from "lucide-react";
-import { type ReactNode, useId, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { PortalApiSchemas } from "../api/portal-api-schemas.generated.ts";
 import { portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
+import { UploadForm } from "../upload-form.tsx";
 
 type BatchJob = PortalApiSchemas["BatchJob"];
 
@@ -75,7 +76,15 @@ export function JobsPage(): ReactNode {
   return (
     <PageFrame product={t("product")} title={t("navJobs")} lead={t("jobsLead")} width="reading">
       <div className="grid gap-4">
-        <NewJob />
+        <UploadForm
+          label={t("chooseJobFile")}
+          accept=".jsonl,.ndjson,.txt"
+          action={t("makeJob")}
+          icon={Play}
+          upload={makeJob}
+          queryKey="jobs"
+          done={t("jobMade")}
+        />
         {found.isPending && <Skeleton label={t("loading")} />}
         {found.isError && <ErrorState error={found.error} title={t("unreadable")} requestLabel={t("request")} />}
         {found.isSuccess && jobs.length === 0 && (
@@ -93,44 +102,6 @@ export function JobsPage(): ReactNode {
         <MoreButton list={found} label={t("more")} />
       </div>
     </PageFrame>
-  );
-}
-
-function NewJob(): ReactNode {
-  const t = usePortalTexts();
-  const queries = useQueryClient();
-  const input = useRef<HTMLInputElement>(null);
-  const id = useId();
-  const made = useMutation({
-    mutationFn: makeJob,
-    async onSuccess() {
-      if (input.current !== null) input.current.value = "";
-      await queries.invalidateQueries({ queryKey: ["jobs"] });
-      tell(t("jobMade"));
-    },
-  });
-  return (
-    <Panel>
-      <form
-        className="grid gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const [file] = input.current?.files ?? [];
-          if (file !== undefined) made.mutate(file);
-        }}
-      >
-        <label htmlFor={id} className="text-sm font-medium">
-          {t("chooseJobFile")}
-        </label>
-        <input ref={input} id={id} type="file" required accept=".jsonl,.ndjson,.txt" className="block min-h-10 w-full min-w-0 text-sm" />
-        <FormError error={made.error} />
-        <div>
-          <Button type="submit" look="primary" icon={Play} busy={made.isPending}>
-            {t("makeJob")}
-          </Button>
-        </div>
-      </form>
-    </Panel>
   );
 }
 

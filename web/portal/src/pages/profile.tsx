@@ -9,10 +9,11 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleUser } from "lucide-react";
 import { type ReactNode, type SubmitEvent, useRef } from "react";
 import type { PortalProfile } from "../api/portal-records.ts";
-import { portalApi, ownSession } from "../portal-client.ts";
+import { portalApi } from "../portal-client.ts";
 import { OwnKeysPanel } from "../profile/own-keys.tsx";
 import { PrimaryGroupPanel } from "../profile/primary-group.tsx";
 import { PortalTwoFactor } from "../profile/portal-two-factor.tsx";
+import { PasswordFields, usePasswordChange } from "../profile/change-password.tsx";
 import { usePortalTexts } from "../translations.ts";
 
 function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
@@ -95,44 +96,13 @@ function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
 function PortalPassword(): ReactNode {
   const t = usePortalTexts();
   const form = useRef<HTMLFormElement>(null);
-  const change = useMutation({
-    mutationFn: (body: { current_password: string; new_password: string }) =>
-      portalApi.call("POST /v1/portal/auth/change-password", { body }),
-    async onSuccess(grant) {
-      form.current?.reset();
-      await ownSession.replace(grant);
-      tell(t("passwordChanged"));
-    },
-  });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
-    change.mutate({ current_password: String(given.get("current")), new_password: String(given.get("new")) });
-  };
+  const { submit, error, isPending } = usePasswordChange(() => form.current?.reset());
   return (
     <Panel title={t("password")}>
       <form ref={form} className="grid max-w-sm gap-4" onSubmit={submit}>
-        <TextField
-          label={t("currentPassword")}
-          name="current"
-          type="password"
-          autoComplete="current-password"
-          required
-          error={fieldMessageOf(change.error, "current_password")}
-        />
-        <TextField
-          label={t("newPassword")}
-          name="new"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={8}
-          hint={t("passwordHint")}
-          error={fieldMessageOf(change.error, "new_password")}
-        />
-        <FormError error={change.error} atFields={["current_password", "new_password"]} />
+        <PasswordFields error={error} />
         <div>
-          <Button type="submit" look="primary" busy={change.isPending}>
+          <Button type="submit" look="primary" busy={isPending}>
             {t("changePassword")}
           </Button>
         </div>

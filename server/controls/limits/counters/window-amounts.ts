@@ -1,16 +1,17 @@
 import type { Actual, BucketMeasure, Demand, Plan, WindowLimit, WindowMeasure } from "./counters.ts";
 
-/** What a call takes of a window while it is in flight. A soft window takes nothing before the actual use is known. */
+/** What a call in flight holds of a window. A soft window holds nothing before the actual use is known. */
 export function heldOf(window: WindowLimit, demand: Demand): number {
   if (!window.hard) return 0;
   return window.measure === "tokens" ? demand.tokens : window.measure === "micros" ? demand.micros : 0;
 }
 
-/** What is counted at once, because it cannot turn out less but by not happening. */
+/** What is counted when the call is admitted, because it is known in advance: requests and tool calls. */
 export function takenAtOnce(window: WindowLimit, demand: Demand): number {
   return window.measure === "requests" ? 1 : window.measure === "tool_calls" ? demand.toolCalls : 0;
 }
 
+/** What was actually used, in the unit of the window or bucket. */
 export function usedOf(measure: WindowMeasure | BucketMeasure, actual: Actual): number {
   switch (measure) {
     case "tokens":
@@ -26,8 +27,8 @@ export function usedOf(measure: WindowMeasure | BucketMeasure, actual: Actual): 
   }
 }
 
-/** What is left of `total` once `part` of it is taken away. */
-export function without(total: Actual, { input, output, micros }: Actual): Actual {
+/** `total` without `part`, never below zero. The number of requests stays. */
+export function minusActual(total: Actual, { input, output, micros }: Actual): Actual {
   return {
     requests: total.requests,
     input: Math.max(0, total.input - input),
@@ -36,17 +37,17 @@ export function without(total: Actual, { input, output, micros }: Actual): Actua
   };
 }
 
-/** The window of a call that is a run of its own: nobody asks for it again. */
+/** Whether the window belongs to a call that is a run of its own, so that no later call asks for it. */
 export function endsWithCall(window: WindowLimit): boolean {
   return window.truth === null && window.resetsAt === Number.POSITIVE_INFINITY;
 }
 
-/** Nobody can have used it uncounted: it began under limits that hold still. */
+/** Whether the window began after the limits were last changed, so that no use from before can be missing in it. */
 export function beginsAtZero({ since }: Plan, window: WindowLimit): boolean {
   return since !== undefined && window.startsAt > since;
 }
 
-/** What settling gives back of what was taken at once: of a call that never left, all of it. */
+/** What settling returns of `takenAtOnce`: all of it for a call that never left, else nothing. */
 export function givenBack(window: WindowLimit, demand: Demand, actual: Actual): number {
   return actual.requests === 0 ? takenAtOnce(window, demand) : 0;
 }

@@ -7,10 +7,10 @@ const FIRST_MS = 3_000;
 const NEXT_MS = 15_000;
 
 /**
- * Has `said` (null: nothing) said wherever a stream of events is silent, and never in the middle of an event. One timer for the whole
- * stream.
+ * Calls `say` with the keep-alive bytes `said` whenever an event stream has been silent for too long, and only between two events. A null
+ * `said` disables it. One timer serves the whole stream.
  */
-export function signOfLife(
+export function streamKeepAlive(
   said: Uint8Array | null,
   say: (said: Uint8Array) => void,
   [firstMs, nextMs]: readonly [number, number] = [FIRST_MS, NEXT_MS],

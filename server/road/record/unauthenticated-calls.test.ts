@@ -4,7 +4,7 @@ import type { NamedTenants } from "../../directory/named-tenants.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import { openCall } from "./open.ts";
-import { Strangers } from "./strangers.ts";
+import { UnauthenticatedCalls } from "./unauthenticated-calls.ts";
 
 const MINUTE = 60_000;
 
@@ -13,7 +13,7 @@ function setting(rowsPerMinute = 3) {
   const begun: AuditRow[] = [];
   const time = { now: 1_000 * MINUTE };
   const clock = { now: () => time.now, micros: () => time.now * 1000 } as Clock;
-  const strangers = new Strangers({
+  const strangers = new UnauthenticatedCalls({
     tenants: { exist: () => true, known: (id: string) => (id === "acme" ? true : undefined) } as unknown as NamedTenants,
     refused: { note: () => undefined },
     ledger: { begin: (row) => void begun.push({ ...row }), seal: async (row) => void sealed.push(row), accepting: () => true },

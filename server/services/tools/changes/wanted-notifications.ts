@@ -4,8 +4,8 @@ import { META } from "../../../wire/mcp/dialect.ts";
 import { answers, exactMessage } from "../../../wire/mcp/rpc.ts";
 import type { Asked } from "../forwarding/exchange.ts";
 
-/** The wanted notifications of a subscription, without its mark. */
-export async function* toldChanges(exchange: Asked, wanted: ChangeFilter): AsyncGenerator<JsonObject, void> {
+/** The notifications of a subscription that pass the filter, without the subscription id. */
+export async function* wantedNotifications(exchange: Asked, wanted: ChangeFilter): AsyncGenerator<JsonObject, void> {
   try {
     for await (const { text, value } of exchange.messages) {
       if (answers(value, exchange.id)) return;

@@ -2,10 +2,10 @@
 const RENEWED_AFTER = 1_000;
 
 /**
- * A map of entries that are there for a moment, thousands a second, whose values are small: what is large belongs on a `Roster`, which
- * says what a map of the engine holds on to. This one begins anew every thousand entries.
+ * A map for entries that live for a moment, thousands a second, with small values; large values belong on a `Roster`. The map is copied
+ * after every thousand additions, because an engine's map keeps the memory of deleted entries.
  */
-export class PassingMap<K, V> {
+export class ShortLivedMap<K, V> {
   private map = new Map<K, V>();
   private added = 0;
 

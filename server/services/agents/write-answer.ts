@@ -2,8 +2,8 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import { Malformed } from "../../wire/a2a/shapes.ts";
 
-/** What a writer gives, with what is told beside it, or why its dialect cannot say it. */
-export function written(write: () => Answer, headers: Readonly<Record<string, string>> = {}): Answer | Refusal {
+/** Runs a writer and adds headers to its answer; a refusal when the caller's dialect cannot express the result. */
+export function writeAnswer(write: () => Answer, headers: Readonly<Record<string, string>> = {}): Answer | Refusal {
   try {
     const answer = write();
     return { ...answer, headers: { ...answer.headers, ...headers } };

@@ -10,13 +10,13 @@ import { PartSlots } from "../../wire/a2a/part-slots.ts";
 import { present } from "../../wire/a2a/v03-parts.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
-import { noteUnreadable } from "./looked-at.ts";
+import { noteUnreadable } from "./inspect-event.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { knownTask, ownTaskOf } from "./own-tasks.ts";
 import { refusedPushConfig } from "./push-configs.ts";
 
-/** A message that may go to its agent: what it says there, and who keeps its names. */
-export interface GivenWork {
+/** A message that may be sent to its agent, with the names its caller uses for task and context. */
+export interface PreparedMessage {
   readonly passage: Passage<AgentUpstream>;
   /** As the agent is sent it. */
   readonly params: JsonObject;
@@ -45,8 +45,13 @@ function isNotTaken({ code }: Refusal, { abort }: Call): boolean {
   return NOT_TAKEN.has(code) || (code.startsWith("agent_") && code !== "agent_invalid_response");
 }
 
-/** Finds the task and context a message goes on with, and asks the gates whether the agent may be given it. */
-export async function givenWork(call: Call, route: AgentRoute, params: JsonObject, parts: AgentParts): Promise<GivenWork | Refusal> {
+/** Finds the task and context that a message continues, and asks the gates whether it may be sent to the agent. */
+export async function prepareMessage(
+  call: Call,
+  route: AgentRoute,
+  params: JsonObject,
+  parts: AgentParts,
+): Promise<PreparedMessage | Refusal> {
   const message = params.message as JsonObject;
   const { taskId, referenceTaskIds } = message;
   // The agent is asked for all of the history, which is kept, however little of it is wanted now.

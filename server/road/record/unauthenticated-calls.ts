@@ -3,13 +3,13 @@ import type { NamedTenants } from "../../directory/named-tenants.ts";
 import { type Clock, isoMicros } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { placeOf } from "../../kernel/http/ip-address.ts";
+import { networkOf } from "../../kernel/http/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { CallLedger } from "../../ledger/ledger.ts";
 import type { Call } from "../call.ts";
 import type { RefusedCredentials } from "./refused-credentials.ts";
 
-export interface StrangersParts {
+export interface UnauthenticatedCallsParts {
   readonly tenants: NamedTenants;
   readonly refused: Pick<RefusedCredentials, "note">;
   readonly ledger: CallLedger;
@@ -40,14 +40,14 @@ const ELSEWHERE = "elsewhere";
 /** Tenants of which one address has rows within a minute; what names others is told as naming none. */
 const MAX_TENANTS = 16;
 
-/** Callers that are nobody the gateway knows: what their calls leave on the record, and how much of it. */
-export class Strangers {
+/** Decides what calls without a valid credential leave on the record, and how much of it. */
+export class UnauthenticatedCalls {
   private places = new Map<string, Place>();
   private minute = 0;
   private asking = false;
-  private readonly parts: StrangersParts;
+  private readonly parts: UnauthenticatedCallsParts;
 
-  constructor(parts: StrangersParts) {
+  constructor(parts: UnauthenticatedCallsParts) {
     this.parts = parts;
   }
 
@@ -65,7 +65,7 @@ export class Strangers {
   turnAway(call: Call): Refusal | null {
     const now = this.parts.clock.now();
     this.turn(now);
-    const address = this.places.has(placeOf(call.ip)) || this.places.size < MAX_PLACES ? placeOf(call.ip) : ELSEWHERE;
+    const address = this.places.has(networkOf(call.ip)) || this.places.size < MAX_PLACES ? networkOf(call.ip) : ELSEWHERE;
     let place = this.places.get(address);
     if (place === undefined) this.places.set(address, (place = { calls: 0, told: new Map() }));
     place.calls++;

@@ -1,27 +1,27 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import type { Film } from "../../wire/media-asked.ts";
+import type { AskedVideo } from "../../wire/media-asked.ts";
 
-/** Tokens that a second of video comes to at most, as the vendors count it that bill by them. */
-export const FILMED_A_SECOND = 10_000;
+/** The most tokens that one second of video is billed as by vendors that bill video by tokens. */
+export const VIDEO_TOKENS_PER_SECOND = 10_000;
 /**
  * How long a video may come to be where neither its caller nor the model's record says: no provider served here makes longer ones
  * unasked.
  */
 const LONGEST_FILM = 30;
 
-/** Tokens that a request may come to be billed for: none where the model's record does not price them. */
-export function filmTokens(
+/** The most output tokens that a video request may be billed for; 0 where the model's record has no token prices. */
+export function billedVideoTokens(
   model: Pick<ModelEntry, "maxVideoDurationSeconds" | "supportedVideoDurations" | "priceSchedule">,
-  film: Pick<Film, "seconds">,
+  film: Pick<AskedVideo, "seconds">,
 ): number {
   const byTokens = model.priceSchedule.some(({ prices }) => prices.input !== null && prices.output !== null);
-  return byTokens ? Math.ceil(filmSeconds(model, film) * FILMED_A_SECOND) : 0;
+  return byTokens ? Math.ceil(billedVideoSeconds(model, film) * VIDEO_TOKENS_PER_SECOND) : 0;
 }
 
-/** Seconds of video that a request may come to be billed for. */
-export function filmSeconds(
+/** The most seconds of video that a request may be billed for. */
+export function billedVideoSeconds(
   model: Pick<ModelEntry, "maxVideoDurationSeconds" | "supportedVideoDurations">,
-  { seconds }: Pick<Film, "seconds">,
+  { seconds }: Pick<AskedVideo, "seconds">,
 ): number {
   if (seconds !== null) return seconds;
   const longest = Math.max(0, ...(model.supportedVideoDurations ?? []));

@@ -18,10 +18,10 @@ interface EndOfResponse {
 }
 
 /**
- * Writes the one row that tells what a response used; true once it is known to be there. The row is named in the response's
- * record after its begin marker is written and before it is, so that it is told once, whoever dies when.
+ * Writes the one audit row that reports what a stored response used; true once the row is known to exist. The row's id is stored with the
+ * response after its begin marker and before the row itself, so that whoever takes over writes it once.
  */
-export async function tellUse({ store, calls }: TellParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
+export async function writeUseRow({ store, calls }: TellParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
   let named = false;
   const tiers = tiersServed(end.usage.serving);
   const told = await calls.recordEvent(

@@ -1,5 +1,5 @@
-/** Subtypes of `llm` that ask no model. */
-export const MODEL_LISTINGS = [
+/** Audit subtypes of `llm` whose calls ask no model. */
+export const SUBTYPES_WITHOUT_MODEL = [
   ...["models_list", "model_detail", "gemini_models_list", "gemini_model_detail"],
   ...["file_upload", "file_list", "file_detail", "file_url", "file_content", "file_delete"],
   // Questions about a job, and what it came to: the model was asked when the job was submitted.

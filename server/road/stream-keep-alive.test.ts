@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { until } from "../../tests/support/until.ts";
-import { signOfLife } from "./sign-of-life.ts";
+import { streamKeepAlive } from "./stream-keep-alive.ts";
 
 const encoder = new TextEncoder();
 
 /** A stream that has given `pieces`, and how often it said since that it is there. */
 function silentBehind(...pieces: string[]): { said: number; readonly stop: () => void } {
   const stream = { said: 0, stop: () => sign.stop() };
-  const sign = signOfLife(encoder.encode(": there\n"), () => stream.said++, [5, 5]);
+  const sign = streamKeepAlive(encoder.encode(": there\n"), () => stream.said++, [5, 5]);
   for (const piece of pieces) sign.told(encoder.encode(piece));
   return stream;
 }

@@ -3,13 +3,13 @@ import type { Call } from "../call.ts";
 const LONGEST_AGENT = 128;
 const LONGEST_PATH = 128;
 
-/** Whoever showed no credential, or one that nobody has. */
-export function isStranger({ identity, row }: Call): boolean {
+/** Whether the caller showed no credential, or one that does not exist. */
+export function isUnauthenticated({ identity, row }: Call): boolean {
   return identity === null && row.api_key_id == null && row.gateway_user_id == null;
 }
 
-/** A stranger's row is small: they choose what they send and how often. */
-export function trimStrangerRow({ row, headers }: Call): void {
+/** Shortens the row of an unauthenticated call, whose content and number anybody can choose. */
+export function trimUnauthenticatedRow({ row, headers }: Call): void {
   row.user_agent = row.user_agent?.slice(0, LONGEST_AGENT) ?? null;
   row.endpoint = row.endpoint?.slice(0, LONGEST_PATH) ?? null;
   row.request_id = null;

@@ -7,7 +7,7 @@ import { OutcomeWriter } from "./outcome-writer.ts";
 const GIVEN_AT_ONCE = 16;
 const TAKEN_AT_ONCE = 8;
 
-export interface AnswerGiverParts {
+export interface AnswerDeliveryParts {
   readonly store: BatchStore;
   readonly finishLine: (job: BatchJob, line: LineToGive, recorded: boolean) => Promise<BackgroundAnswer | null>;
   /** The chain that rows of this process go to, and a wait until all that is in its journal is in the database. */
@@ -16,9 +16,9 @@ export interface AnswerGiverParts {
   readonly log: Log;
 }
 
-/** Gives what came back from batches of providers to the lines that left in them. */
-export class AnswerGiver {
-  private readonly parts: AnswerGiverParts;
+/** Hands results of providers' batches to the lines that were waiting for them. */
+export class AnswerDelivery {
+  private readonly parts: AnswerDeliveryParts;
   private readonly owner: string;
   private readonly stopping: AbortSignal;
   private readonly writer: OutcomeWriter;
@@ -32,7 +32,7 @@ export class AnswerGiver {
   private jobs: readonly JobToRun[] = [];
   private round: Promise<void> | null = null;
 
-  constructor(parts: AnswerGiverParts, owner: string, stopping: AbortSignal) {
+  constructor(parts: AnswerDeliveryParts, owner: string, stopping: AbortSignal) {
     this.parts = parts;
     this.owner = owner;
     this.stopping = stopping;

@@ -7,10 +7,10 @@ interface Share {
 }
 
 /**
- * Whose turn it is: the tenant for whom the fewest lines were begun of late, and of its jobs the one with the fewest. A
- * short job beside a long one is done almost as soon as alone, and who has many jobs gets no more than who has one.
+ * Fair scheduling of batch lines: the tenant with the fewest recently started lines is next, and within it the job with the fewest. A short
+ * job beside a long one takes little longer than alone, and a tenant gains nothing by submitting many jobs.
  */
-export class Turns {
+export class FairTurns {
   private readonly shares = new Map<string, Share>();
   private readonly now: () => number;
 

@@ -11,8 +11,8 @@ export function isConnecting(method: string | null | undefined): boolean {
   return CONNECTING.has(method);
 }
 
-/** What a server tells models how to use it, as the gates let the caller's group have it; null where it may not. */
-export async function toldInstructions<T extends JsonValue>(
+/** A server's instructions to models as the gates leave them for the caller's group; null when they are withheld. */
+export async function guardedInstructions<T extends JsonValue>(
   call: Call,
   instructions: T,
   { gates }: Pick<ToolParts, "gates">,
@@ -25,15 +25,15 @@ export async function toldInstructions<T extends JsonValue>(
   return isObject(one) ? (one.instructions ?? null) : null;
 }
 
-/** The text of an answer with the instructions that the caller may have; null where it can stay as it is. */
-export async function toldInstructionsText(
+/** The text of an answer with guarded instructions; null when it stays unchanged. */
+export async function guardedInstructionsText(
   call: Call,
   { text, value }: { readonly text: string; readonly value: JsonObject },
   parts: Pick<ToolParts, "gates">,
 ): Promise<string | null> {
   const { result } = value;
   if (!isObject(result) || result.instructions == null) return null;
-  const told = await toldInstructions(call, result.instructions, parts);
+  const told = await guardedInstructions(call, result.instructions, parts);
   if (told === result.instructions) return null;
   return edited(text, {
     result: edited(memberText(text, "result") ?? "{}", { instructions: told === null ? null : JSON.stringify(told) }),

@@ -8,12 +8,12 @@ import type { PicturesRequest } from "../../../wire/images/pictures-request.ts";
 import { plausibleUsage, type Usage } from "../../../wire/usage.ts";
 import type { WholeAnswerReading } from "../requests/model-request.ts";
 
-/** What prices of pictures go by. */
+/** The usage that image prices are applied to. */
 export function pictureUsage({ pictures: { asked } }: PicturesRequest, usage: Usage): Usage {
   return asked === undefined ? usage : { ...usage, imagesAsked: asked };
 }
 
-/** Usage as OpenAI tells it of pictures. */
+/** Usage in the shape of OpenAI's image answers. */
 export function pictureTokens(usage: Usage): JsonObject {
   const input = usage.inputUncached + usage.cacheRead;
   return {
@@ -24,8 +24,8 @@ export function pictureTokens(usage: Usage): JsonObject {
   };
 }
 
-/** The answer with what it cost. */
-export function toldPictures(call: Call, model: ModelEntry, body: JsonObject, used: Usage): WholeAnswerReading {
+/** The image answer with its usage. */
+export function imageAnswer(call: Call, model: ModelEntry, body: JsonObject, used: Usage): WholeAnswerReading {
   const usage = plausibleUsage(used) ?? onlyPictures(used.images ?? 0);
   const cost = costAt(model.priceSchedule, usage, arrivalOf(call));
   const all = { ...body, gw_cost_usd: cost === null ? null : usdFromMicros(cost.micros), gw_model_id: model.id };

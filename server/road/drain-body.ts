@@ -4,8 +4,8 @@ import type { StreamAnswer } from "./answer.ts";
 /** How long an upstream that has said its last word may take to end its body. */
 const CLOSING_MS = 1_000;
 
-/** Reads to the body's end, so that the connection can serve again; one that stays open is closed. */
-export async function readOut(reader: StreamAnswer["upstream"]): Promise<void> {
+/** Reads a body to its end so that the connection can be used again; closes one that stays open. */
+export async function drainBody(reader: StreamAnswer["upstream"]): Promise<void> {
   const timer = setTimeout(() => void cancelQuietly(reader), CLOSING_MS);
   try {
     while (!(await reader.read()).done);

@@ -3,26 +3,29 @@ import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import { arrivalOf, type Call } from "../../../road/call.ts";
 import { knowledgeBytes } from "../../../road/knowledge.ts";
 import { governanceOf } from "../../../road/parameter-governance.ts";
-import { asksForWriting } from "../../../road/target.ts";
+import { asksForText } from "../../../road/target.ts";
 import type { RequestView } from "../../../road/view.ts";
 import type { LimitedCall } from "../limited-call.ts";
 import { unpricedRefusal } from "../limit-refusals.ts";
 import type { CallPlan } from "../plans/plan.ts";
 import {
-  dearest,
+  highestCost,
   demandOf,
-  ofFilm,
-  ofPictures,
-  ofReranking,
-  ofSound,
-  ofSpeech,
+  worstCaseOfVideo,
+  worstCaseOfImages,
+  worstCaseOfReranking,
+  worstCaseOfAudio,
+  worstCaseOfSpeech,
   type WorstCase,
-  withoutOutput,
+  worstCaseWithoutOutput,
   worstCaseOf,
 } from "../plans/worst-case.ts";
 
-/** A call as it comes to the gate: what it may come to at most, and what is held for it. A refusal where that has no price. */
-export function arrive(
+/**
+ * Works out the most a call can cost and what is held for it. Returns a refusal when that cannot be bounded, or has no price although a
+ * budget stops hard.
+ */
+export function prepareAdmission(
   call: Call,
   view: RequestView,
   model: ModelEntry,
@@ -46,7 +49,7 @@ export function arrive(
     };
   if (view.sound?.seconds === null) return refuse("audio_length_unknown");
   const rules = governanceOf(call, model);
-  const writes = asksForWriting(view.target);
+  const writes = asksForText(view.target);
   const bounded = worstCaseOf(model, view, {
     at: arrivalOf(call),
     bodyBytes: view.sound?.textBytes ?? view.film?.textBytes ?? view.pictures?.shown?.textBytes ?? bytesOf(call),
@@ -54,8 +57,8 @@ export function arrive(
     outputCeiling: rules.maxOutputTokens,
   });
   const worst = writes ? bounded : ofMedia(model, view, bounded);
-  if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null)
-    return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
+  if (any(({ needsPrice }) => needsPrice) && highestCost(model, worst) === null)
+    return unpricedRefusal(model, highestCost(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
   return {
     id: call.id,
     call,
@@ -80,9 +83,9 @@ function ofMedia(
   { film, pictures, sound, reranking, spokenCharacters = 0 }: RequestView,
   bounded: WorstCase,
 ): WorstCase {
-  if (film !== undefined) return ofFilm(model, bounded, film);
-  if (pictures !== undefined) return ofPictures(model, bounded, pictures);
-  if (sound?.seconds != null) return ofSound(bounded, sound.seconds);
-  if (reranking !== undefined) return ofReranking(bounded, reranking);
-  return spokenCharacters > 0 ? ofSpeech(model, bounded, spokenCharacters) : withoutOutput(bounded);
+  if (film !== undefined) return worstCaseOfVideo(model, bounded, film);
+  if (pictures !== undefined) return worstCaseOfImages(model, bounded, pictures);
+  if (sound?.seconds != null) return worstCaseOfAudio(bounded, sound.seconds);
+  if (reranking !== undefined) return worstCaseOfReranking(bounded, reranking);
+  return spokenCharacters > 0 ? worstCaseOfSpeech(model, bounded, spokenCharacters) : worstCaseWithoutOutput(bounded);
 }

@@ -7,7 +7,7 @@ import type { AgentEvent } from "../../wire/a2a/shapes.ts";
 import { isObject } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 
-/** Says on the row that something could not be looked into, where something would have looked. */
+/** Records on the row that content could not be inspected although a guardrail or policy would have looked at it. */
 export function noteUnreadable(
   call: Call,
   gates: Pick<Gates, "looksAt">,
@@ -17,20 +17,20 @@ export function noteUnreadable(
   if (unreadable && gates.looksAt(call, surface)) call.row.guardrails_skipped = true;
 }
 
-/** A text of an agent's, by itself. */
-export function saidSlot(text: string, owner: object): TextSlot & { text: string } {
+/** A single text of an agent as a slot of its own. */
+export function textSlotOf(text: string, owner: object): TextSlot & { text: string } {
   const slot = { role: "assistant" as const, kind: "text" as const, owner, text, replace: (other: string) => void (slot.text = other) };
   return slot;
 }
 
 /**
- * Has everything looked at that an agent says in one event; what may not be said is put otherwise in place. `before`: how what
- * went out of its artifact ended, which this goes on with.
+ * Runs the gates over everything an agent says in one event, replacing texts in place. `before`: the end of the artifact text already sent,
+ * which this event continues. Returns a refusal when the event may not be sent.
  */
-export async function lookedAt(call: Call, gates: Gates, event: AgentEvent, before = ""): Promise<Refusal | null> {
+export async function inspectEvent(call: Call, gates: Gates, event: AgentEvent, before = ""): Promise<Refusal | null> {
   const found = new PartSlots("assistant").event(event);
   const { artifact } = event.value;
-  const slots = before === "" || !isObject(artifact) ? found.slots : [saidSlot(before, artifact), ...found.slots];
+  const slots = before === "" || !isObject(artifact) ? found.slots : [textSlotOf(before, artifact), ...found.slots];
   const refusal = await gates.inspect(call, "a2a_outbound", slots);
   noteUnreadable(call, gates, "a2a_outbound", found);
   return refusal;

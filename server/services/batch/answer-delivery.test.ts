@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { until } from "../../../tests/support/until.ts";
 import type { JobToRun } from "../../directory/batch/batch-store.ts";
 import { jsonLog } from "../../kernel/log.ts";
-import { AnswerGiver, type AnswerGiverParts } from "./answer-giver.ts";
+import { AnswerDelivery, type AnswerDeliveryParts } from "./answer-delivery.ts";
 
-type Finish = AnswerGiverParts["finishLine"];
+type Finish = AnswerDeliveryParts["finishLine"];
 const job = (id: string) => ({ id, tenant_id: "t", mode: "provider", status: "in_progress" }) as JobToRun;
 const answer = { id: "c", status: 200, body: "{}", errorType: null, errorMessage: null, admitted: true, interrupted: false, refusal: null };
 
@@ -45,7 +45,7 @@ function givingTo(lines: Readonly<Record<string, number>>, finishLine: Finish = 
   };
   const parts = { store, finishLine, chain: "c", shipped: async () => {}, log: { ...jsonLog("error"), error: () => {} } };
   const stopping = new AbortController();
-  const giver = new AnswerGiver(parts as unknown as AnswerGiverParts, "p", stopping.signal);
+  const giver = new AnswerDelivery(parts as unknown as AnswerDeliveryParts, "p", stopping.signal);
   return {
     giver,
     states,

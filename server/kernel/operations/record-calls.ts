@@ -1,2 +1,0 @@
-/** Subtypes of calls about what was recorded, and of what is reported for the record: they do nothing themselves. */
-export const RECORD_CALLS = ["run_end", "run_inspect", "otel_traces"] as const;
