@@ -106,7 +106,7 @@ export const mcpHealth = z
 
 export const refreshBody = z
   .strictObject({
-    access_token: bearerKey.optional().meta({ description: "Shown to a server behind OAuth for this discovery alone, and not kept" }),
+    access_token: bearerKey.optional().meta({ description: "Sent to a server behind OAuth for this discovery only, and not stored" }),
   })
   .meta({ id: "RefreshCapabilities" });
 

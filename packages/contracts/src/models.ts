@@ -45,7 +45,7 @@ const priceTier = z
   .strictObject({ above_input_tokens: z.number().int().min(1).max(1_000_000_000), ...pricesSet })
   .meta({
     id: "PriceTier",
-    description: "Prices of a whole call whose input, cached or not, is longer. One that is left out is that of the tier below.",
+    description: "Prices of a whole call whose input, cached or not, is longer. A missing price is that of the tier below.",
   });
 
 const differ = <T>(items: readonly T[], key: (item: T) => unknown) => new Set(items.map(key)).size === items.length;
@@ -87,7 +87,7 @@ const priceChange = z
   })
   .meta({
     id: "PriceChange",
-    description: "Prices that take the place of all others, tiers included, from a moment on. One that is left out is unpriced.",
+    description: "Prices that replace all others, tiers included, from a given time on. A missing price is unpriced.",
   });
 const priceChanges = z
   .array(priceChange)
@@ -98,10 +98,10 @@ const token = z.string().trim().min(1).max(50);
 const setUnitPrice = z.number().min(0).max(1_000);
 const imagePrice = z
   .strictObject({ quality: token.optional(), size: token.optional(), usd: setUnitPrice })
-  .meta({ id: "ImagePrice", description: "US dollars for one image of a quality and size; what is left out fits all." });
+  .meta({ id: "ImagePrice", description: "US dollars for one image of a quality and size; a missing member matches all." });
 const videoPrice = z
   .strictObject({ resolution: token.optional(), usd_per_second: setUnitPrice })
-  .meta({ id: "VideoPrice", description: "US dollars for a second of video of a resolution; left out, it fits all." });
+  .meta({ id: "VideoPrice", description: "US dollars for a second of video of a resolution; a missing resolution matches all." });
 const seconds = z.number().positive().max(86_400);
 const count = z.number().int().min(1).max(1_000_000_000_000).nullable();
 
@@ -168,9 +168,7 @@ const written = {
     .boolean()
     .nullable()
     .optional()
-    .describe(
-      "whether it accepts system messages inside a conversation (Anthropic's format); null: decided by the catalog, like the next " + "one",
-    ),
+    .describe("whether it accepts system messages inside a conversation (Anthropic's format); null: decided by the catalog, like the next"),
   supports_sampling: z.boolean().nullable().optional().describe("whether it accepts temperature, top_p and top_k"),
   max_tokens_parameter: maxTokensParameter.nullable().optional().describe("instead of the provider's"),
   rate_limit_rpm: count.optional().describe("requests a minute over all groups"),

@@ -32,7 +32,7 @@ export const mediaLimits = z
     other_mb: z.number().int().min(1).max(256).nullable().optional(),
     group_storage_mb: megabytes.describe("maximum total size of one resource group's files"),
   })
-  .meta({ id: "MediaLimits", description: "MiB; null, or left out: as for everybody, and no bound for a group." });
+  .meta({ id: "MediaLimits", description: "MiB; null or missing: the general limit, and none for a group's total." });
 
 export const tenantSlug = z
   .string()
