@@ -17,7 +17,7 @@ export const passwordText = z
   .max(4 * LONGEST_PASSWORD);
 const breakGlass = z
   .boolean()
-  .describe("whether they may sign in with their password where the tenant has switched passwords off; for owners to give");
+  .describe("whether they may sign in with their password although the tenant has switched passwords off; only owners can set this");
 const email = z.email().max(320).nullable();
 
 export const adminUserCreate = z
@@ -26,7 +26,7 @@ export const adminUserCreate = z
     password: newPasswordText,
     email: email.optional(),
     display_name: displayName.optional(),
-    role: anyRole.optional().describe("left out: owner when a system admin creates a tenant's admin, viewer when a tenant admin does"),
+    role: anyRole.optional().describe("default: owner if a system admin creates a tenant's admin, viewer if a tenant admin does"),
     is_active: z.boolean().optional(),
     break_glass: breakGlass.optional(),
   })
@@ -39,7 +39,7 @@ export const adminUserUpdate = z
     role: anyRole.optional(),
     is_active: z.boolean().optional().describe("false ends the user's tokens"),
     break_glass: breakGlass.optional(),
-    password: newPasswordText.optional().describe("ends the user's tokens; one's own is changed with change-password"),
+    password: newPasswordText.optional().describe("ends the user's tokens; change your own with change-password"),
   })
   .meta({ id: "AdminUserUpdate" });
 

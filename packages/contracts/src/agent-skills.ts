@@ -7,12 +7,8 @@ const scriptPath = z.string().regex(/^(?:\*|scripts\/[^\0]{1,247})$/, "must be *
 export const agentSkillUpdate = z
   .strictObject({
     enabled: z.boolean().optional(),
-    allow_local_export: z.boolean().optional().describe("whether who may use it may take it home from the portal as a ZIP"),
-    approval_required_scripts: z
-      .array(scriptPath)
-      .max(512)
-      .optional()
-      .describe("scripts that run only once somebody approved it; * stands for all"),
+    allow_local_export: z.boolean().optional().describe("whether people who may use it may download it from the portal as a ZIP"),
+    approval_required_scripts: z.array(scriptPath).max(512).optional().describe("scripts whose runs need approval; * means all"),
   })
   .meta({ id: "AgentSkillUpdate" });
 
@@ -21,13 +17,13 @@ export const agentSkill = z
     id: z.string(),
     tenant_id: z.string(),
     name: z.string(),
-    description: z.string().describe("of the published version; before there is one, of the first"),
+    description: z.string().describe("of the published version, or of the first if none is published"),
     enabled: z.boolean(),
     allow_local_export: z.boolean(),
     approval_required_scripts: z.array(z.string()),
-    published_version: z.number().int().nullable().describe("what is served; null until one was published"),
+    published_version: z.number().int().nullable().describe("the version that is served; null until one is published"),
     latest_version: z.number().int(),
-    execution_count: z.number().int().describe("scripts of it that were run"),
+    execution_count: z.number().int().describe("number of script runs"),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -43,7 +39,7 @@ const skillFile = z.strictObject({
 const versionFacts = {
   skill_id: z.string(),
   version: z.number().int(),
-  digest: z.string().describe("of all files with their paths and whether they run"),
+  digest: z.string().describe("over all files, their paths and which are executable"),
   description: z.string(),
   file_count: z.number().int(),
   size_bytes: z.number().int(),
@@ -57,8 +53,8 @@ export const agentSkillVersion = z.strictObject(versionFacts).meta({ id: "AgentS
 export const agentSkillVersionWithFiles = z
   .strictObject({
     ...versionFacts,
-    frontmatter: z.record(z.string(), z.unknown()).describe("of SKILL.md, every value as the text it is written as"),
-    warnings: z.array(z.string()).describe("what other hosts may stumble over"),
+    frontmatter: z.record(z.string(), z.unknown()).describe("of SKILL.md, every value as written"),
+    warnings: z.array(z.string()).describe("what other hosts may not accept"),
     files: z.array(skillFile),
   })
   .meta({ id: "AgentSkillVersionWithFiles" });
@@ -67,7 +63,7 @@ export const agentSkillImport = z
   .strictObject({
     skill: agentSkill,
     version: agentSkillVersionWithFiles,
-    created: z.boolean().describe("false: the skill had a version of these very files, which is the one told"),
+    created: z.boolean().describe("false: the skill already had a version with these exact files, which is returned"),
   })
   .meta({ id: "AgentSkillImport" });
 
@@ -98,7 +94,7 @@ export const agentSkillTrialRequest = z
     script: z.string().min(1).max(500).describe("a file of the version in scripts/"),
     args: z.array(z.string().max(10_000)).max(256).optional(),
     stdin: z.string().max(1_000_000).optional(),
-    timeout_seconds: z.number().int().min(1).max(60).optional().describe("30 when left out"),
+    timeout_seconds: z.number().int().min(1).max(60).optional().describe("default: 30"),
   })
   .meta({ id: "AgentSkillTrialRequest" });
 
@@ -106,28 +102,23 @@ export const agentSkillTrial = z
   .strictObject({
     script: z.string(),
     version: z.number().int(),
-    end: z.enum(["exited", "deadline", "output_too_large", "aborted"]).describe("why it is over"),
+    end: z.enum(["exited", "deadline", "output_too_large", "aborted"]).describe("why it has ended"),
     exit_code: z.number().int().nullable(),
     stdout: z.string().describe("at most 100,000 characters, as the next"),
     stderr: z.string(),
-    files: z.array(z.strictObject({ name: z.string(), size: z.number().int() })).describe("what it left in /output, which is not kept"),
+    files: z.array(z.strictObject({ name: z.string(), size: z.number().int() })).describe("files it left in /output, which are not kept"),
     duration_ms: z.number(),
     sandbox: z.string(),
   })
   .meta({ id: "AgentSkillTrial" });
 
 export const skillImportQuery = z.strictObject({
-  path: z
-    .string()
-    .min(1)
-    .max(500)
-    .optional()
-    .describe("of a Git bundle: the folder of the repository that is the skill; its root when left out"),
-  ref: z.string().min(1).max(200).optional().describe("of a Git bundle: the branch or tag; its head when left out"),
+  path: z.string().min(1).max(500).optional().describe("of a Git bundle: the repository folder that contains the skill; default: its root"),
+  ref: z.string().min(1).max(200).optional().describe("of a Git bundle: the branch or tag; default: its head"),
 });
 
 export const skillExportQuery = z.strictObject({
-  layout: z.enum(["root", "folder"]).optional().describe("folder: everything in one folder named as the skill; root when left out"),
+  layout: z.enum(["root", "folder"]).optional().describe("folder: everything in one folder named after the skill; default: root"),
 });
 
 const skillIds = z.array(skillId).min(1).max(1000);
@@ -152,7 +143,7 @@ export const groupSkill = z
     enabled: z.boolean(),
     published_version: z.number().int().nullable(),
     inherited: z.boolean().describe("false: granted to this group itself"),
-    bound_group_id: recordId.describe("the group it is granted to, this one or the nearest that hands it down"),
+    bound_group_id: recordId.describe("the group with the grant: this one or the nearest above from which it is inherited"),
     bound_group_name: z.string(),
   })
   .meta({ id: "GroupSkill" });
@@ -162,7 +153,7 @@ export const skillGroup = z
     id: recordId,
     name: z.string(),
     inherited: z.boolean().describe("false: granted to this group itself"),
-    bound_group_id: recordId.describe("the group it is granted to, this one or the nearest that hands it down"),
+    bound_group_id: recordId.describe("the group with the grant: this one or the nearest above from which it is inherited"),
     bound_group_name: z.string(),
   })
   .meta({ id: "SkillGroup" });

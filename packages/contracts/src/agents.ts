@@ -11,15 +11,15 @@ const AGENT_AUTH_TYPES = ["none", "api_key", "bearer", "oauth_client"] as const;
 const credentials = z
   .strictObject({
     value: visible.optional().describe("of api_key and bearer: the key or token"),
-    header: headerName.optional().describe("of api_key: the header that carries it; X-API-Key when left out"),
-    token_url: httpUrl.optional().describe("of oauth_client: where the gateway gets its tokens with the client-credentials grant"),
+    header: headerName.optional().describe("of api_key: the header that carries it; default: X-API-Key"),
+    token_url: httpUrl.optional().describe("of oauth_client: the token endpoint for the client-credentials grant"),
     client_id: visible.optional(),
     client_secret: visible.optional(),
     scope: z.string().max(1000).optional(),
   })
   .nullable()
   .optional()
-  .describe("write-only; null takes them away");
+  .describe("write-only; null removes them");
 
 const credentialSettings = z
   .strictObject({
@@ -37,7 +37,7 @@ const keyText = z.string().regex(/^[A-Za-z0-9_-]{1,2000}$/, "must be base64url")
 const publicKey = z
   .strictObject({
     kty: z.enum(["OKP", "EC", "RSA"]),
-    kid: z.string().min(1).max(200).optional().describe("left out: it is tried for signatures of any name"),
+    kid: z.string().min(1).max(200).optional().describe("if missing: tried for signatures of any name"),
     crv: z.string().max(40).optional(),
     x: keyText.optional(),
     y: keyText.optional(),
@@ -56,35 +56,30 @@ const written = {
     .max(10)
     .nullable()
     .optional()
-    .describe("public keys (JWK, RFC 7517) one of which has to have signed the agent's card; null: see card_keys_url"),
+    .describe("public keys (JWK, RFC 7517), one of which must have signed the agent's card; null: see card_keys_url"),
   card_keys_url: httpUrl
     .nullable()
     .optional()
     .describe(
-      "a key set one of whose keys has to have signed the card; without either, keys that the card names on the agent's own host are",
+      "a key set, one of whose keys must have signed the card; without either, keys that the card names on the agent's own host count",
     ),
 
   description: description.optional(),
   direction: z
     .enum(["outbound", "inbound"])
     .optional()
-    .describe("outbound (when left out): an agent of others that this tenant calls; inbound: one of the tenant's own that others call"),
-  card_url: httpUrl.nullable().optional().describe("where the agent's card is, if not at the well-known place below base_url"),
-  auth_type: z.enum(AGENT_AUTH_TYPES).optional().describe("how the gateway shows itself to the agent; none when left out"),
+    .describe("outbound (default): a third-party agent that this tenant calls; inbound: one of the tenant's own that others call"),
+  card_url: httpUrl.nullable().optional().describe("address of the agent's card, if not at the well-known path below base_url"),
+  auth_type: z.enum(AGENT_AUTH_TYPES).optional().describe("how the gateway authenticates to the agent; default: none"),
   credentials,
-  timeout: z
-    .number()
-    .positive()
-    .max(3600)
-    .optional()
-    .describe("seconds an answer may take to begin, and a whole one to end; 60 when left out"),
+  timeout: z.number().positive().max(3600).optional().describe("seconds until an answer must begin, and a whole one end; default: 60"),
   enabled: z.boolean().optional(),
-  skills_allowed: skillIds.nullable().optional().describe("of the agent's skills those anybody may use; null: all"),
+  skills_allowed: skillIds.nullable().optional().describe("the agent's skills that anybody may use; null: all"),
   resource_group_id: recordId
     .nullable()
     .optional()
     .describe(
-      "the group with whose credentials the agent itself calls the gateway: such calls are the agent's, and it alone may carry its delegations on",
+      "the group with whose credentials the agent itself calls the gateway: such calls count as the agent's, and only it may continue its delegations",
     ),
 };
 
@@ -92,7 +87,7 @@ export const agentCreate = z
   .strictObject({
     card_name: cardName.describe("the path segment of the governed endpoint"),
     name: recordName,
-    base_url: httpUrl.nullable().optional().describe("where the agent is; card_url or base_url is required"),
+    base_url: httpUrl.nullable().optional().describe("address of the agent; card_url or base_url is required"),
     ...written,
   })
   .meta({ id: "AgentCreate" });
@@ -106,8 +101,8 @@ const cardDifference = z
     skills_added: z.array(z.string()),
     skills_removed: z.array(z.string()),
     skills_changed: z.array(z.string()),
-    changes: z.array(z.string()).describe("what else is different, each in words"),
-    grants_to_confirm: z.array(recordId).describe("grants that were given for other skills, and open nothing until they are confirmed"),
+    changes: z.array(z.string()).describe("other differences, in words"),
+    grants_to_confirm: z.array(recordId).describe("grants that were given for other skills and have no effect until confirmed"),
   })
   .meta({ id: "AgentCardDifference" });
 
@@ -121,9 +116,9 @@ const cardSignature = z
   .strictObject({
     status: z
       .enum(["unsigned", "unverified", "verified", "failed"])
-      .describe("unverified: signed, and nothing says with whose keys; failed: with none of the keys that are trusted"),
+      .describe("unverified: signed, but nothing says with whose keys; failed: with none of the trusted keys"),
     kid: z.string().nullable(),
-    trusted_by: z.enum(["card_keys", "card_keys_url", "agent_host"]).nullable().describe("who says that the keys are the agent's"),
+    trusted_by: z.enum(["card_keys", "card_keys_url", "agent_host"]).nullable().describe("who vouches that the keys are the agent's"),
     detail: z.string(),
   })
   .meta({ id: "AgentCardSignature" });
@@ -144,7 +139,7 @@ export const agent = z
     has_credentials: z.boolean(),
     credential_settings: credentialSettings
       .nullable()
-      .describe("what is no secret in credentials, and which secrets there are; null where there are none that can be opened"),
+      .describe("the non-secret parts of credentials, and which secrets are set; null if there are none that can be decrypted"),
     timeout: z.number(),
     enabled: z.boolean(),
     skills_allowed: z.array(z.string()).nullable(),
@@ -153,20 +148,20 @@ export const agent = z
     card_keys_url: z.string().nullable(),
     card_signature: cardSignature
       .nullable()
-      .describe("what the signatures of its card came to when it was last looked at; a card whose signatures failed is not taken over"),
-    endpoint_url: z.string().nullable().describe("where the agent is called, as its card says"),
+      .describe("result of the last check of its card's signatures; a card whose signatures failed is not used"),
+    endpoint_url: z.string().nullable().describe("address at which the agent is called, from its card"),
     protocol_version: z.string().nullable().describe("of A2A, recorded at discovery; null until a card was found"),
-    dialect: z.enum(["http_json", "jsonrpc"]).nullable().describe("the binding the agent is spoken to in"),
+    dialect: z.enum(["http_json", "jsonrpc"]).nullable().describe("the protocol binding used with the agent"),
     upstream_card: card.nullable(),
     published_card: card
       .nullable()
       .describe(
-        "what is served in the agent's place at GW_PUBLIC_URL, or where it is not set at the address this process serves calls at, with our signature; where neither is known, addresses are paths and nothing is signed",
+        "the card that the gateway serves for the agent at GW_PUBLIC_URL, or otherwise at this process's own address, with the gateway's signature; if neither is known, addresses are relative and nothing is signed",
       ),
     discovered_at: timestamp.nullable(),
     is_healthy: z.boolean().nullable(),
     health_checked_at: timestamp.nullable(),
-    discovery: discovery.optional().describe("of a create, and of a change of where or how the agent is asked: what the discovery came to"),
+    discovery: discovery.optional().describe("after a create, and after a change of address or authentication: the result of discovery"),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -183,8 +178,8 @@ export const agentHealth = z
 const decision = z.enum(["allow", "approval_required", "deny"]);
 
 const grantWritten = {
-  skill_ids: skillIds.nullable().optional().describe("of the agent's skills those that the groups may use; null: all"),
-  decision: decision.optional().describe("allow when left out"),
+  skill_ids: skillIds.nullable().optional().describe("the agent's skills that the groups may use; null: all"),
+  decision: decision.optional().describe("default: allow"),
   max_depth: z
     .number()
     .int()
@@ -192,9 +187,9 @@ const grantWritten = {
     .max(32)
     .nullable()
     .optional()
-    .describe("longest chain of agents at whose end this one may be called; null: no such bound"),
+    .describe("maximum length of the chain of agents at whose end this one may be called; null: unlimited"),
   enabled: z.boolean().optional(),
-  approval_timeout_seconds: z.number().int().min(1).max(604_800).optional().describe("900 when left out"),
+  approval_timeout_seconds: z.number().int().min(1).max(604_800).optional().describe("default: 900"),
   approver_group_ids: z
     .array(recordId)
     .max(100)
@@ -202,7 +197,7 @@ const grantWritten = {
     .describe("groups whose members may resolve approvals; empty: the requester's own group"),
 };
 
-const groupIds = z.array(recordId).max(1000).describe("resource groups it holds for, with those below that inherit from them");
+const groupIds = z.array(recordId).max(1000).describe("resource groups to which it applies, with those below that inherit from them");
 
 export const agentGrantCreate = z
   .strictObject({ agent_id: z.string().max(63), group_ids: groupIds, ...grantWritten })
@@ -222,7 +217,7 @@ export const agentGrant = z
     enabled: z.boolean(),
     approval_timeout_seconds: z.number(),
     approver_group_ids: z.array(recordId),
-    needs_confirmation: z.boolean().describe("the agent's skills are not those it was given for: it opens nothing until it is confirmed"),
+    needs_confirmation: z.boolean().describe("the agent's skills have changed since it was given: it has no effect until confirmed"),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -245,7 +240,7 @@ export const agentTask = z
     owner_kind: z.enum(["user", "api_key"]),
     owner_id: z.string(),
     state: z.string().describe("as A2A v1.0 names it"),
-    depth: z.number().describe("how many agents the chain of delegation was long when the task began"),
+    depth: z.number().describe("length of the delegation chain when the task began"),
     root_task_id: z.string(),
     protocol_version: z.string().describe("the dialect of whoever began it"),
     push_configs: z.number(),
@@ -254,8 +249,8 @@ export const agentTask = z
     updated_at: timestamp,
     states: z
       .array(z.strictObject({ state: z.string(), at: timestamp }))
-      .describe("those it went through, the first first, as far as they were seen; empty in lists"),
-    task: z.record(z.string(), z.unknown()).nullable().describe("as it was last seen; null in lists, and where bodies are not stored"),
+      .describe("states it went through, oldest first, as far as observed; empty in lists"),
+    task: z.record(z.string(), z.unknown()).nullable().describe("last known; null in lists, and if bodies are not stored"),
   })
   .meta({ id: "AgentTask" });
 
@@ -271,7 +266,7 @@ export const agentSigningKey = z
     kid: z.string().describe("RFC 7638 thumbprint"),
     public_key: z.string().describe("base64url, 32 bytes"),
     created_at: timestamp,
-    retires_at: timestamp.nullable().describe("when it leaves the key set and signs no more; null: it is the newest"),
+    retires_at: timestamp.nullable().describe("when it leaves the key set and stops signing; null: it is the newest"),
   })
   .meta({ id: "AgentSigningKey" });
 
@@ -285,7 +280,7 @@ export const rotateSigningKey = z
       .min(0)
       .max(31_536_000)
       .optional()
-      .describe("how long the key before goes on signing beside the new one; 604800 when left out"),
+      .describe("seconds for which the previous key keeps signing as well; default: 604800"),
   })
   .meta({ id: "RotateAgentSigningKey" });
 

@@ -9,7 +9,7 @@ import { pageQuery, recordId, timestamp } from "./conventions.ts";
 const component = z.strictObject({
   id: z.string(),
   title: z.string(),
-  score: z.number().int().nullable().describe("0 to 100; null where nothing is known"),
+  score: z.number().int().nullable().describe("0 to 100; null if unknown"),
   detail: z.string(),
 });
 
@@ -41,10 +41,10 @@ export const assuranceReport = z
     gate_override: z
       .strictObject({ admin: z.string().nullable(), at: timestamp, reason: z.string() })
       .nullable()
-      .describe("why the contract was promoted although its replay gate was not passed"),
+      .describe("why the contract was promoted without passing its replay gate"),
     replay: z
       .strictObject({ verdict: z.enum(GATE_VERDICTS), run_id: recordId.nullable(), suite_digest: z.string().nullable() })
-      .describe("what replays say of the contract in force"),
+      .describe("result of replays for the contract in force"),
     baseline: z.strictObject({ epoch: z.number().int(), digest: z.string() }).nullable(),
     health: z.strictObject({ score: z.number().int().nullable(), band: z.string(), components: z.array(component) }),
     open_findings: z.record(z.string(), z.number().int()).describe("by severity"),
@@ -77,15 +77,13 @@ export const certificateStatement = z
       result: z.enum(["PASSED", "FAILED"]),
       report_digest: z.string().describe("SHA-256 of the report's canonical text (RFC 8785)"),
       report: assuranceReport,
-      limits: z.array(z.string()).describe("what the certificate does not say"),
+      limits: z.array(z.string()).describe("what the certificate does not claim"),
     }),
   })
   .meta({ id: "CertificateStatement" });
 
 export const snapshotCapture = z
-  .strictObject({
-    valid_days: z.number().int().min(1).max(90).optional().describe("for how long its certificate is good; 90 when left out"),
-  })
+  .strictObject({ valid_days: z.number().int().min(1).max(90).optional().describe("days for which its certificate is valid; default: 90") })
   .meta({ id: "SnapshotCapture" });
 
 const shownSnapshot = {

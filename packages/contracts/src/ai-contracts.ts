@@ -85,10 +85,10 @@ const change = z.enum(["unchanged", "narrowed", "widened", "changed"]);
 
 const conformance = z
   .strictObject({
-    conforms: z.boolean().describe("whether the live configuration is what this version says"),
+    conforms: z.boolean().describe("whether the live configuration matches this version"),
     live_digest: digest,
     differences: z.number().int(),
-    overall: change.describe("what the live configuration did to it"),
+    overall: change.describe("how the live configuration differs from it"),
   })
   .nullable();
 
@@ -104,7 +104,7 @@ export const contract = z
     approvals: z.array(signature),
     required_approvals: z.number().int(),
     decision: signature.nullable().describe("why it was rejected, withdrawn or revoked"),
-    gate_override: signature.nullable().describe("why it was promoted although its replay gate was not passed"),
+    gate_override: signature.nullable().describe("why it was promoted without passing its replay gate"),
     created_at: timestamp,
     approved_at: timestamp.nullable(),
     promoted_at: timestamp.nullable(),
@@ -123,7 +123,7 @@ export const contractWithClauses = z
 export const contractMint = z
   .strictObject({
     note: z.string().trim().max(4000).nullable().optional(),
-    draft: z.boolean().optional().describe("keeps it a draft; otherwise it is proposed at once"),
+    draft: z.boolean().optional().describe("true: stays a draft; otherwise it is proposed at once"),
   })
   .meta({ id: "ContractMint" });
 
@@ -134,7 +134,7 @@ export const contractPromote = z
     override_gate: z
       .strictObject({ reason: z.string().trim().min(1).max(4000) })
       .optional()
-      .describe("promotes it although its replay gate is not passed; needs contracts:override_gate, and stands on certificates"),
+      .describe("promotes it without passing its replay gate; needs contracts:override_gate, and is stated on certificates"),
   })
   .meta({ id: "ContractPromote" });
 
@@ -144,7 +144,7 @@ export const contractDiffQuery = z.strictObject({
     .string()
     .regex(/^(?:[1-9]\d{0,8}|live)$/, "must be a version, or `live`")
     .optional()
-    .describe("a version, or `live` for the configuration as it is; the version before when left out"),
+    .describe("a version, or `live` for the configuration as it is; default: the version before"),
 });
 
 export const contractDiff = z

@@ -37,8 +37,8 @@ const resolution = z.strictObject({
   note: z.string().nullable(),
   baseline_epoch: z.number().int().nullable().describe("the epoch that was written"),
   incident_window_id: recordId.nullable().describe("the window that was written"),
-  expires_at: timestamp.nullable().optional().describe("until when the risk is taken"),
-  seal: z.string().describe("digest of the record that the admin log's chain holds of it"),
+  expires_at: timestamp.nullable().optional().describe("until when the risk is accepted"),
+  seal: z.string().describe("digest of its record in the admin log's chain"),
 });
 
 export const driftFinding = z
@@ -54,7 +54,7 @@ export const driftFinding = z
     occurrences: z.number().int(),
     first_seen: timestamp,
     last_seen: timestamp,
-    first_row: z.string().nullable().describe("id of the row of the ledger that showed it first"),
+    first_row: z.string().nullable().describe("ID of the ledger row that showed it first"),
     last_row: z.string().nullable(),
     acknowledged_at: timestamp.nullable(),
     acknowledged_by: z.string().nullable(),
@@ -96,7 +96,7 @@ const written = {
   severity: z.enum(["sev1", "sev2", "sev3", "sev4"]),
   reason: z.string().trim().max(4000).nullable().optional(),
   started_at: timestamp,
-  ended_at: timestamp.nullable().optional().describe("null: it goes on"),
+  ended_at: timestamp.nullable().optional().describe("null: still open"),
 };
 
 export const incidentWindowCreate = z
@@ -144,8 +144,8 @@ export const baselines = z
       needed_calls: z.number().int(),
       needed_days: z.number(),
     }),
-    normal: z.record(z.string(), z.array(z.string())).describe("of the epoch: what the system is seen with, by kind"),
-    seen: z.record(z.string(), z.array(seen)).describe("what it was seen with so far, the newest first, at most a hundred of a kind"),
+    normal: z.record(z.string(), z.array(z.string())).describe("of the epoch: values that count as normal, by kind"),
+    seen: z.record(z.string(), z.array(seen)).describe("values observed so far, newest first, at most 100 of a kind"),
     figures: z
       .array(
         z.strictObject({
@@ -155,7 +155,7 @@ export const baselines = z
         }),
       )
       .describe(
-        "of the last 14 days, beside what is normal: cost (USD), tokens and milliseconds of a call, shares of calls, calls of a day",
+        "of the last 14 days, next to the normal values: cost (USD), tokens and milliseconds per call, shares of calls, calls per day",
       ),
   })
   .meta({ id: "Baselines" });
@@ -167,7 +167,7 @@ export const baselineEpoch = z
     digest: z.string(),
     created_at: timestamp,
     created_by: z.string().nullable().describe("null: learned by itself"),
-    finding_id: recordId.nullable().describe("whose resolution wrote it"),
+    finding_id: recordId.nullable().describe("the finding whose resolution created it"),
     normal: z.record(z.string(), z.array(z.string())),
   })
   .meta({ id: "BaselineEpoch" });
@@ -186,15 +186,15 @@ export const liveness = z
         active_hours: z.number().int(),
       })
       .nullable()
-      .describe("from the hours of the last 14 days in which it was called; null where those are too few"),
+      .describe("from the hours of the last 14 days in which it was called; null if there are too few"),
     controls: z.array(
       z.strictObject({
         control: z.string(),
         status: z.enum(["live", "quiet", "stale", "silent", "unknown"]),
         last_sign_at: timestamp.nullable(),
-        last_row: z.string().nullable().describe("the row of the ledger that has its last sign of life"),
-        usual_share: z.number().nullable().describe("of the calls, those on which it gave one; null while it is not known"),
-        calls_since: z.number().int().describe("that went by without one"),
+        last_row: z.string().nullable().describe("the ledger row with its last activity"),
+        usual_share: z.number().nullable().describe("share of calls with activity; null while unknown"),
+        calls_since: z.number().int().describe("calls without one since"),
       }),
     ),
   })

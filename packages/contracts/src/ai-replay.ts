@@ -11,39 +11,36 @@ const rowId = z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, "must be the id of a 
 const texts = z.array(z.string().min(1).max(400)).max(20);
 
 const expectation = {
-  verdict: z.enum(["answered", "refused"]).describe("whether the rules let the call have its answer"),
-  code: z.string().max(100).nullable().describe("of a refusal: which; null: any"),
-  tool_calls: z.array(z.string().max(200)).max(50).nullable().describe("names of the tools that the answer calls; null: whatever it calls"),
-  required_texts: texts.describe("each of them stands in the answer"),
-  forbidden_texts: texts.describe("none of them stands in the answer"),
+  verdict: z.enum(["answered", "refused"]).describe("whether the rules allowed the answer"),
+  code: z.string().max(100).nullable().describe("code of a refusal; null: any"),
+  tool_calls: z.array(z.string().max(200)).max(50).nullable().describe("names of the tools that the answer calls; null: any"),
+  required_texts: texts.describe("texts that must be in the answer"),
+  forbidden_texts: texts.describe("texts that must not be in the answer"),
   rubric: z
     .string()
     .trim()
     .min(1)
     .max(4000)
     .nullable()
-    .describe("what the answer has to be like, in words, which the tenant's judge model holds it to; null: nothing"),
+    .describe("criteria in plain language that the tenant's judge model applies to the answer; null: none"),
 };
 
 const replayExpectation = z.strictObject(expectation).meta({ id: "ReplayExpectation" });
 
 const pinned = z.strictObject({
   row_id: rowId.describe("the recorded call, whose request is replayed"),
-  must: z.boolean().optional().describe("whether the gate falls with it alone; true when left out"),
-  reaches_tools: z
-    .boolean()
-    .optional()
-    .describe("whether a call of a tool goes to its server; otherwise it ends where it would leave, whatever the rules say of it"),
-  expect: z.strictObject(expectation).partial().optional().describe("what is left out is as it was recorded"),
+  must: z.boolean().optional().describe("whether the gate fails if this case fails; default: true"),
+  reaches_tools: z.boolean().optional().describe("whether a tool call is sent to its server; otherwise it stops before that"),
+  expect: z.strictObject(expectation).partial().optional().describe("members left out stay as recorded"),
 });
 
 export const replaySuiteFreeze = z
   .strictObject({
-    size: z.number().int().min(0).max(300).optional().describe("cases taken from recent traffic, some of each kind; 40 when left out"),
-    days: z.number().int().min(1).max(90).optional().describe("how far back; 14 when left out"),
-    threshold: z.number().min(0.5).max(1).optional().describe("share of cases that has to pass; 0.95 when left out"),
-    repeats: z.number().int().min(1).max(5).optional().describe("how often each case is asked; 3 when left out"),
-    cases: z.array(pinned).max(100).optional().describe("calls that are pinned by name, beside those taken from traffic"),
+    size: z.number().int().min(0).max(300).optional().describe("number of cases from recent traffic, some of each kind; default: 40"),
+    days: z.number().int().min(1).max(90).optional().describe("days to look back; default: 14"),
+    threshold: z.number().min(0.5).max(1).optional().describe("share of cases that must pass; default: 0.95"),
+    repeats: z.number().int().min(1).max(5).optional().describe("how often each case is repeated; default: 3"),
+    cases: z.array(pinned).max(100).optional().describe("calls pinned by name, in addition to those from traffic"),
   })
   .meta({ id: "ReplaySuiteFreeze" });
 
@@ -52,9 +49,9 @@ const replayCase = z
     id: z.string(),
     row_id: z.string(),
     kind: z.enum(["model", "tool"]),
-    stratum: z.string().describe("what it stands for: the model or tool, the surface, and how it ended"),
-    content_digest: z.string().describe("SHA-256 of the request as it is kept"),
-    exact: z.boolean().describe("false where the request is kept redacted, and so replayed"),
+    stratum: z.string().describe("its kind: the model or tool, the surface, and how it ended"),
+    content_digest: z.string().describe("SHA-256 of the stored request"),
+    exact: z.boolean().describe("false if the request is stored, and therefore replayed, redacted"),
     must: z.boolean(),
     reaches_tools: z.boolean(),
     expect: replayExpectation,
@@ -80,7 +77,7 @@ const replayTotals = z.strictObject({
   failed: z.number().int(),
   flaky: z.number().int(),
   errors: z.number().int(),
-  skipped: z.number().int().describe("whose request is not kept any more"),
+  skipped: z.number().int().describe("whose request is no longer stored"),
   must_failed: z.number().int(),
   must_skipped: z.number().int(),
 });
@@ -92,7 +89,7 @@ const shownRun = {
   suite_version: z.number().int(),
   state: z.enum(REPLAY_RUN_STATES),
   contract_digest: z.string().nullable().describe("of the configuration it ran under; null until it began"),
-  models: z.array(z.string()).describe("the models that answered, with the versions their providers told"),
+  models: z.array(z.string()).describe("the models that answered, with the versions reported by their providers"),
   totals: replayTotals.nullable(),
   cost_usd: z.number().nullable(),
   error: z.string().nullable(),
@@ -108,7 +105,7 @@ const replayResult = z.strictObject({
   case_id: z.string(),
   state: z.enum(REPLAY_CASE_STATES),
   reasons: z.array(z.string()),
-  rows: z.array(z.string()).describe("ids of the ledger's rows of its calls"),
+  rows: z.array(z.string()).describe("IDs of the ledger rows of its calls"),
 });
 export const replayRunWithResults = z.strictObject({ ...shownRun, results: z.array(replayResult) }).meta({ id: "ReplayRunWithResults" });
 
@@ -116,7 +113,7 @@ export const replayGate = z
   .strictObject({
     verdict: z.enum(GATE_VERDICTS),
     reasons: z.array(z.string()).describe("why it is not passed"),
-    contract_digest: z.string().nullable().describe("of the contract that it is asked for"),
+    contract_digest: z.string().nullable().describe("of the contract in question"),
     run_id: recordId.nullable(),
     pass_rate: z.number().nullable(),
     lower_bound: z.number().nullable().describe("of the pass rate, at 95 % (Wilson)"),
@@ -130,7 +127,7 @@ export const replayQuery = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe("the version the gate is asked for; the newest that is not in force, else the active one"),
+    .describe("version whose gate is requested; default: the newest that is not in force, otherwise the active one"),
 });
 
 export const replayState = z

@@ -18,8 +18,8 @@ const written = {
     .int()
     .min(60)
     .max(30 * 86_400)
-    .describe("after so long what it narrowed is as it was"),
-  max_systems_per_hour: z.number().int().min(1).max(1_000).describe("more than so many are left to people"),
+    .describe("seconds after which the restriction ends"),
+  max_systems_per_hour: z.number().int().min(1).max(1_000).describe("further systems are left to people"),
 };
 
 export const responsePolicyCreate = z
@@ -58,9 +58,9 @@ export const responsePreview = z
     action: z.enum(RESPONSE_ACTIONS),
     would_fire_for: z
       .array(z.strictObject({ finding_id: recordId, kind: z.string(), severity: z.string(), title: z.string() }))
-      .describe("findings that are open now and as severe; one that is open when the policy is armed sets it off when it grows worse"),
+      .describe("open findings of that severity; one that is open when the policy is armed triggers it only if it gets worse"),
     keys: z.number().int().describe("live keys of the system's group"),
-    groups_below: z.number().int().describe("groups it would reach as well"),
+    groups_below: z.number().int().describe("further groups it would affect"),
     calls_last_day: z.number().int(),
     effect: z.string(),
   })

@@ -25,8 +25,8 @@ export type StatementName = keyof typeof STATEMENTS;
 export const STATEMENT_NAMES = Object.keys(STATEMENTS) as [StatementName, ...StatementName[]];
 
 export const statementWindow = z.strictObject({
-  from: timestamp.optional().describe("30 days before the end when left out"),
-  to: timestamp.optional().describe("now when left out"),
+  from: timestamp.optional().describe("default: 30 days before the end"),
+  to: timestamp.optional().describe("default: now"),
 });
 
 export const ledgerStatement = z
@@ -34,8 +34,8 @@ export const ledgerStatement = z
     id: z.enum(STATEMENT_NAMES),
     title: z.string(),
     met: z.number().int(),
-    of: z.number().int().describe("0: there was nothing that it speaks of"),
-    rows: z.array(z.string()).describe("of what does not meet it: the first hundred rows or handles"),
+    of: z.number().int().describe("0: there was nothing to count"),
+    rows: z.array(z.string()).describe("the first hundred rows or handles that do not meet it"),
   })
   .meta({ id: "LedgerStatement" });
 
@@ -45,7 +45,7 @@ export const ledgerStatements = z
 
 export const statementRowsQuery = z.strictObject({
   ...statementWindow.shape,
-  met: z.enum(["true", "false"]).optional().describe("those that meet it, or those that do not; false when left out"),
+  met: z.enum(["true", "false"]).optional().describe("whether to list those that meet it or those that do not; default: false"),
   after: z.string().max(100).optional().describe("the last row or handle of the page before"),
 });
 
@@ -53,7 +53,7 @@ export const statementRows = z
   .strictObject({
     statement: z.enum(STATEMENT_NAMES),
     met: z.boolean(),
-    rows: z.array(z.string()).describe("at most two hundred ids of rows of the ledger, or handles of conversations, in their order"),
+    rows: z.array(z.string()).describe("at most 200 ledger row IDs or conversation handles, in order"),
     next: z.string().nullable().describe("`after` of the next page; null where this is the last"),
   })
   .meta({ id: "StatementRows" });

@@ -16,14 +16,18 @@ const words = z.string().trim().min(1).max(4000).nullable();
 const person = z.string().trim().min(1).max(200).nullable();
 
 const written = {
-  owner: person.optional().describe("who answers for it"),
-  purpose: words.optional().describe("what it is for"),
-  role: z.enum(["provider", "deployer"]).nullable().optional().describe("of the tenant, in the words of the EU AI Act"),
+  owner: person.optional().describe("the person accountable for it"),
+  purpose: words.optional().describe("its purpose"),
+  role: z.enum(["provider", "deployer"]).nullable().optional().describe("role of the tenant, in the terms of the EU AI Act"),
   risk_class: z.enum(RISK_CLASSES).nullable().optional(),
-  data_classes: z.array(z.string().trim().min(1).max(100)).max(100).nullable().optional().describe("kinds of data it handles"),
-  affected_people: words.optional().describe("whom its answers are about, or reach"),
-  oversight_person: person.optional().describe("who oversees it and may stop it"),
-  interacts_with_people: z.boolean().nullable().optional().describe("whether people talk with it, who must then be told that it is an AI"),
+  data_classes: z.array(z.string().trim().min(1).max(100)).max(100).nullable().optional().describe("kinds of data it processes"),
+  affected_people: words.optional().describe("people whom its answers concern or reach"),
+  oversight_person: person.optional().describe("the person who oversees it and may stop it"),
+  interacts_with_people: z
+    .boolean()
+    .nullable()
+    .optional()
+    .describe("whether people talk with it and must therefore be told that it is an AI"),
 };
 
 export const aiSystemCreate = z
@@ -33,10 +37,10 @@ export const aiSystemUpdate = z.strictObject(written).meta({ id: "AiSystemUpdate
 
 export const aiSystem = z
   .strictObject({
-    id: recordId.describe("that of the resource group"),
+    id: recordId.describe("the name of the resource group"),
     tenant_id: z.string(),
     group_id: recordId,
-    name: z.string().describe("that of the resource group"),
+    name: z.string().describe("the name of the resource group"),
     display_name: z.string().nullable(),
     owner: z.string().nullable(),
     purpose: z.string().nullable(),
@@ -68,13 +72,13 @@ export const aiSystemOnBoard = z
     contract: z
       .strictObject({ version: z.number().int(), digest: z.string(), conforms: z.boolean() })
       .nullable()
-      .describe("the active contract, and whether the live configuration is what it says"),
+      .describe("the active contract, and whether the live configuration matches it"),
     calls: z.number().int().describe("of the last 24 hours"),
     errors: z.number().int(),
     cost_usd: z.number().nullable(),
     last_called_hour: timestamp.nullable().describe("start of the last hour in which it was called"),
     open_findings: z.number().int(),
-    gaps: z.array(gap).describe("of its governance; each says what to do"),
+    gaps: z.array(gap).describe("gaps in its governance, each with what to do"),
   })
   .meta({ id: "AiSystemOnBoard" });
 
@@ -92,7 +96,7 @@ export const autonomyRestrictions = z
 
 const declared = {
   ...runCeilings.shape,
-  autonomy_level: autonomyLevel.optional().describe("`autonomous` when left out"),
+  autonomy_level: autonomyLevel.optional().describe("default: `autonomous`"),
   restrictions: autonomyRestrictions
     .nullable()
     .optional()
@@ -107,7 +111,7 @@ export const operatingEnvelope = z
     ...declared,
     effective: z
       .strictObject({ ...runCeilings.shape, autonomy_level: autonomyLevel })
-      .describe("with what the groups and systems above it, its lifecycle and responses narrow"),
+      .describe("including restrictions by groups and systems above it, its lifecycle and responses"),
   })
   .meta({ id: "OperatingEnvelope" });
 
@@ -115,7 +119,7 @@ const requirement = z.strictObject({
   id: z.string(),
   title: z.string(),
   met: z.boolean(),
-  detail: z.string().describe("what was found, or what to do"),
+  detail: z.string().describe("the finding, or what to do"),
 });
 
 const transition = z.strictObject({ to: lifecycleState, allowed: z.boolean(), requirements: z.array(requirement) });
@@ -145,7 +149,7 @@ const validity = z
     path: ["until"],
     message: "must be after from",
   })
-  .describe("from when to when the document holds; an end that is null or left out is open");
+  .describe("period of validity of the document; a null or missing end is open");
 
 const evidenceWritten = {
   kind: z.enum(EVIDENCE_KINDS),

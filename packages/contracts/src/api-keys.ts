@@ -10,8 +10,8 @@ export const apiKeyCreate = z
   .strictObject({
     name: recordName,
     access_mode: accessMode.optional(),
-    scope: keyScope.optional().describe("global when left out"),
-    end_user_id: recordId.optional().describe("of a key with the scope user: whose it is"),
+    scope: keyScope.optional().describe("default: global"),
+    end_user_id: recordId.optional().describe("for a key with the scope user: its owner"),
     expires_at: timestamp.nullable().optional(),
     allowed_skill_ids: skillIds.optional(),
   })
@@ -38,7 +38,7 @@ export const apiKeyRotate = z
       .min(0)
       .max(2_592_000)
       .optional()
-      .describe("how long the old value stays valid; 0 when left out, at most 30 days"),
+      .describe("seconds for which the old value stays valid; default: 0, at most 30 days"),
   })
   .meta({ id: "ApiKeyRotate" });
 
@@ -58,7 +58,7 @@ export const apiKey = z
     revoked_at: timestamp.nullable(),
     previous_valid_until: timestamp
       .nullable()
-      .describe("until when the value before the last rotation is accepted; those before it have ends of their own"),
+      .describe("until when the value before the last rotation is accepted; earlier values have their own end"),
     last_used_at: timestamp.nullable(),
     created_at: timestamp,
     updated_at: timestamp,

@@ -15,9 +15,7 @@ export const approval = z
     requester_display: z.string(),
     requester_group_id: recordId,
     call_arguments: z.unknown(),
-    call_arguments_text: z
-      .string()
-      .describe("the arguments as JSON text, as they were sent: for readers who would round numbers of many digits"),
+    call_arguments_text: z.string().describe("the arguments as JSON text, exactly as sent: for programs that would round long numbers"),
     request_metadata: z.record(z.string(), z.unknown()),
     status,
     timeout_seconds: z.number(),
@@ -36,7 +34,7 @@ export const approvalResolution = z.strictObject({ note: z.string().max(4000).nu
 const resolved = { id: recordId, status, resolved_by: z.string().nullable(), resolved_at: timestamp.nullable(), message: z.string() };
 
 export const approvedApproval = z
-  .strictObject({ ...resolved, approval_token: z.string().describe("valid once, for the very same call of whoever asked") })
+  .strictObject({ ...resolved, approval_token: z.string().describe("valid once, for the same call of the requester") })
   .meta({ id: "ApprovedApproval" });
 
 export const rejectedApproval = z.strictObject(resolved).meta({ id: "RejectedApproval" });

@@ -13,9 +13,9 @@ const readFunctions = z.array(z.string().min(1).max(200)).max(500);
 
 const rule = z
   .strictObject({
-    deny_if: z.string().min(1).max(50).describe("what the analyzer is asked; which there are stands in the guide"),
-    message: z.string().trim().min(1).max(1000).describe("what the caller is told"),
-    values: z.array(z.string().min(1).max(2000)).max(1000).optional().describe("of those that compare with values"),
+    deny_if: z.string().min(1).max(50).describe("the condition to check; the guide lists those of each analyzer"),
+    message: z.string().trim().min(1).max(1000).describe("the message for the caller"),
+    values: z.array(z.string().min(1).max(2000)).max(1000).optional().describe("for conditions that compare with values"),
   })
   .meta({ id: "ArgumentRule" });
 
@@ -24,22 +24,22 @@ const groupIds = z.array(recordId).max(1000);
 
 const written = {
   description: description.optional(),
-  surface: surface.optional().describe("llm_output_tool_calls when left out"),
+  surface: surface.optional().describe("default: llm_output_tool_calls"),
   argument_key: argumentKey
     .nullable()
     .optional()
     .describe("dotted path into the arguments; only json_schema can judge them whole, which null says"),
-  severity: severity.optional().describe("deny when left out"),
-  enabled: z.boolean().optional().describe("true when left out"),
+  severity: severity.optional().describe("default: deny"),
+  enabled: z.boolean().optional().describe("default: true"),
   dialect: z
     .string()
     .max(50)
     .nullable()
     .optional()
-    .describe("of sql: postgres (when left out), mysql, sqlite, mssql, oracle, bigquery or snowflake"),
-  read_functions: readFunctions.nullable().optional().describe("of sql: the database's own functions that do nothing but read"),
-  schema: schema.nullable().optional().describe("of json_schema: the JSON Schema 2020-12 that the value must satisfy"),
-  group_ids: groupIds.nullable().optional().describe("groups it holds for, with those below them; null or left out: every group"),
+    .describe("for sql: postgres (default), mysql, sqlite, mssql, oracle, bigquery or snowflake"),
+  read_functions: readFunctions.nullable().optional().describe("for sql: functions of your database that only read"),
+  schema: schema.nullable().optional().describe("for json_schema: the JSON Schema 2020-12 that the value must satisfy"),
+  group_ids: groupIds.nullable().optional().describe("groups to which it applies, with those below them; null or missing: every group"),
 };
 
 export const argumentPolicyCreate = z
@@ -91,14 +91,14 @@ export const argumentPolicyGroupsQuery = z.strictObject({
 });
 
 export const argumentPolicyTrial = z
-  .strictObject({ arguments: z.string().min(1).max(300_000).describe("the arguments of a call, the JSON text as a model writes it") })
+  .strictObject({ arguments: z.string().min(1).max(300_000).describe("the arguments of a call, as the JSON text that a model writes") })
   .meta({ id: "ArgumentPolicyTrial" });
 
 export const argumentPolicyTrialResult = z
   .strictObject({
-    action: z.enum(["none", "warn", "deny"]).describe("what would become of a call with these arguments"),
-    rule: z.string().nullable().describe("which of the policy's conditions holds"),
-    message: z.string().nullable().describe("what the caller would be told"),
+    action: z.enum(["none", "warn", "deny"]).describe("what would happen to a call with these arguments"),
+    rule: z.string().nullable().describe("the condition that matched"),
+    message: z.string().nullable().describe("the message that the caller would get"),
   })
   .meta({ id: "ArgumentPolicyTrialResult" });
 

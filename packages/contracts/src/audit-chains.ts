@@ -28,7 +28,7 @@ export const verifyRange = z
 export const findingsAcknowledge = z
   .strictObject({
     finding_ids: z.array(z.string().max(100)).min(1).max(1000).describe("of a verification"),
-    note: z.string().trim().min(1).max(4000).describe("why this is no matter of concern any more"),
+    note: z.string().trim().min(1).max(4000).describe("why this is no longer a concern"),
   })
   .meta({ id: "FindingsAcknowledge" });
 
@@ -38,9 +38,9 @@ const verdict = z.enum(VERDICTS);
 const count = z.number().int();
 
 const finding = z.object({
-  id: z.string().describe("the same as long as exactly the same is found at the same place"),
+  id: z.string().describe("stable as long as exactly the same is found at the same position"),
   verdict,
-  chain_seq: count.describe("the first position it is about"),
+  chain_seq: count.describe("the first position concerned"),
   through_seq: count.describe("the last"),
   row_id: z.string().nullable(),
   detail: z.string(),
@@ -57,7 +57,7 @@ export const chainVerification = z
     findings_total: count.describe("how many there are, listed or not"),
     unacknowledged: count.describe("how many of them nobody acknowledged"),
     rows_checked: count,
-    rows_withheld: count.describe("rows of other tenants, checked like all rows: no finding names them"),
+    rows_withheld: count.describe("rows of other tenants, checked like all rows but not named in findings"),
     checkpoints_checked: count,
     head: z.object({ chain_seq: count, row_hash: z.string() }).nullable().describe("last position checked"),
     pending_anchor: count.describe("rows at the end that no checkpoint covers yet"),

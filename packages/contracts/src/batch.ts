@@ -12,8 +12,8 @@ export const batchJobRequest = z
   .strictObject({
     model: z.string().min(1).max(255).nullish(),
     model_id: z.string().min(1).max(255).nullish(),
-    endpoint: z.string().max(100).optional().describe("/v1/chat/completions where left out"),
-    completion_window: z.string().max(10).optional().describe("from 1h to 7d; 24h where left out"),
+    endpoint: z.string().max(100).optional().describe("default: /v1/chat/completions"),
+    completion_window: z.string().max(10).optional().describe("from 1h to 7d; default: 24h"),
     requests: z.array(
       z.strictObject({
         custom_id: z.string().min(1).max(512),
@@ -24,7 +24,7 @@ export const batchJobRequest = z
     ),
     description: z.string().max(1000).nullish(),
     metadata: metadata.nullish(),
-    retry_interrupted: z.boolean().optional().describe("whether a line is sent again whose call may have reached its provider"),
+    retry_interrupted: z.boolean().optional().describe("whether a line is sent again if its call may have reached its provider"),
   })
   .meta({ id: "BatchJobRequest" });
 
@@ -44,7 +44,7 @@ export const batchJob = z
     metadata: z.record(z.string(), z.string()).nullable(),
     request_counts: z.strictObject({ total: count, completed: count, failed: count, cancelled: count, expired: count }),
     mode: z.enum(["provider", "gateway"]),
-    cost_usd: z.number().describe("what the rows of its lines came to so far"),
+    cost_usd: z.number().describe("sum of its lines' rows so far"),
     unpriced_requests: count,
     in_progress_at: timestamp.nullable(),
     ended_at: timestamp.nullable(),
@@ -94,7 +94,7 @@ export const openaiBatchRequest = z
     output_expires_after: z
       .strictObject({ anchor: z.literal("created_at"), seconds: z.number().int().min(3_600).max(2_592_000) })
       .nullish()
-      .describe("when the files of results go, if before files of the tenant do"),
+      .describe("when the result files expire, if before the tenant's file retention"),
   })
   .meta({ id: "OpenAIBatchRequest" });
 
@@ -148,7 +148,7 @@ export const deletedMessageBatch = z
   .strictObject({ id: z.string(), type: z.literal("message_batch_deleted") })
   .meta({ id: "DeletedMessageBatch" });
 
-const ofWhom = { resource_group_id: z.string(), end_user_id: text.describe("whose job it is; null of a key's"), api_key_id: text };
+const ofWhom = { resource_group_id: z.string(), end_user_id: text.describe("the owner; null for a key's job"), api_key_id: text };
 
 /** A job as administrators see it. */
 export const adminBatchJob = batchJob.extend(ofWhom).meta({ id: "AdminBatchJob" });
@@ -161,7 +161,7 @@ export const adminBatchJobDetail = batchJob
       .describe("of lines that failed so far, the most frequent first; at most 50 kinds"),
     provider_batches: z
       .array(z.strictObject({ id: z.string(), provider_batch: text, lines: count, state: z.enum(["waiting", "running", "ended"]) }))
-      .describe("what was handed to the provider, of a job that it runs; the newest 200"),
+      .describe("batches submitted to the provider, for a job that it runs; the newest 200"),
   })
   .meta({ id: "AdminBatchJobDetail" });
 

@@ -38,7 +38,9 @@ export const catalogEntry = z
     supports_tools: flag,
     supports_file_uploads: flag,
     supports_streaming: flag,
-    supports_system_turns: flag.describe("system messages inside a conversation; null: not known, or no question of its format"),
+    supports_system_turns: flag.describe(
+      "whether it accepts system messages inside a conversation; null: unknown, or not applicable to its format",
+    ),
     supports_sampling: flag.describe("temperature, top_p and top_k"),
   })
   .meta({ id: "CatalogEntry" });
@@ -52,7 +54,7 @@ export const catalogQuery = z.strictObject({
 
 export const catalogImport = z
   .strictObject({
-    name: recordName.optional().describe("what callers put in `model`; the entry's model_name when left out"),
+    name: recordName.optional().describe("what callers put in `model`; default: the entry's model_name"),
     enabled: z.boolean().optional(),
     group_ids: z.array(recordId).max(1000).optional().describe("resource groups to grant it to"),
     api_key: upstreamKey.optional().describe("write-only; of the model, instead of its provider's"),

@@ -42,10 +42,10 @@ export const complianceReport = z
   .strictObject({
     framework,
     text: z.strictObject({ cites: z.string(), checked: z.string().describe("when the wording was last compared") }),
-    generated_at: timestamp.describe("the end of the window: what is told is the state the window came to"),
+    generated_at: timestamp.describe("the end of the window; the report describes the state at that time"),
     window: reportWindow,
     items: z.array(complianceItem),
-    table: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))).describe("what the CSV holds"),
+    table: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))).describe("the content of the CSV"),
   })
   .meta({ id: "ComplianceReport" });
 
@@ -86,7 +86,7 @@ export const sealedReportStatement = z
         .array(z.strictObject({ chain_id: z.string(), seq: z.number().int(), row_hash: z.string() }))
         .describe("where each chain of rows stood"),
       admin_log: z.strictObject({ seq: z.number().int(), entry_hash: z.string() }).describe("where the admin log stood"),
-      limits: z.array(z.string()).describe("what the report does not say"),
+      limits: z.array(z.string()).describe("what the report does not claim"),
     }),
   })
   .meta({ id: "SealedReportStatement" });
@@ -115,9 +115,9 @@ export const gdprStatements = z
 
 const residencyPlace = z
   .strictObject({
-    region: z.string().nullable().describe("of the provider, as its record says; null where it says none, and of what is no provider"),
+    region: z.string().nullable().describe("from the provider's record; null if it has none, and for recipients other than providers"),
     residency_class: z.string().nullable(),
-    kind: z.enum(["provider", "tool_server", "agent", "nobody"]).describe("nobody: the call was refused before it left"),
+    kind: z.enum(["provider", "tool_server", "agent", "nobody"]).describe("nobody: the call was refused before it was sent"),
     recipient: z.string().nullable(),
     model: z.string().nullable(),
     calls: z.number().int(),
@@ -129,8 +129,8 @@ const residencyPlace = z
 export const residencyReport = z
   .strictObject({
     window: reportWindow,
-    allowed_regions: z.array(z.string()).describe("those of the tenant as they are now; empty: any"),
-    calls: z.number().int().describe("that left for somebody, or were kept from leaving"),
+    allowed_regions: z.array(z.string()).describe("the tenant's current regions; empty: any"),
+    calls: z.number().int().describe("calls that were sent to somebody, or kept from being sent"),
     regions: z.array(
       z.strictObject({
         region: z.string().nullable(),

@@ -66,20 +66,20 @@ const MAX_PAGE = 200;
 /** Both conventions: `page` and `page_size`, or `limit` and `offset`; without any, the first 50. */
 export const pageQuery = z.strictObject({
   page: z.coerce.number().int().min(1).max(1_000_000).optional().describe("page, from 1"),
-  page_size: z.coerce.number().int().min(1).max(MAX_PAGE).optional().describe("items on a page, at most 200; 50 when left out"),
+  page_size: z.coerce.number().int().min(1).max(MAX_PAGE).optional().describe("items on a page, at most 200; default: 50"),
   limit: z.coerce.number().int().min(1).max(MAX_PAGE).optional().describe("instead of page_size: how many items, at most 200"),
   offset: z.coerce.number().int().min(0).max(100_000_000).optional().describe("instead of page: how many items to skip"),
 });
 
 export type PageQuery = z.output<typeof pageQuery>;
 
-export const search = z.string().max(200).optional().describe("part of a name, in any case");
+export const search = z.string().max(200).optional().describe("part of a name, case-insensitive");
 
 /** A list under the plural name of its resource. */
 export function listOf<T extends z.ZodType>(key: string, item: T) {
   return z.object({
     [key]: z.array(item),
-    total: z.number().int().describe("items there are over all pages"),
+    total: z.number().int().describe("number of items on all pages"),
     page: z.number().int(),
     page_size: z.number().int(),
   });
@@ -87,12 +87,12 @@ export function listOf<T extends z.ZodType>(key: string, item: T) {
 
 export const errorBody = z
   .object({
-    detail: z.string().describe("what is wrong, in words"),
-    code: z.string().describe("what is wrong, for programs"),
+    detail: z.string().describe("the problem, in words"),
+    code: z.string().describe("the problem, for programs"),
     fields: z
       .array(z.object({ field: z.string(), message: z.string() }))
       .optional()
-      .describe("each field that is wrong"),
+      .describe("each invalid field"),
     existing_id: z.string().optional().describe("of a 409: the record that is already there"),
     already_bound: z.array(z.string()).optional().describe("of a 409: the ids that are bound already"),
     dependents: z.array(z.string()).optional().describe("of a 409: what still needs the record, in words"),

@@ -19,7 +19,7 @@ export const collectorKeyCreate = z
     trust_tier: z
       .enum(TRUST_TIERS)
       .describe(
-        "low: speaks for one device, the first it names; standard: for every device that no other collector named first; high: for any device",
+        "low: may report for one device, the first it names; standard: for every device that no other collector named first; high: for any device",
       ),
   })
   .meta({ id: "CollectorKeyCreate" });
@@ -32,7 +32,7 @@ export const collectorKey = z
     public_key: z.string().describe("its 32 bytes in base64"),
     trust_tier: z.enum(TRUST_TIERS),
     status: z.enum(["active", "revoked"]),
-    device_id: z.string().nullable().describe("of the low tier: the device it speaks for"),
+    device_id: z.string().nullable().describe("for the low tier: the device it reports for"),
     last_seen: timestamp.nullable(),
     revoked_at: timestamp.nullable(),
     created_at: timestamp,
@@ -95,9 +95,9 @@ export const discoveryEvents = z
 export const discoveryEventsTaken = z
   .strictObject({
     accepted: z.number().int(),
-    duplicates: z.number().int().describe("events that were taken before"),
+    duplicates: z.number().int().describe("events that were accepted before"),
     rejected: z.array(z.strictObject({ event_id: z.string(), reason: z.string() })),
-    gateway_origins: z.array(z.string()).describe("at which clients reach this gateway: a collector tells paths of these alone"),
+    gateway_origins: z.array(z.string()).describe("addresses at which clients reach this gateway: a collector reports paths of these only"),
   })
   .meta({ id: "DiscoveryEventsTaken" });
 
@@ -161,7 +161,7 @@ export const discoveryCoverage = z
 
 export const discoveredAssetList = z.object({
   assets: z.array(discoveredAsset),
-  total: count.describe("items there are over all pages"),
+  total: count.describe("number of items on all pages"),
   page: count,
   page_size: count,
   coverage: discoveryCoverage,
@@ -170,8 +170,8 @@ export const discoveredAssetList = z.object({
 export const assetPrefill = z
   .strictObject({
     kind: z.enum(["mcp_server", "agent", "model", "client_configuration"]),
-    path: z.string().nullable().describe("where the record is made; null where there is none to make"),
-    body: z.record(z.string(), z.unknown()).describe("what the record can be made with as far as it is known"),
+    path: z.string().nullable().describe("where to create the record; null if there is none to create"),
+    body: z.record(z.string(), z.unknown()).describe("known values for creating the record"),
     note: z.string().describe("what is left to do"),
   })
   .meta({ id: "AssetPrefill" });
@@ -208,7 +208,9 @@ const origin = z
 
 export const discoverySettings = z.strictObject({ gateway_origins: z.array(z.string()) }).meta({ id: "DiscoverySettings" });
 export const discoverySettingsPatch = z
-  .strictObject({ gateway_origins: z.array(origin).max(50).describe("where clients reach this gateway, beside its own public address") })
+  .strictObject({
+    gateway_origins: z.array(origin).max(50).describe("addresses at which clients reach this gateway, in addition to its public address"),
+  })
   .meta({ id: "DiscoverySettingsPatch" });
 
 export const ingestAdapters = z
@@ -254,7 +256,7 @@ const endpoint = z.string().max(500).nullable();
 
 const assetTold = {
   description: description.optional(),
-  owner: z.string().trim().min(1).max(200).nullable().optional().describe("who answers for it"),
+  owner: z.string().trim().min(1).max(200).nullable().optional().describe("the person accountable for it"),
   criticality: criticality.nullable().optional(),
   tags: assetTags.optional(),
 };
@@ -287,7 +289,7 @@ export const asset = z
     endpoint,
     governance_status: governanceStatus,
     status: assetStatus,
-    source: z.strictObject({ kind: z.string(), id: z.string() }).nullable().describe("what it was synced from; null of one made by hand"),
+    source: z.strictObject({ kind: z.string(), id: z.string() }).nullable().describe("what it was synced from; null if entered by hand"),
     synced_at: timestamp.nullable(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -303,7 +305,7 @@ export const assetQuery = z.strictObject({
 });
 
 export const assetsSynced = z
-  .strictObject({ added: count, changed: count, gone: count, total: count.describe("assets there are now") })
+  .strictObject({ added: count, changed: count, gone: count, total: count.describe("current number of assets") })
   .meta({ id: "AssetsSynced" });
 export const assetExportQuery = z.strictObject({ format: z.enum(["json", "csv", "cyclonedx"]).default("json") });
 

@@ -14,7 +14,7 @@ export const endUserGroupUpdate = z
   .strictObject({
     name: recordName.optional(),
     ...written,
-    initial_member_ids: ids.optional().describe("all who are to be direct members, as PUT of the members takes them"),
+    initial_member_ids: ids.optional().describe("the complete list of direct members, as in PUT of the members"),
   })
   .meta({ id: "EndUserGroupUpdate" });
 
@@ -46,7 +46,7 @@ export const groupMember = z
 
 export const memberIds = z.strictObject({ end_user_ids: someIds }).meta({ id: "MemberIds" });
 export const memberSet = z
-  .strictObject({ end_user_ids: ids.describe("all who are to be direct members; others stop being it") })
+  .strictObject({ end_user_ids: ids.describe("the complete list of direct members; others are removed") })
   .meta({ id: "MemberSet" });
 
 const list = z.string().max(400_000).optional().describe("comma list, instead of a body");

@@ -29,14 +29,14 @@ export const endUserCreate = z
     password: newPasswordText,
     email: endUserEmail.optional(),
     display_name: displayName.optional(),
-    must_change_password: mustChange.describe("they may do nothing else before they chose a password of their own; false when left out"),
+    must_change_password: mustChange.describe("true: they must choose their own password before anything else; default: false"),
     metadata: endUserMetadata.optional(),
     avatar_url: avatarUrl.optional().describe("instead of a photo"),
     primary_group_id: recordId.nullable().optional().describe("the resource group the user is put in"),
     send_welcome_email: z
       .boolean()
       .optional()
-      .describe("tells the user of their account, at `email`, where the gateway has a mail server; false when left out"),
+      .describe("sends the user a mail about their account, at `email`, where the gateway has a mail server; default: false"),
   })
   .meta({ id: "EndUserCreate" });
 
@@ -45,15 +45,15 @@ export const endUserUpdate = z
     email: endUserEmail.optional(),
     display_name: displayName.optional(),
     metadata: endUserMetadata.optional(),
-    avatar_url: avatarUrl.optional().describe("instead of a photo, which goes; null: neither"),
+    avatar_url: avatarUrl.optional().describe("instead of a photo, which is removed; null: neither"),
     primary_group_id: recordId
       .nullable()
       .optional()
-      .describe("the resource group the user is put in; null takes them out of the one an administrator gave"),
+      .describe("the resource group the user is put in; null removes them from the one an administrator assigned"),
     is_active: z.boolean().optional().describe("false ends the user's tokens"),
     is_verified: z.boolean().optional(),
     password: newPasswordText.optional().describe("ends the user's tokens"),
-    must_change_password: mustChange.describe("true: they may do nothing else before they chose a password of their own"),
+    must_change_password: mustChange.describe("true: they must choose their own password before anything else"),
   })
   .meta({ id: "EndUserUpdate" });
 
@@ -61,7 +61,7 @@ export const endUserStatus = z
   .strictObject({ is_active: z.boolean().describe("false ends the user's tokens") })
   .meta({ id: "EndUserStatus" });
 export const endUserPrimaryGroup = z
-  .strictObject({ group_id: recordId.nullable().describe("null takes the user out of the group an administrator gave") })
+  .strictObject({ group_id: recordId.nullable().describe("null removes the user from the group an administrator assigned") })
   .meta({ id: "EndUserPrimaryGroup" });
 
 export const endUser = z

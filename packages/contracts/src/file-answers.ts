@@ -142,7 +142,7 @@ export const geminiFile = z
     updateTime: timestamp,
     expirationTime: timestamp.optional(),
     sha256Hash: z.string().describe("Base64"),
-    uri: z.string().describe("What a message names it by"),
+    uri: z.string().describe("The ID by which messages refer to it"),
     state: z.literal("ACTIVE"),
     source: z.literal("UPLOADED"),
   })

@@ -35,9 +35,9 @@ export const groupModel = z
     modes: z.array(mode),
     enabled: z.boolean(),
     portal_visible: z.boolean().describe("whether the portal's picker shows it; access does not depend on it"),
-    judge_only: z.boolean().describe("true: it judges by a semantic policy of the group, and nobody may call it there"),
+    judge_only: z.boolean().describe("true: it only judges for a semantic policy of the group, and nobody may call it there"),
     inherited: z.boolean().describe("false: bound to this group itself"),
-    bound_group_id: recordId.describe("the group it is bound to, this one or the nearest that hands it down"),
+    bound_group_id: recordId.describe("the group with the binding: this one or the nearest above from which it is inherited"),
     bound_group_name: z.string(),
   })
   .meta({ id: "GroupModel" });

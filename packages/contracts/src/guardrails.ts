@@ -66,13 +66,9 @@ const surfaces = z
   )
   .meta({ id: "GuardrailSurfaces" });
 const on = (about: string) => z.boolean().optional().describe(about);
-const acts = (fallback: string) => action.optional().describe(`${fallback} when left out`);
-const only = z
-  .array(surfaceName)
-  .max(GUARDRAIL_SURFACES.length)
-  .optional()
-  .describe("of the surfaces switched on; all of them when left out");
-const threshold = score.optional().describe("a finding that scores less is none; 0.5 when left out");
+const acts = (fallback: string) => action.optional().describe(`default: ${fallback}`);
+const only = z.array(surfaceName).max(GUARDRAIL_SURFACES.length).optional().describe("of the surfaces switched on; default: all of them");
+const threshold = score.optional().describe("findings with a lower score are ignored; default: 0.5");
 
 const builtin = z
   .strictObject({
@@ -87,7 +83,7 @@ const builtin = z
     pii_enabled: on("personal data"),
     pii_action: acts("redact"),
     pii_provider: z.literal("built_in").optional(),
-    pii_categories: z.array(z.enum(PII_CATEGORIES)).min(1).max(PII_CATEGORIES.length).optional().describe("all when left out"),
+    pii_categories: z.array(z.enum(PII_CATEGORIES)).min(1).max(PII_CATEGORIES.length).optional().describe("default: all"),
     pii_threshold: threshold,
     pii_surfaces: only,
     toxic_content_enabled: on("threats, hate and insults by known phrases"),
@@ -96,7 +92,7 @@ const builtin = z
     toxic_content_surfaces: only,
     secrets_enabled: on("credentials"),
     secrets_action: acts("block"),
-    secrets_categories: z.array(z.enum(SECRET_CATEGORIES)).min(1).max(SECRET_CATEGORIES.length).optional().describe("all when left out"),
+    secrets_categories: z.array(z.enum(SECRET_CATEGORIES)).min(1).max(SECRET_CATEGORIES.length).optional().describe("default: all"),
     secrets_surfaces: only,
     banned_words: z.array(z.string().trim().min(1).max(90)).max(50_000).optional().describe("whole words or phrases, in any case"),
     banned_words_action: acts("block"),
@@ -113,38 +109,38 @@ const builtin = z
 
 const engineRead = {
   provider: z.enum(GUARDRAIL_ENGINES),
-  enabled: z.boolean().optional().describe("true when left out"),
+  enabled: z.boolean().optional().describe("default: true"),
   endpoint: httpUrl
     .nullable()
     .optional()
-    .describe("required of azure_content_safety, bedrock_guardrails and webhook; the vendor's own otherwise; guard_model has none"),
-  action: z.enum(["block", "warn"]).optional().describe("block when left out"),
+    .describe("required for azure_content_safety, bedrock_guardrails and webhook; otherwise the vendor's; guard_model has none"),
+  action: z.enum(["block", "warn"]).optional().describe("default: block"),
   surfaces: only,
-  threshold: score.optional().describe("an engine that scores speaks from here on; 0.5 when left out"),
-  timeout_ms: z.number().int().min(50).max(60_000).optional().describe("longest wait for its verdict; 3000 when left out"),
+  threshold: score.optional().describe("score from which an engine's finding counts; default: 0.5"),
+  timeout_ms: z.number().int().min(50).max(60_000).optional().describe("longest wait for its verdict; default: 3000"),
   on_failure: z
     .enum(["block", "allow"])
     .optional()
-    .describe("what an engine that fails or times out means; block when left out and the action is block, else allow"),
+    .describe("what happens if an engine fails or times out; default: block if the action is block, otherwise allow"),
   model: z
     .string()
     .min(1)
     .max(200)
     .nullable()
     .optional()
-    .describe("of openai_moderation: the moderation model; of guard_model: name of a model of this gateway"),
+    .describe("for openai_moderation: the moderation model; for guard_model: name of a model of this gateway"),
   identifier: z
     .string()
     .regex(/^[A-Za-z0-9:/_.-]{1,500}$/)
     .nullable()
     .optional()
-    .describe("of bedrock_guardrails: the guardrail's id"),
+    .describe("for bedrock_guardrails: the guardrail's ID"),
   version: z
     .string()
     .regex(/^[A-Za-z0-9]{1,20}$/)
     .nullable()
     .optional()
-    .describe("of bedrock_guardrails: DRAFT when left out"),
+    .describe("for bedrock_guardrails; default: DRAFT"),
 } as const;
 
 /** Visible ASCII: what a header can carry. */
@@ -153,7 +149,7 @@ const engineKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASC
 const engineWritten = z
   .strictObject({
     ...engineRead,
-    api_key: engineKey.nullable().optional().describe("write-only; left out, the key stored for the same provider and endpoint stays"),
+    api_key: engineKey.nullable().optional().describe("write-only; if missing, the stored key for the same provider and endpoint stays"),
     has_api_key: z.boolean().optional().describe("as it was read; it says nothing that could be changed"),
   })
   .superRefine((engine, context) => {
@@ -173,14 +169,14 @@ const engine = z.strictObject({ ...engineRead, has_api_key: z.boolean() }).meta(
 
 const written = {
   description: description.optional(),
-  enabled: z.boolean().optional().describe("true when left out"),
+  enabled: z.boolean().optional().describe("default: true"),
   group_ids: z
     .array(recordId)
     .max(1000)
     .nullable()
     .optional()
-    .describe("groups it holds for, with those below them; null or left out: every group"),
-  surfaces: surfaces.optional().describe("every surface when left out; a surface that is not named is off"),
+    .describe("groups to which it applies, with those below them; null or missing: every group"),
+  surfaces: surfaces.optional().describe("default: every surface; if given, surfaces that are not named are off"),
   builtin: builtin.optional(),
   providers: z.array(engineWritten).max(10).optional().describe("further engines"),
 };
@@ -207,13 +203,13 @@ export const guardrailConfig = z
 export const guardrailConfigQuery = z.strictObject({ ...pageQuery.shape, search });
 
 export const guardrailTrial = z
-  .strictObject({ text: z.string().max(200_000), surface: surfaceName.optional().describe("chat_input when left out") })
+  .strictObject({ text: z.string().max(200_000), surface: surfaceName.optional().describe("default: chat_input") })
   .meta({ id: "GuardrailTrial" });
 
 export const guardrailTrialResult = z
   .strictObject({
-    action: z.enum(["none", "warn", "redact", "block"]).describe("what would become of a call with this text"),
-    text: z.string().nullable().describe("the text as it would go on; null when it would not"),
+    action: z.enum(["none", "warn", "redact", "block"]).describe("what would happen to a call with this text"),
+    text: z.string().nullable().describe("the text as it would be passed on; null if it would not"),
     findings: z.array(
       z.strictObject({
         check: z.string(),
@@ -224,7 +220,7 @@ export const guardrailTrialResult = z
         score: z.number(),
       }),
     ),
-    engines: z.array(z.string()).describe("engines of the configuration, which a trial does not ask"),
+    engines: z.array(z.string()).describe("engines of the configuration, which are not asked in a trial"),
   })
   .meta({ id: "GuardrailTrialResult" });
 

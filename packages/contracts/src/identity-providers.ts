@@ -9,24 +9,25 @@ const values = z.array(z.string().min(1).max(500)).min(1).max(100);
 const url = httpUrl;
 
 const oidcSettings = z.strictObject({
-  issuer: url.describe("as its discovery document names it"),
+  issuer: url.describe("as in its discovery document"),
   client_id: z.string().min(1).max(500).nullable().default(null).describe("the gateway's, for sign-in; null for the audience api"),
   scopes: z.array(z.string().min(1).max(100)).max(30).default(["openid", "profile", "email"]),
-  subject_claims: z.array(claim).min(1).max(4).default(["sub"]).describe("what somebody is known by for good; tid and oid for Entra ID"),
+  subject_claims: z.array(claim).min(1).max(4).default(["sub"]).describe("the permanent identifier of a person; tid and oid for Entra ID"),
   sign_out: z
     .boolean()
     .default(false)
-    .describe(
-      "whether who signs out here is sent on to sign out at the provider; the portal's or console's address is to be allowed there",
-    ),
+    .describe("whether signing out here continues to signing out at the provider; allow the portal's or console's address there"),
   required_claims: z.record(claim, values).default({}).describe("claims that must have one of these values, such as tid or hd"),
 });
 
 const samlSettings = z.strictObject({
   entity_id: z.string().min(1).max(1000).describe("the provider's own"),
   sso_url: url,
-  certificates: z.array(z.string().min(100).max(20_000)).min(1).max(5).describe("PEM; several while one follows the other"),
-  response_signed: z.boolean().default(false).describe("whether the whole answer has to be signed beside the assertion, which always has"),
+  certificates: z.array(z.string().min(100).max(20_000)).min(1).max(5).describe("PEM; several during a rollover"),
+  response_signed: z
+    .boolean()
+    .default(false)
+    .describe("whether the whole response must be signed as well as the assertion, which always must be"),
   allow_unsolicited: z.boolean().default(false).describe("whether a sign-in may begin at the provider"),
   subject_attribute: claim.nullable().default(null).describe("null: the NameID, where it is persistent"),
 });
@@ -40,16 +41,16 @@ const attributeNames = z.strictObject({
 
 const groupMapping = z.strictObject({
   group: z.string().min(1).max(500).describe("as the provider names it, by its id unless you chose names there"),
-  end_user_group_id: recordId.nullable().default(null).describe("portal: who is in it becomes a member"),
-  role: z.enum(TENANT_ROLES).nullable().default(null).describe("admin: who is in it has this role"),
-  resource_group_id: recordId.nullable().default(null).describe("api: who is in it may use this resource group"),
+  end_user_group_id: recordId.nullable().default(null).describe("portal: its members become members of this group"),
+  role: z.enum(TENANT_ROLES).nullable().default(null).describe("admin: its members have this role"),
+  resource_group_id: recordId.nullable().default(null).describe("api: its members may use this resource group"),
 });
 
 const apiSettings = z.strictObject({
-  audiences: values.describe("of which a token must name one; never the client id of a sign-in"),
-  subjects: values.nullable().default(null).describe("whose tokens are taken; null: all that the other rules let pass"),
-  max_age_seconds: z.number().int().min(60).max(86_400).default(3600).describe("how long after its iat a token is taken at most"),
-  resource_group_id: recordId.nullable().default(null).describe("for tokens that no group mapping fits"),
+  audiences: values.describe("audiences, one of which a token must name; never the client ID of a sign-in"),
+  subjects: values.nullable().default(null).describe("subjects whose tokens are accepted; null: all that pass the other rules"),
+  max_age_seconds: z.number().int().min(60).max(86_400).default(3600).describe("maximum age of a token, from its iat"),
+  resource_group_id: recordId.nullable().default(null).describe("for tokens that match no group mapping"),
 });
 
 const shape = {
@@ -60,14 +61,14 @@ const shape = {
   api: apiSettings.nullable(),
   attributes: attributeNames,
   group_mappings: z.array(groupMapping).max(1000),
-  required_group: z.string().min(1).max(500).nullable().describe("whoever is not in it does not get in"),
-  allowed_domains: z.array(z.string().min(1).max(253)).max(100).describe("of the mail addresses accounts are made for; empty: any"),
-  create_accounts: z.boolean().describe("whether somebody new gets an account when they first sign in"),
+  required_group: z.string().min(1).max(500).nullable().describe("only its members are admitted"),
+  allowed_domains: z.array(z.string().min(1).max(253)).max(100).describe("domains of e-mail addresses that are admitted; empty: any"),
+  create_accounts: z.boolean().describe("whether new people get an account when they first sign in"),
   scim_directory: z
     .string()
     .max(63)
     .nullable()
-    .describe("the directory whose people these are: its externalId is what this provider knows them by, and its groups count"),
+    .describe("the directory that provisions these people: its externalId identifies them at this provider, and its groups count"),
 };
 
 const defaults = {
@@ -84,7 +85,7 @@ const defaults = {
 };
 
 const kind = z.enum(["oidc", "saml"]);
-const audience = z.enum(["portal", "admin", "api"]).describe("who comes with it: people, administrators, or calls with a token");
+const audience = z.enum(["portal", "admin", "api"]).describe("who signs in with it: people, administrators, or calls with a token");
 const clientSecret = z.string().min(1).max(2000).nullable().optional().describe("write-only; reads show has_client_secret");
 
 export const identityProviderCreate = z
@@ -118,7 +119,7 @@ export const signOnProvider = z
     redirect_uri: z
       .string()
       .nullable()
-      .describe("to be entered at the provider: the path of the callback, or of the ACS, on the plane people sign in at"),
+      .describe("to be registered at the provider: the path of the callback, or of the ACS, on the plane where people sign in"),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -141,7 +142,7 @@ export const mappingPreviewResult = z
     role: z.string().nullable(),
     resource_group_ids: z.array(z.string()),
     allowed: z.boolean(),
-    reason: z.string().nullable().describe("why they would not get in"),
+    reason: z.string().nullable().describe("why they would not be admitted"),
   })
   .meta({ id: "MappingPreviewResult" });
 
@@ -153,7 +154,7 @@ const subject = z
   .min(1)
   .max(MAX_SUBJECT)
   .describe(
-    "what the provider knows somebody by for good, as a test of it shows; of several subject_claims all of them, with slashes between, or two where one has a slash itself, which is %2F then",
+    "the permanent identifier at the provider, as a test shows it; several subject_claims are joined with slashes, or with double slashes if a value itself has a slash, which is then %2F",
   );
 
 export const signOnIdentityCreate = z
@@ -169,7 +170,7 @@ export const signOnIdentity = z
     subject: z.string(),
     end_user_id: recordId.nullable(),
     admin_user_id: recordId.nullable(),
-    username: z.string().nullable().describe("as the provider said last; null before the first sign-in"),
+    username: z.string().nullable().describe("as last reported by the provider; null before the first sign-in"),
     email: z.string().nullable(),
     last_login: timestamp.nullable(),
     created_at: timestamp,

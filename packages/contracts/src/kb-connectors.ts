@@ -37,12 +37,12 @@ const written = {
     .max(2_000)
     .nullable()
     .optional()
-    .describe("what is shown to a Git repository at an address: user:password, or a token alone; never shown again"),
+    .describe("credential for a Git repository at an https address: user:password, or a token alone; never shown again"),
   mapping_file: pathBelow
     .optional()
-    .describe("JSON file there: who reads what, by the beginnings of paths; permissions.json when left out at creation"),
-  every_minutes: z.number().int().min(1).max(10_080).optional().describe("how often it is looked at; 15 when left out at creation"),
-  enabled: z.boolean().optional().describe("true when left out at creation"),
+    .describe("JSON file there that says who may read what, by path prefix; default at creation: permissions.json"),
+  every_minutes: z.number().int().min(1).max(10_080).optional().describe("minutes between runs; default at creation: 15"),
+  enabled: z.boolean().optional().describe("default at creation: true"),
 };
 
 export const kbConnectorCreate = z
@@ -64,9 +64,9 @@ export const kbConnector = z
     has_credential: z.boolean(),
     every_minutes: z.number().int(),
     enabled: z.boolean(),
-    synced_at: timestamp.nullable().describe("when it was last looked at to the end"),
-    problem: z.string().nullable().describe("why it could not be, the last time"),
-    skipped: z.array(z.string()).describe("files that were not taken, each with the reason; at most 100"),
+    synced_at: timestamp.nullable().describe("when it was last read completely"),
+    problem: z.string().nullable().describe("why the last attempt failed"),
+    skipped: z.array(z.string()).describe("files that were skipped, each with the reason; at most 100"),
     created_at: timestamp,
     updated_at: timestamp,
   })

@@ -14,7 +14,7 @@ const written = {
     .min(1)
     .max(300)
     .refine((identity) => identity !== "*", "may not be *, which is everybody")
-    .describe("who the end user is there, as its permissions name them: a user or a group"),
+    .describe("the end user's identity there, as its permissions name it: a user or a group"),
 };
 
 export const kbIdentityCreate = z.strictObject(written).meta({ id: "KbIdentityCreate" });

@@ -9,21 +9,21 @@ const metadata = z
 
 const written = {
   description: description.optional(),
-  enabled: z.boolean().optional().describe("true when left out at creation"),
-  top_k: z.number().int().min(1).max(50).optional().describe("passages that a call is given at most; 5 when left out at creation"),
+  enabled: z.boolean().optional().describe("default at creation: true"),
+  top_k: z.number().int().min(1).max(50).optional().describe("maximum number of passages per call; default at creation: 5"),
   similarity_threshold: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe("passages less similar to the question, by the cosine of their vectors, are left out; 0 when left out at creation"),
+    .describe("passages with a lower cosine similarity to the question are left out; default at creation: 0"),
   max_context_tokens: z
     .number()
     .int()
     .min(100)
     .max(200_000)
     .optional()
-    .describe("what a call is given comes to no more than that; 2000 when left out at creation"),
+    .describe("maximum number of tokens of passages per call; default at creation: 2000"),
   embedding_model_id: recordId
     .nullable()
     .optional()
@@ -91,7 +91,7 @@ const permissions = z
     identities: z.array(sourceIdentity).max(1000).describe("users and groups of that system; `*` is everybody, none is nobody"),
   })
   .nullable()
-  .describe("null: whoever may use the knowledge base finds it; else only end users who are mapped to one of these identities");
+  .describe("null: everybody who may use the knowledge base finds it; otherwise only end users who are mapped to one of these identities");
 
 export const documentStatus = z.enum(["queued", "processing", "ready", "failed"]);
 
@@ -122,10 +122,10 @@ export const knowledgeDocumentForm = z.strictObject({ name: nameText(300).min(1)
 export const knowledgeSearch = z
   .strictObject({
     query: z.string().trim().min(1).max(4000),
-    top_k: z.number().int().min(1).max(50).optional().describe("in the place of the knowledge base's own"),
-    similarity_threshold: z.number().min(0).max(1).optional().describe("in the place of the knowledge base's own"),
+    top_k: z.number().int().min(1).max(50).optional().describe("instead of the knowledge base's own"),
+    similarity_threshold: z.number().min(0).max(1).optional().describe("instead of the knowledge base's own"),
     filters: metadata.optional().describe("metadata a document must have, each member with this value"),
-    end_user_id: recordId.optional().describe("what this end user would find; everything where left out"),
+    end_user_id: recordId.optional().describe("what this end user would find; default: everything"),
   })
   .meta({ id: "KnowledgeSearch" });
 
@@ -134,24 +134,24 @@ export const knowledgePassage = z
     document_id: recordId,
     document_name: z.string(),
     ordinal: z.number().int().describe("its place in the document, from 0"),
-    heading: z.string().describe("the headings it stands under"),
+    heading: z.string().describe("the headings above it"),
     text: z.string(),
     tokens: z.number().int(),
-    score: z.number().describe("of the two ranks together; says nothing beside other scores of the same search"),
+    score: z.number().describe("combines the two ranks; comparable only within the same search"),
     similarity: z.number().nullable().describe("cosine of its vector and the question's; null where there is none"),
-    lexical_rank: z.number().int().nullable().describe("place among what was found by words, from 1"),
-    vector_rank: z.number().int().nullable().describe("place among what was found by vectors, from 1"),
+    lexical_rank: z.number().int().nullable().describe("rank by words, from 1"),
+    vector_rank: z.number().int().nullable().describe("rank by vectors, from 1"),
     left_out: z
       .enum(["below_threshold", "beyond_top_k", "beyond_max_context_tokens"])
       .nullable()
-      .describe("why a call would not be given it; null: it would"),
+      .describe("why a call would not get it; null: it would"),
   })
   .meta({ id: "KnowledgePassage" });
 
 export const knowledgeSearchAnswer = z
   .strictObject({
     passages: z.array(knowledgePassage),
-    by_vectors: z.boolean().describe("false: by words alone"),
+    by_vectors: z.boolean().describe("false: by words only"),
     why_not_by_vectors: z.string().nullable(),
     duration_ms: z.number().int(),
   })

@@ -46,10 +46,10 @@ export const llmLimits = z
         max_input_tokens_per_minute: positive,
         max_output_tokens_per_minute: positive,
         max_usd_per_minute: usd,
-        request_burst: positive.describe("capacity of the bucket; the rate of a minute when left out"),
+        request_burst: positive.describe("capacity of the token bucket; default: one minute's worth"),
         tokens_burst: positive,
         usd_burst: usd,
-        cooldown_seconds: seconds.describe("how long the whole scope is locked once a bucket is empty"),
+        cooldown_seconds: seconds.describe("seconds for which the whole scope is refused once a bucket is empty"),
       })
       .nullable()
       .optional(),
@@ -113,7 +113,7 @@ export const llmGovernance = z
     tool_use: z
       .strictObject({
         mode: z.enum(["allow", "approval_required", "deny"]).nullable().optional().describe("tool access as a whole"),
-        allowed_tools: names.describe("only these; none named: no constraint"),
+        allowed_tools: names.describe("only these; empty: no restriction"),
         blocked_tools: names,
         max_tool_calls_per_request: count,
         max_tool_calls_per_hour: count,
@@ -190,8 +190,8 @@ export const webSearchGovernance = z
   .strictObject({
     domains: z
       .strictObject({
-        allowed: z.array(domain).max(1_000).nullable().optional().describe("only these and what is below them; none named: all"),
-        denied: z.array(domain).max(1_000).nullable().optional().describe("never these nor what is below them"),
+        allowed: z.array(domain).max(1_000).nullable().optional().describe("only these domains and their subdomains; empty: all"),
+        denied: z.array(domain).max(1_000).nullable().optional().describe("never these domains or their subdomains"),
       })
       .nullable()
       .optional(),
@@ -206,7 +206,7 @@ export const webSearchGovernance = z
           .nullable()
           .optional()
           .describe(
-            "which pages are read: any, those that a search gave the caller or whose domain is allowed by name, none; known when left out",
+            "which pages are read: any; known (those that a search gave the caller, or whose domain is explicitly allowed); none; default: known",
           ),
       })
       .nullable()
@@ -234,8 +234,8 @@ export const capacity = z
     parent_is_immediate: z.boolean(),
     siblings: z
       .array(z.strictObject({ group_id: z.string(), group_name: z.string(), limits: llmLimits }))
-      .describe("others that draw on that budget, without this group's branch"),
-    available: available.describe("for each quota: the holder's limit minus what the others claim; null: nothing above holds one"),
+      .describe("others that draw on that quota, without this group's branch"),
+    available: available.describe("for each quota: the holder's limit minus what the others claim; null: no group above has one"),
   })
   .meta({ id: "LimitCapacity" });
 
@@ -251,7 +251,7 @@ export const llmLimitsState = z
 
 const policyFields = (document: z.ZodType) => ({
   group_id: z.string(),
-  item_id: z.string().nullable().describe("the model, server or skill it refines"),
+  item_id: z.string().nullable().describe("the model, server or skill it is for"),
   own: document.describe("the document the group sets, under the same name for every kind"),
   inherited: document,
   effective: document,
@@ -296,7 +296,7 @@ export const consumption = z
     at: z.string(),
     limits: z.array(
       z.strictObject({
-        group_id: z.string().describe("the group that holds the limit"),
+        group_id: z.string().describe("the group that sets the limit"),
         group_name: z.string(),
         inherited: z.boolean(),
         model_id: z.string().nullable(),
@@ -326,7 +326,7 @@ export const policyPreview = z
           after: z.unknown(),
         }),
       )
-      .describe("what would be in force otherwise than now, in the group and those below it; 500 at most"),
+      .describe("values that would change, in the group and those below it; at most 500"),
     changes_total: z.number().int(),
     spent: z
       .array(
@@ -334,11 +334,11 @@ export const policyPreview = z
           limit_type: z.string(),
           current: z.number(),
           limit: z.number(),
-          blocks: z.boolean().describe("calls would be refused at once"),
+          blocks: z.boolean().describe("calls would be refused immediately"),
           resets_at: z.string().nullable(),
         }),
       )
-      .describe("limits of the group that what is used already would reach"),
+      .describe("limits of the group that present usage would already reach"),
   })
   .meta({ id: "PolicyPreview" });
 

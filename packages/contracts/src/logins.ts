@@ -41,7 +41,7 @@ export const signedInAdmin = z
     permissions: z.array(z.string()),
     two_factor: z
       .enum(["on", "off", "owed"])
-      .describe("owed: the tenant asks for two-factor sign-in and nothing else may be done before it is set up"),
+      .describe("owed: the tenant requires two-factor sign-in, which must be set up before anything else"),
   })
   .meta({ id: "SignedInAdmin" });
 
@@ -62,7 +62,7 @@ const code = z.string().trim().min(1).max(40);
 export const codeOwed = z
   .strictObject({
     requires_2fa: z.literal(true),
-    temp_token: z.string().describe("good for 5 minutes, at /v1/admin-users/login/2fa only"),
+    temp_token: z.string().describe("valid for 5 minutes, at /v1/admin-users/login/2fa only"),
     user: z.strictObject({ id: recordId, username: z.string() }),
   })
   .meta({ id: "CodeOwed" });

@@ -6,7 +6,7 @@ const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, "must be one
 /** The gateway as a client of a tool server's authorization server, entered by an administrator. */
 export const mcpOAuthClientWrite = z
   .strictObject({
-    issuer: httpUrl.describe("of the authorization server, exactly as its own metadata says it"),
+    issuer: httpUrl.describe("the authorization server, exactly as in its own metadata"),
     client_id: z.string().min(1).max(2000),
     client_secret: z
       .string()
@@ -14,17 +14,17 @@ export const mcpOAuthClientWrite = z
       .max(4096)
       .nullable()
       .optional()
-      .describe("write-only; null for a public client; left out, the one stored for the same issuer and client_id stays"),
+      .describe("write-only; null for a public client; if missing, the stored one for the same issuer and client_id stays"),
     token_endpoint_auth_method: z
       .enum(["client_secret_basic", "client_secret_post", "none"])
       .optional()
-      .describe("client_secret_basic with a secret, else none, when left out"),
+      .describe("default: client_secret_basic with a secret, otherwise none"),
     scopes: z
       .array(scope)
       .max(100)
       .nullable()
       .optional()
-      .describe("what a first authorization asks for; null for what the tool server names"),
+      .describe("scopes of a first authorization; null: those that the tool server names"),
   })
   .meta({ id: "McpOAuthClientWrite" });
 

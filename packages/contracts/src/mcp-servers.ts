@@ -19,11 +19,9 @@ const written = {
   description: description.optional(),
   auth_type: authType
     .optional()
-    .describe(
-      "how the gateway authenticates there: not at all, with api_key as bearer, or with the caller's own token; none when left out",
-    ),
-  api_key: bearerKey.nullable().optional().describe("write-only, of auth_type bearer; null takes it away"),
-  timeout: z.number().positive().max(3600).optional().describe("seconds an answer may take to begin; 30 when left out"),
+    .describe("how the gateway authenticates there: not at all, with api_key as bearer, or with the caller's own token; default: none"),
+  api_key: bearerKey.nullable().optional().describe("write-only, for auth_type bearer; null removes it"),
+  timeout: z.number().positive().max(3600).optional().describe("seconds until an answer must begin; default: 30"),
   enabled: z.boolean().optional(),
   icon_url: httpUrl.nullable().optional(),
 };
@@ -32,7 +30,7 @@ export const mcpServerCreate = z
   .strictObject({
     name: recordName,
     base_url: httpUrl,
-    mcp_endpoint_path: endpointPath.optional().describe("/mcp when left out; empty: base_url itself"),
+    mcp_endpoint_path: endpointPath.optional().describe("default: /mcp; empty: base_url itself"),
     ...written,
   })
   .meta({ id: "McpServerCreate" });
@@ -55,7 +53,7 @@ export const toolDiff = z
     changed: z.array(z.string()),
     changed_under_approval: z
       .array(z.string())
-      .describe("changed tools that a server configuration names: whoever allowed them saw another definition"),
+      .describe("changed tools that a server configuration names: they were allowed with another definition"),
   })
   .meta({ id: "ToolDiff" });
 
@@ -73,7 +71,7 @@ export const mcpServer = z
     timeout: z.number(),
     enabled: z.boolean(),
     icon_url: z.string().nullable(),
-    dialect: z.enum(["handshake", "stateless"]).nullable().describe("null until a discovery was conclusive"),
+    dialect: z.enum(["handshake", "stateless"]).nullable().describe("null until a discovery has succeeded"),
     protocol_version: z.string().nullable(),
     server_name: z.string().nullable(),
     server_version: z.string().nullable(),
@@ -83,9 +81,9 @@ export const mcpServer = z
     is_healthy: z.boolean().nullable(),
     health_checked_at: timestamp.nullable(),
     discovery: z
-      .strictObject({ status: discoveryStatus, detail: z.string(), diff: toolDiff.nullable().describe("null when nothing was found") })
+      .strictObject({ status: discoveryStatus, detail: z.string(), diff: toolDiff.nullable().describe("null if nothing was found") })
       .optional()
-      .describe("of a create, and of a change of where or how the server is asked: what the discovery came to"),
+      .describe("after a create, and after a change of address or authentication: the result of discovery"),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -97,7 +95,7 @@ export const refreshResult = z
   .strictObject({
     status: discoveryStatus,
     detail: z.string(),
-    diff: toolDiff.nullable().describe("null when nothing was found"),
+    diff: toolDiff.nullable().describe("null if nothing was found"),
     server: mcpServer,
   })
   .meta({ id: "McpRefresh" });
@@ -108,7 +106,7 @@ export const mcpHealth = z
 
 export const refreshBody = z
   .strictObject({
-    access_token: bearerKey.optional().meta({ description: "Shown to a server behind OAuth for this discovery alone, and not kept" }),
+    access_token: bearerKey.optional().meta({ description: "Sent to a server behind OAuth for this discovery only, and not stored" }),
   })
   .meta({ id: "RefreshCapabilities" });
 
@@ -137,11 +135,11 @@ export const testConnectionResult = z
         resource_metadata_url: z.string().nullable(),
         authorization_servers: z.array(z.string()),
         scopes_supported: z.array(z.string()),
-        problem: z.string().nullable().describe("why what the server says cannot be used; null when it can"),
-        identity_providers: z.array(identityProvider).describe("what each of them says of itself"),
+        problem: z.string().nullable().describe("why the server's metadata cannot be used; null if it can"),
+        identity_providers: z.array(identityProvider).describe("metadata of each of them"),
       })
       .nullable()
-      .describe("what the server says of how to authorize; null when it says nothing"),
+      .describe("how the server says to authorize; null if it says nothing"),
   })
   .meta({ id: "TestConnectionResult" });
 
@@ -167,28 +165,28 @@ const definitions = z.strictObject({ snapshot_id: z.string(), taken_at: timestam
 export const definitionDrift = z
   .strictObject({
     accepted: definitions
-      .extend({ accepted_at: timestamp.nullable().describe("null while nobody accepted any: what was found first counts") })
+      .extend({ accepted_at: timestamp.nullable().describe("null while nobody has accepted any: the first discovery counts") })
       .nullable()
-      .describe("null until a discovery was conclusive"),
+      .describe("null until a discovery has succeeded"),
     current: definitions.nullable(),
     instructions: z
       .strictObject({ before: z.string().nullable(), after: z.string().nullable() })
       .nullable()
-      .describe("what the server tells models how to use it, where that is not as it was accepted"),
+      .describe("the server's instructions for models, if they differ from the accepted ones"),
     tools: z.array(
       z.strictObject({
         name: z.string(),
         change: z.enum(["added", "removed", "changed"]),
-        before: z.unknown().describe("the definition that was accepted; null when there was none"),
-        after: z.unknown().describe("the definition as found last; null when it is gone"),
-        named_by: z.array(z.string()).describe("server configurations that name the tool: whoever allowed it saw another definition"),
+        before: z.unknown().describe("the accepted definition; null if there was none"),
+        after: z.unknown().describe("the latest definition; null if the tool is gone"),
+        named_by: z.array(z.string()).describe("server configurations that name the tool, which was allowed with another definition"),
       }),
     ),
   })
   .meta({ id: "ToolDefinitionDrift" });
 
 export const acceptDefinitions = z
-  .strictObject({ snapshot_id: z.string().max(64).describe("the current one, as it was looked at") })
+  .strictObject({ snapshot_id: z.string().max(64).describe("the current one, as it was reviewed") })
   .meta({ id: "AcceptToolDefinitions" });
 
 export type DefinitionDrift = z.output<typeof definitionDrift>;

@@ -12,7 +12,7 @@ export const imagesRequest = z
     size: text.describe('"auto" or WIDTHxHEIGHT').optional(),
     quality: text.optional(),
     style: z.enum(["vivid", "natural"]).optional(),
-    response_format: z.enum(["url", "b64_json"]).describe("url when left out, b64_json where it is streamed").optional(),
+    response_format: z.enum(["url", "b64_json"]).describe("default: url; b64_json for streams").optional(),
     stream: z.boolean().describe("true: events").optional(),
     partial_images: z.number().int().min(0).max(3).optional(),
     chat_id: text.optional(),
@@ -31,7 +31,7 @@ export const imageEditForm = z
     n: text.optional(),
     size: text.describe('"auto" or WIDTHxHEIGHT').optional(),
     quality: text.optional(),
-    response_format: z.enum(["url", "b64_json"]).describe("url when left out, b64_json where it is streamed").optional(),
+    response_format: z.enum(["url", "b64_json"]).describe("default: url; b64_json for streams").optional(),
     stream: formFlag.describe("true: events").optional(),
     partial_images: text.optional(),
     chat_id: text.optional(),
@@ -58,8 +58,8 @@ export const speechRequest = z
     instructions: text.optional(),
     response_format: z.enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]).optional(),
     speed: z.number().min(0.25).max(4).optional(),
-    stream_format: z.enum(["audio", "sse"]).describe("sse: text/event-stream in the place of the sound").optional(),
-    persist: z.boolean().describe("true: stored, and named by the header X-Gw-File-Id").optional(),
+    stream_format: z.enum(["audio", "sse"]).describe("sse: text/event-stream instead of the audio").optional(),
+    persist: z.boolean().describe("true: stored, and named in the header X-Gw-File-Id").optional(),
     chat_id: text.optional(),
   })
   .meta({ id: "SpeechRequest" });

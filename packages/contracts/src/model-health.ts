@@ -16,8 +16,6 @@ export const bulkHealth = z
   .strictObject({ results: z.array(modelHealth), total: z.number(), healthy: z.number() })
   .meta({ id: "BulkModelHealth" });
 
-export const bulkHealthBody = z.strictObject({
-  model_ids: z.array(recordId).max(1000).optional().describe("all enabled models when left out"),
-});
+export const bulkHealthBody = z.strictObject({ model_ids: z.array(recordId).max(1000).optional().describe("default: all enabled models") });
 
 export type ModelHealth = z.output<typeof modelHealth>;

@@ -45,7 +45,7 @@ const priceTier = z
   .strictObject({ above_input_tokens: z.number().int().min(1).max(1_000_000_000), ...pricesSet })
   .meta({
     id: "PriceTier",
-    description: "Prices of a whole call whose input, cached or not, is longer. One that is left out is that of the tier below.",
+    description: "Prices of a whole call whose input, cached or not, is longer. A missing price is that of the tier below.",
   });
 
 const differ = <T>(items: readonly T[], key: (item: T) => unknown) => new Set(items.map(key)).size === items.length;
@@ -83,11 +83,11 @@ const priceChange = z
     effective_from: timestamp,
     ...pricesSet,
     price_tiers: priceTiers.optional(),
-    service_tier_prices: serviceTierPrices.optional().describe("left out: those of the model that are a price_factor alone"),
+    service_tier_prices: serviceTierPrices.optional().describe("default: those of the model's entries that consist of a price_factor only"),
   })
   .meta({
     id: "PriceChange",
-    description: "Prices that take the place of all others, tiers included, from a moment on. One that is left out is unpriced.",
+    description: "Prices that replace all others, tiers included, from a given time on. A missing price is unpriced.",
   });
 const priceChanges = z
   .array(priceChange)
@@ -98,10 +98,10 @@ const token = z.string().trim().min(1).max(50);
 const setUnitPrice = z.number().min(0).max(1_000);
 const imagePrice = z
   .strictObject({ quality: token.optional(), size: token.optional(), usd: setUnitPrice })
-  .meta({ id: "ImagePrice", description: "US dollars for one image of a quality and size; what is left out fits all." });
+  .meta({ id: "ImagePrice", description: "US dollars for one image of a quality and size; a missing member matches all." });
 const videoPrice = z
   .strictObject({ resolution: token.optional(), usd_per_second: setUnitPrice })
-  .meta({ id: "VideoPrice", description: "US dollars for a second of video of a resolution; left out, it fits all." });
+  .meta({ id: "VideoPrice", description: "US dollars for a second of video of a resolution; a missing resolution matches all." });
 const seconds = z.number().positive().max(86_400);
 const count = z.number().int().min(1).max(1_000_000_000_000).nullable();
 
@@ -111,7 +111,7 @@ const written = {
   enabled: z.boolean().optional(),
   description: description.optional(),
   base_url: versionedUrl.nullable().optional().describe("instead of the provider's"),
-  api_key: upstreamKey.nullable().optional().describe("write-only, instead of the provider's; null takes it away"),
+  api_key: upstreamKey.nullable().optional().describe("write-only, instead of the provider's; null removes it"),
   default_temperature: z.number().min(0).max(2).nullable().optional(),
   default_max_tokens: count.optional(),
   system_prompt: z.string().max(100_000).nullable().optional(),
@@ -119,18 +119,18 @@ const written = {
   output_cost_per_million_tokens: price.optional(),
   cache_read_cost_per_million_tokens: price.optional(),
   cache_write_cost_per_million_tokens: price.optional(),
-  cache_write_hour_cost_per_million_tokens: price.optional().describe("of writes kept for an hour; null: twice the input price"),
+  cache_write_hour_cost_per_million_tokens: price.optional().describe("for cache writes kept for an hour; null: twice the input price"),
   audio_input_cost_per_million_tokens: price
     .optional()
-    .describe("of tokens the provider reports as audio, as the next; null: as other tokens"),
+    .describe("for audio tokens reported by the provider, like the next one; null: as other tokens"),
   audio_output_cost_per_million_tokens: price.optional(),
   web_search_cost_per_thousand: unitPrice
     .optional()
-    .describe("US dollars for a thousand searches of the vendor's own web search; null: unpriced"),
+    .describe("US dollars per thousand searches with the vendor's own web search; null: unpriced"),
   search_unit_cost_per_thousand: unitPrice
     .optional()
     .describe(
-      "US dollars for a thousand search units of reranking, a query over up to 100 documents each; null: what it reads is billed as input",
+      "US dollars per thousand search units of reranking, each a query over up to 100 documents; null: tokens read are billed as input",
     ),
   batch_price_factor: z
     .number()
@@ -138,25 +138,23 @@ const written = {
     .max(1)
     .nullable()
     .optional()
-    .describe("the part of its prices that its provider takes for a line of a batch which the provider runs; null: a half"),
-  price_tiers: priceTiers.optional().describe("dearer prices of long prompts"),
-  service_tier_prices: serviceTierPrices.optional().describe("of calls that their vendor serves faster, or later, than usual"),
-  price_changes: priceChanges
-    .optional()
-    .describe("prices known to change; those already in force become the plain prices when the model is written"),
+    .describe("fraction of its prices that a line in the provider's own batch costs; null: one half"),
+  price_tiers: priceTiers.optional().describe("higher prices for long prompts"),
+  service_tier_prices: serviceTierPrices.optional().describe("for calls that their vendor serves faster or later than usual"),
+  price_changes: priceChanges.optional().describe("future prices; those already in force become the plain prices when the model is saved"),
   image_cost: unitPrice.optional().describe("US dollars per image; null: unpriced, as the other media prices"),
   audio_input_cost_per_second: unitPrice.optional(),
   audio_output_cost_per_million_characters: unitPrice.optional(),
   video_cost_per_second: unitPrice.optional(),
   image_input_cost_per_million_tokens: price
     .optional()
-    .describe("of tokens the provider reports as pictures, as the three that follow; null: as other tokens"),
+    .describe("for picture tokens reported by the provider, like the three that follow; null: as other tokens"),
   image_output_cost_per_million_tokens: price.optional(),
   image_cache_read_cost_per_million_tokens: price.optional(),
   video_output_cost_per_million_tokens: price.optional(),
-  image_prices: z.array(imagePrice).max(50).optional().describe("before image_cost: the first that fits what was asked for"),
-  video_prices: z.array(videoPrice).max(50).optional().describe("before video_cost_per_second: the first that fits"),
-  supported_image_qualities: z.array(token).max(50).optional().describe("empty: no rule, as the other two lists"),
+  image_prices: z.array(imagePrice).max(50).optional().describe("checked before image_cost: the first that matches the request"),
+  video_prices: z.array(videoPrice).max(50).optional().describe("checked before video_cost_per_second: the first that matches"),
+  supported_image_qualities: z.array(token).max(50).optional().describe("empty: no restriction, as in the other two lists"),
   supported_video_resolutions: z.array(token).max(50).optional(),
   supported_video_durations: z.array(seconds).max(50).optional().describe("seconds"),
   max_video_duration_seconds: seconds.nullable().optional(),
@@ -170,37 +168,34 @@ const written = {
     .boolean()
     .nullable()
     .optional()
-    .describe(
-      "whether it takes system messages inside a conversation (Anthropic's format); null: as the catalog knows models of its " +
-        "name, as the next",
-    ),
-  supports_sampling: z.boolean().nullable().optional().describe("whether it takes temperature, top_p and top_k"),
+    .describe("whether it accepts system messages inside a conversation (Anthropic's format); null: decided by the catalog, like the next"),
+  supports_sampling: z.boolean().nullable().optional().describe("whether it accepts temperature, top_p and top_k"),
   max_tokens_parameter: maxTokensParameter.nullable().optional().describe("instead of the provider's"),
   rate_limit_rpm: count.optional().describe("requests a minute over all groups"),
   rate_limit_tpm: count.optional().describe("tokens a minute over all groups"),
   max_concurrent_requests: count.optional(),
   residency_region: z.string().min(1).max(100).nullable().optional(),
-  routing_group_id: routingGroupId.nullable().optional().describe("routing group it serves as a member; null takes it out"),
+  routing_group_id: routingGroupId.nullable().optional().describe("routing group of which it is a member; null removes it"),
   routing_weight: z
     .number()
     .int()
     .min(0)
     .max(1_000_000)
     .optional()
-    .describe("share of the group's calls; 0: only when no other member can serve; 1 when left out"),
+    .describe("share of the group's calls; 0: only if no other member can serve; default: 1"),
   icon_url: httpUrl.nullable().optional(),
-  group_ids: z.array(recordId).max(1000).optional().describe("resource groups it is granted to directly; of a change: all of them"),
+  group_ids: z.array(recordId).max(1000).optional().describe("resource groups it is granted to directly; a change replaces all of them"),
 };
 
 export const modelCreate = z
   .strictObject({
     name: recordName.describe("what callers put in `model`; unique in the tenant"),
-    model_name: recordName.optional().describe("what the provider is sent; the name when left out"),
+    model_name: recordName.optional().describe("the model name sent to the provider; default: the name"),
     provider: z
       .string()
       .min(1)
       .max(63)
-      .describe("provider_key of its provider; the record of a provider the gateway knows is made when there is none"),
+      .describe("provider_key of its provider; for a known provider the record is created if there is none"),
     ...written,
   })
   .meta({ id: "ModelCreate" });
@@ -225,7 +220,7 @@ export const model = z
     name: z.string(),
     model_name: z.string(),
     provider: z.string().describe("provider_key; `routing` of a routing group's virtual model"),
-    provider_id: recordId.nullable().describe("null of a routing group's virtual model"),
+    provider_id: recordId.nullable().describe("null for a routing group's virtual model"),
     mode: listedMode,
     modes: z.array(mode),
     enabled: z.boolean(),

@@ -36,7 +36,7 @@ export const noticeConfigPut = z
 export const noticeConfig = z
   .strictObject({
     ai_system_id: recordId.nullable(),
-    source: z.enum(["system", "tenant", "default"]).describe("whose configuration this is"),
+    source: z.enum(["system", "tenant", "default"]).describe("the AI System or tenant it is for"),
     enabled: z.boolean(),
     surface: noticeSurface,
     texts: z.record(z.string(), z.string()),

@@ -24,7 +24,7 @@ export const portalSession = z
       display_name: z.string().nullable(),
       is_verified: z.boolean(),
       metadata: z.record(z.string(), z.unknown()),
-      must_change_password: z.literal(true).optional().describe("nothing else is answered before the password is changed"),
+      must_change_password: z.literal(true).optional().describe("the password must be changed before anything else"),
     }),
   })
   .meta({ id: "PortalSession" });
@@ -68,7 +68,7 @@ export const portalProfile = z
     has_password: z
       .boolean()
       .describe(
-        "one that may be changed: false of whoever signs in by an identity provider alone, and where the tenant takes no passwords",
+        "a password that can be changed: false for people who only sign in with an identity provider, and if the tenant accepts no passwords",
       ),
     primary_group_id: recordId.nullable(),
   })
@@ -93,7 +93,7 @@ export const primaryGroupChosen = z
   .strictObject({ primary_group_id: recordId, previous_primary_group_id: recordId.nullable() })
   .meta({ id: "PrimaryGroupChosen" });
 
-const dollars = z.number().nullable().describe("dollars; null where nobody can say");
+const dollars = z.number().nullable().describe("dollars; null if unknown");
 
 export const portalModel = z
   .strictObject({
@@ -102,7 +102,7 @@ export const portalModel = z
     name: z.string(),
     provider: z.string(),
     enabled: z.boolean(),
-    is_healthy: z.boolean().nullable().describe("null where nothing was found out"),
+    is_healthy: z.boolean().nullable().describe("null if unknown"),
     input_cost_per_million_tokens: dollars,
     output_cost_per_million_tokens: dollars,
     context_window: count.nullable(),
@@ -143,17 +143,21 @@ export const alertAcknowledged = z
 
 export const portalApproval = approval
   .extend({
-    may_resolve: z.boolean().describe("whether one may decide on it, while it is pending: nobody does on what they asked for"),
-    may_approve: z.boolean().describe("likewise, not only reject it: nobody approves a call of a key that they made or rotated"),
+    may_resolve: z.boolean().describe("whether the reader may decide on it while it is pending: nobody decides on their own requests"),
+    may_approve: z
+      .boolean()
+      .describe("whether the reader may also approve it: nobody approves a call with a key that they made or rotated"),
   })
   .meta({ id: "PortalApproval" });
 export const portalApprovals = z.strictObject({ approvals: z.array(portalApproval), ...paged }).meta({ id: "PortalApprovals" });
-export const pendingCount = z.strictObject({ pending_count: count.describe("that one may decide on") }).meta({ id: "PendingCount" });
+export const pendingCount = z
+  .strictObject({ pending_count: count.describe("number of approvals that the reader may decide on") })
+  .meta({ id: "PendingCount" });
 export const approvalPoll = z
   .strictObject({
     id: recordId,
     status: z.string(),
-    approval_token: z.string().optional().describe("once it is approved and not used yet, for whoever asked"),
+    approval_token: z.string().optional().describe("for the requester, once approved and not used yet"),
     expires_at: timestamp,
   })
   .meta({ id: "ApprovalPoll" });
@@ -198,7 +202,7 @@ export const identityMappings = z.strictObject({ mappings: z.array(kbIdentity), 
 
 const usedLimit = consumption.shape.limits.element
   .omit({ drawn_by: true })
-  .extend({ model_name: z.string().nullable().describe("of the model that the limit is for; null: it is for all of them") });
+  .extend({ model_name: z.string().nullable().describe("the model that the limit is for; null: all models") });
 export const ownUsage = z
   .strictObject({ groups: z.array(z.strictObject({ group_id: z.string(), at: z.string(), limits: z.array(usedLimit) })) })
   .meta({ id: "OwnUsage" });
@@ -206,7 +210,7 @@ export const ownUsage = z
 export const appResource = z
   .strictObject({
     uri: z.string(),
-    content: z.string().describe("base64 where the server sent no text"),
+    content: z.string().describe("base64 if the server sent no text"),
     mime_type: z.string().nullable(),
     size_bytes: count,
     _meta: z.unknown(),
@@ -234,7 +238,7 @@ export const runtimeError = z
     error: z
       .union([z.string(), z.record(z.string(), z.unknown())])
       .describe("what is wrong, in words; an object where its surface has one"),
-    code: z.string().optional().describe("what is wrong, for programs"),
+    code: z.string().optional().describe("the problem, for programs"),
     fields: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   })
   .meta({ id: "RuntimeError" });

@@ -16,7 +16,7 @@ export const ownKeys = z
   .strictObject({
     api_keys: z.array(ownKey),
     total: z.number().int(),
-    may_create: z.boolean().describe("whether the tenant lets people make keys of their own"),
+    may_create: z.boolean().describe("whether the tenant lets people create their own keys"),
   })
   .meta({ id: "OwnKeys" });
 

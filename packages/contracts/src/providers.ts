@@ -87,39 +87,41 @@ const written = {
     .nullable()
     .optional()
     .describe("with the version segment where the vendor has one, for example https://api.openai.com/v1"),
-  api_key: upstreamKey.nullable().optional().describe("write-only; null takes it away"),
+  api_key: upstreamKey.nullable().optional().describe("write-only; null removes it"),
   headers: headers.optional().describe("sent with every call of this provider"),
   pass_request_headers: passedHeaders
     .optional()
-    .describe("further headers of callers that go on to the provider; a name may end in -* and stands for all that begin so"),
-  pass_response_headers: passedHeaders.optional().describe("further headers of the provider's answers that go on to callers, named alike"),
+    .describe("further caller headers that are forwarded to the provider; a name that ends in -* is a prefix"),
+  pass_response_headers: passedHeaders
+    .optional()
+    .describe("further headers of the provider's answers that are forwarded to callers; a name that ends in -* is a prefix"),
   max_tokens_parameter: maxTokensParameter
     .nullable()
     .optional()
     .describe(
-      "what an OpenAI-compatible server calls the ceiling on output: requests are sent with this one; null: a caller's own " +
-        "passes, and translated requests say what the vendor says",
+      "the name that an OpenAI-compatible server uses for the output ceiling; null: the caller's name passes, and translated " +
+        "requests use the vendor's",
     ),
   batch_mode: batchMode
     .optional()
-    .describe("who runs batch jobs of its models: the gateway, line by line, or the provider in batches of its own, at its price for them"),
+    .describe("who runs batch jobs of its models: the gateway, line by line, or the provider in its own batches, at its batch price"),
   storage_uri: storageUri
     .nullable()
     .optional()
     .describe(
-      "the bucket of your own through which the provider is given batches, and leaves their results and its videos: s3://bucket/prefix " +
-        "of format bedrock, gs://bucket/prefix of format vertex",
+      "your bucket for the provider's batches, their results and its videos: s3://bucket/prefix for format bedrock, " +
+        "gs://bucket/prefix for format vertex",
     ),
-  storage_endpoint: httpUrl.nullable().optional().describe("where that bucket is asked for; null: at the vendor's own store"),
-  storage_role_arn: roleArn.nullable().optional().describe("the role that Bedrock reads and writes the bucket as when it runs a batch"),
-  region: z.string().min(1).max(100).nullable().optional().describe("where the provider processes, for data residency"),
+  storage_endpoint: httpUrl.nullable().optional().describe("address of that bucket's store; null: the vendor's"),
+  storage_role_arn: roleArn.nullable().optional().describe("the role with which Bedrock reads and writes the bucket when it runs a batch"),
+  region: z.string().min(1).max(100).nullable().optional().describe("where the provider processes data, for data residency"),
   enabled: z.boolean().optional(),
 };
 
 export const providerCreate = z
   .strictObject({
     provider_key: providerKey,
-    name: recordName.optional().describe("the provider_key when left out"),
+    name: recordName.optional().describe("default: the provider_key"),
     api_format: apiFormat,
     ...written,
   })

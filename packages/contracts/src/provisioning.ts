@@ -7,22 +7,22 @@ const directoryName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "must be small letters, digits, - and _")
   .refine((name) => name !== "direct", "is what memberships given by hand are called")
-  .describe("the directory it speaks for; memberships carry it as their source. Tokens of one directory see the same people");
+  .describe("the directory it belongs to, which is the source of memberships. Tokens of one directory see the same people");
 
 const expiresAt = timestamp.nullable().optional().describe("null or left out: never");
 const adoptExisting = z
   .boolean()
   .optional()
-  .describe("whether a person who is there already under the username the directory sends becomes the directory's; off when left out");
+  .describe("whether an existing person with the username that the directory sends becomes the directory's; default: off");
 const removeAllMembers = z
   .boolean()
   .optional()
-  .describe("whether one request may take more than 50 members out of a group and leave at most one in ten; off when left out");
+  .describe("whether one request may remove more than 50 members of a group and keep at most one in ten; default: off");
 
 export const scimTokenCreate = z
   .strictObject({
     name: recordName,
-    directory: directoryName.optional().describe("scim when left out"),
+    directory: directoryName.optional().describe("default: scim"),
     adopt_existing: adoptExisting,
     remove_all_members: removeAllMembers,
     expires_at: expiresAt,
@@ -66,7 +66,7 @@ export const provisioningEntry = z
     method: z.string(),
     resource_type: z.enum(["User", "Group"]),
     resource_id: z.string().nullable(),
-    status: z.number().int().describe("what the directory was answered"),
+    status: z.number().int().describe("status returned to the directory"),
     outcome: z.enum(["created", "adopted", "restored", "changed", "deactivated", "reactivated", "deleted", "conflict", "refused"]),
     detail: z
       .record(z.string(), z.unknown())

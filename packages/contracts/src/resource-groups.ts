@@ -6,8 +6,8 @@ export const groupType = z.enum(["organization", "team"]);
 const written = {
   display_name: displayName.optional(),
   description: description.optional(),
-  group_type: groupType.optional().describe("team when left out at creation"),
-  inherit_resources: z.boolean().optional().describe("whether what is bound to its parents reaches it; true when left out at creation"),
+  group_type: groupType.optional().describe("default at creation: team"),
+  inherit_resources: z.boolean().optional().describe("whether it inherits what is bound to its parents; default at creation: true"),
   parent_group_id: recordId.nullable().optional().describe("null: a root"),
   eu_ai_act_risk_tier: z.enum(["prohibited", "high", "limited", "minimal"]).nullable().optional(),
   phi_resource: z.boolean().nullable().optional().describe("whether it handles protected health information"),
@@ -16,7 +16,7 @@ const written = {
     .max(20)
     .nullable()
     .optional()
-    .describe("knowledge bases that calls are given passages of where they name none; null: as the group above says"),
+    .describe("knowledge bases for calls that name none; null: as in the group above"),
 };
 
 export const resourceGroupCreate = z.strictObject({ name: recordName, ...written }).meta({ id: "ResourceGroupCreate" });

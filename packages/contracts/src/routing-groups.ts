@@ -20,24 +20,18 @@ const seconds = z.number().min(0).max(86_400);
 const ceiling = z.number().int().min(1).max(1_000_000_000_000).nullable();
 
 const written = {
-  name: recordName.optional().describe("the id when left out; callers may address the group by either"),
+  name: recordName.optional().describe("default: the ID; callers may address the group by either"),
   description: description.optional(),
-  mode: groupMode.optional().describe("chat when left out"),
-  routing_strategy: routingStrategy.optional().describe("simple-shuffle when left out"),
+  mode: groupMode.optional().describe("default: chat"),
+  routing_strategy: routingStrategy.optional().describe("default: simple-shuffle"),
   enabled: z.boolean().optional(),
   allowed_fails: count
     .optional()
-    .describe("failures of a member within cooldown_window that take it out for cooldown_time; 3 when left out"),
-  cooldown_time: seconds.optional().describe("seconds a failing member stays out; 30 when left out"),
-  cooldown_window: seconds.optional().describe("seconds over which failures are counted; 60 when left out"),
-  num_retries: z
-    .number()
-    .int()
-    .min(0)
-    .max(20)
-    .optional()
-    .describe("retries of a request, over other healthy members first; 2 when left out"),
-  retry_after: seconds.optional().describe("seconds to wait before a retry at least; 0 when left out"),
+    .describe("failures within cooldown_window that may occur before a member is taken out for cooldown_time; default: 3"),
+  cooldown_time: seconds.optional().describe("seconds a failing member stays out; default: 30"),
+  cooldown_window: seconds.optional().describe("seconds over which failures are counted; default: 60"),
+  num_retries: z.number().int().min(0).max(20).optional().describe("retries of a request, on other healthy members first; default: 2"),
+  retry_after: seconds.optional().describe("minimum seconds to wait before a retry; default: 0"),
   timeout: z.number().positive().max(86_400).nullable().optional().describe("seconds an attempt may take; null: the gateway's own limit"),
   rpm_limit: ceiling.optional().describe("requests a minute of the whole group"),
   tpm_limit: ceiling.optional().describe("tokens a minute of the whole group"),
@@ -45,7 +39,7 @@ const written = {
 };
 
 export const routingGroupCreate = z
-  .strictObject({ id: routingGroupId.describe("chosen here for good; callers put it in `model`"), ...written })
+  .strictObject({ id: routingGroupId.describe("permanent; callers put it in `model`"), ...written })
   .meta({ id: "RoutingGroupCreate" });
 
 export const routingGroupUpdate = z.strictObject(written).meta({ id: "RoutingGroupUpdate" });
@@ -54,7 +48,7 @@ const routingMember = z
   .strictObject({
     model_id: recordId,
     name: z.string(),
-    routing_weight: z.number().int().describe("0: only when no member of weight 1 or more can serve"),
+    routing_weight: z.number().int().describe("0: only if no member of weight 1 or more can serve"),
   })
   .meta({ id: "RoutingMember" });
 
@@ -66,7 +60,7 @@ export const routingGroup = z
     name: z.string(),
     description: z.string().nullable(),
     mode: groupMode,
-    modes: z.array(z.string()).describe("what each of its members can be asked for, its mode first"),
+    modes: z.array(z.string()).describe("what each of its members supports, its mode first"),
     routing_strategy: routingStrategy,
     enabled: z.boolean(),
     allowed_fails: z.number(),

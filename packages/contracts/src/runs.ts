@@ -7,16 +7,16 @@ export const DECLARED_END_STATES = ["completed", "errored", "exhausted", "cancel
 export const RUN_OUTCOMES = ["resolved", "escalated", "handed_off", "abandoned_by_user"] as const;
 
 const count = z.number().int();
-const percent = z.number().nullable().describe("0 to 100; null where there is nothing to take it of");
+const percent = z.number().nullable().describe("0 to 100; null if there is nothing to measure");
 
 export const run = z
   .object({
     root_task_id: z.string(),
-    run_id: z.string().describe("as the caller named it, or the minted id"),
+    run_id: z.string().describe("as the caller named it, or the generated ID"),
     resource_group_id: z.string(),
     state: z.enum(RUN_STATES),
     state_source: z.enum(["client", "derived"]).nullable().describe("who ended it; null while it is open"),
-    outcome: z.enum(RUN_OUTCOMES).nullable().describe("as the client reported it, beside the state"),
+    outcome: z.enum(RUN_OUTCOMES).nullable().describe("as reported by the client, in addition to the state"),
     started_at: timestamp,
     last_call_at: timestamp.nullable(),
     ended_at: timestamp.nullable(),
@@ -26,12 +26,12 @@ export const run = z
     tool_errors: count,
     errors: count,
     late_calls: count.describe("after the end; in no other figure"),
-    external_calls: count.describe("told by traces, not carried by the gateway"),
+    external_calls: count.describe("reported by traces, not made through the gateway"),
     prompt_tokens: count,
     completion_tokens: count,
     total_tokens: count,
     cost_usd: z.number(),
-    unpriced_calls: count.describe("calls without a price, which the cost leaves out"),
+    unpriced_calls: count.describe("calls without a price, which are not in the cost"),
   })
   .meta({ id: "Run" });
 
@@ -44,8 +44,8 @@ export const runPage = listOf("runs", run).extend({
 });
 
 const window = {
-  from: timestamp.optional().describe("runs that started at or after; a day before `to` when left out"),
-  to: timestamp.optional().describe("runs that started before; now when left out"),
+  from: timestamp.optional().describe("runs that started at or after; default: a day before `to`"),
+  to: timestamp.optional().describe("runs that started before; default: now"),
 };
 
 export const runQuery = z.strictObject({
@@ -70,12 +70,12 @@ const signals = {
   late_calls: count,
   coverage: z
     .object({
-      observed_pct: percent.describe("calls the gateway carried itself"),
-      chain_integrity_pct: percent.describe("of those, calls whose place in the run the gateway gave or verified"),
-      asserted_pct: percent.describe("of those, calls whose place in the run is the caller's word"),
+      observed_pct: percent.describe("calls made through the gateway"),
+      chain_integrity_pct: percent.describe("of those, calls whose place in the run the gateway assigned or verified"),
+      asserted_pct: percent.describe("of those, calls whose place in the run the caller claimed"),
       external_pct: percent.describe("calls known from traces only"),
     })
-    .describe("how far the figures rest on what was seen"),
+    .describe("how much of the figures the gateway observed itself"),
   client_outcomes: z
     .object({
       resolved: count,

@@ -47,7 +47,7 @@ export const chatRequest = z
 const chatUsage = z
   .looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count })
   .nullable()
-  .describe("as the provider told it");
+  .describe("as reported by the provider");
 
 export const chatCompletion = z
   .looseObject({
@@ -325,8 +325,8 @@ export const otelRequest = z.looseObject({ resourceSpans: z.array(open).optional
 export const otelAnswer = z.looseObject({ partialSuccess: open.optional() }).meta({ id: "OtelAnswer" });
 
 export const agentMessage = z.looseObject({}).describe("as A2A has it").meta({ id: "AgentMessage" });
-export const agentCardDocument = z.looseObject({}).describe("as A2A has it, signed").meta({ id: "AgentCardDocument" });
-export const agentProblem = z.looseObject({}).describe("an error as A2A has it").meta({ id: "AgentProblem" });
+export const agentCardDocument = z.looseObject({}).describe("in A2A's format, signed").meta({ id: "AgentCardDocument" });
+export const agentProblem = z.looseObject({}).describe("an error in A2A's format").meta({ id: "AgentProblem" });
 
 /** `/healthz` and its like. */
 export const planeHealth = z.strictObject({ status: text, detail: text.optional() }).meta({ id: "PlaneHealth" });

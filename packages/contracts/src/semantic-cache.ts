@@ -5,19 +5,19 @@ const MONTH_SECONDS = 31 * 86_400;
 const ttl = z.number().int().min(1).max(MONTH_SECONDS);
 const threshold = z.number().min(0.5).max(1);
 
-const exactWritten = z.strictObject({ enabled: z.boolean().optional(), ttl_seconds: ttl.optional().describe("3600 when left out") });
+const exactWritten = z.strictObject({ enabled: z.boolean().optional(), ttl_seconds: ttl.optional().describe("default: 3600") });
 const semanticWritten = z.strictObject({
   enabled: z.boolean().optional(),
-  similarity_threshold: threshold.optional().describe("cosine similarity two questions must have at least; 0.95 when left out"),
-  ttl_seconds: ttl.optional().describe("3600 when left out"),
+  similarity_threshold: threshold.optional().describe("minimum cosine similarity of two questions; default: 0.95"),
+  ttl_seconds: ttl.optional().describe("default: 3600"),
 });
 
 const groupIds = z.array(recordId).max(1000);
 
 const written = {
   enabled: z.boolean().optional(),
-  exact_match: exactWritten.optional().describe("on when left out at creation; replaced as a whole, as the next"),
-  semantic_match: semanticWritten.optional().describe("off when left out at creation"),
+  exact_match: exactWritten.optional().describe("default at creation: on; replaced as a whole, like the next one"),
+  semantic_match: semanticWritten.optional().describe("default at creation: off"),
   embedding_model_id: recordId
     .nullable()
     .optional()
@@ -25,15 +25,10 @@ const written = {
   scope: z
     .enum(["group", "tenant"])
     .optional()
-    .describe("group (when left out): only callers of one resource group share answers; tenant: groups under the same policies share them"),
-  max_temperature: z
-    .number()
-    .min(0)
-    .max(2)
-    .optional()
-    .describe("requests that ask for a higher temperature are always answered anew; 0 when left out"),
-  include_tools: z.boolean().optional().describe("whether answers to requests that offer tools may be given again; false when left out"),
-  group_ids: groupIds.optional().describe("groups it holds for, with those below them"),
+    .describe("group (default): only callers of one resource group share answers; tenant: groups under the same policies share them"),
+  max_temperature: z.number().min(0).max(2).optional().describe("requests with a higher temperature are always answered anew; default: 0"),
+  include_tools: z.boolean().optional().describe("whether answers to requests that offer tools are cached; default: false"),
+  group_ids: groupIds.optional().describe("groups to which it applies, with those below them"),
 };
 
 export const semanticCacheConfigCreate = z.strictObject({ name: recordName, ...written }).meta({ id: "SemanticCacheConfigCreate" });
@@ -63,19 +58,19 @@ export const semanticCacheConfigQuery = z.strictObject({ ...pageQuery.shape, sea
 
 export const semanticCacheGroups = z.strictObject({ group_ids: groupIds }).meta({ id: "SemanticCacheGroups" });
 export const semanticCacheGroupsQuery = z.strictObject({
-  replace: z.enum(["true", "false"]).optional().describe("true: the groups named take the place of those bound before"),
+  replace: z.enum(["true", "false"]).optional().describe("true: the given groups replace those bound before"),
 });
 export const semanticCacheBinding = z
   .strictObject({
     bound: z.array(recordId).describe("bound now"),
     already_bound: z.array(recordId),
-    group_ids: z.array(recordId).describe("all it holds for"),
+    group_ids: z.array(recordId).describe("all groups to which it applies"),
   })
   .meta({ id: "SemanticCacheBinding" });
 
 export const semanticCacheInvalidation = z
   .strictObject({
-    before: timestamp.optional().describe("only answers stored before then"),
+    before: timestamp.optional().describe("only answers stored before this time"),
     model: z.string().min(1).max(200).optional().describe("only answers of this model, by its name or id"),
   })
   .meta({ id: "SemanticCacheInvalidation" });

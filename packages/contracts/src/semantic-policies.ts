@@ -12,20 +12,20 @@ const groupIds = z.array(recordId).max(1000).nullable();
 
 const written = {
   description: description.optional(),
-  action: action.optional().describe("block when left out"),
-  mode: mode.optional().describe("enforce when left out; shadow judges and records, and changes nothing"),
-  surfaces: surfaces.optional().describe("chat_input and chat_output when left out"),
+  action: action.optional().describe("default: block"),
+  mode: mode.optional().describe("default: enforce; shadow judges and records, but changes nothing"),
+  surfaces: surfaces.optional().describe("default: chat_input and chat_output"),
   enabled: z.boolean().optional(),
   judge_model_id: recordId.nullable().optional().describe("null: the tenant's default judge model, then GW_JUDGE_MODEL"),
   on_judge_failure: onFailure
     .optional()
-    .describe("what a judge that fails or times out means; block when left out and the policy enforces a block, else allow"),
-  timeout_seconds: z.number().min(0.1).max(120).optional().describe("longest wait for a judge; 10 when left out"),
-  resource_group_ids: groupIds.optional().describe("groups it holds for, with those below them; null or left out: every group"),
+    .describe("what happens if a judge fails or times out; default: block if the policy enforces a block, otherwise allow"),
+  timeout_seconds: z.number().min(0.1).max(120).optional().describe("longest wait for a judge; default: 10"),
+  resource_group_ids: groupIds.optional().describe("groups to which it applies, with those below them; null or missing: every group"),
 };
 
 export const semanticPolicyCreate = z
-  .strictObject({ name: recordName, constraint_text: constraintText.describe("the rule, in words"), ...written })
+  .strictObject({ name: recordName, constraint_text: constraintText.describe("the rule, in plain language"), ...written })
   .meta({ id: "SemanticPolicyCreate" });
 export const semanticPolicyUpdate = z
   .strictObject({ name: recordName.optional(), constraint_text: constraintText.optional(), ...written })
@@ -56,9 +56,9 @@ export const semanticPolicyQuery = z.strictObject({ ...pageQuery.shape, search }
 export const semanticPolicyTrial = z
   .strictObject({
     text: z.string().min(1).max(200_000),
-    surface: z.enum(SERVED_SURFACES).optional().describe("chat_input when left out"),
-    constraint_text: constraintText.optional().describe("another wording, to be tried before it is stored"),
-    resource_group_id: recordId.optional().describe("whose budget pays for the judge; the first of the policy's groups when left out"),
+    surface: z.enum(SERVED_SURFACES).optional().describe("default: chat_input"),
+    constraint_text: constraintText.optional().describe("another wording to try before storing it"),
+    resource_group_id: recordId.optional().describe("the group whose budget pays for the judge; default: the first of the policy's groups"),
   })
   .meta({ id: "SemanticPolicyTrial" });
 
@@ -66,8 +66,8 @@ export const semanticPolicyTrialResult = z
   .strictObject({
     verdict: z.enum(["compliant", "violation", "failed"]).describe("what the judge says; failed: it gave no verdict"),
     reason: z.string().nullable(),
-    action: z.enum(["none", "warn", "block"]).describe("what would become of a call with this text"),
-    from_memory: z.boolean().describe("no model was asked: the judge was asked the same within the hour, or could not be asked"),
+    action: z.enum(["none", "warn", "block"]).describe("what would happen to a call with this text"),
+    from_memory: z.boolean().describe("no model was asked: the same text was judged within the hour, or the judge could not be asked"),
     duration_ms: z.number().int(),
   })
   .meta({ id: "SemanticPolicyTrialResult" });

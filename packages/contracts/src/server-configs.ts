@@ -19,7 +19,7 @@ const written = {
   enabled_tools: toolNames.nullable().optional().describe("null: all"),
   disabled_tools: toolNames.optional().describe("`*` for all"),
   approval_required_tools: toolNames.optional().describe("`*` for all"),
-  approval_timeout_seconds: z.number().int().min(1).max(604_800).optional().describe("900 when left out"),
+  approval_timeout_seconds: z.number().int().min(1).max(604_800).optional().describe("default: 900"),
   approver_group_ids: z
     .array(recordId)
     .max(100)
@@ -76,7 +76,7 @@ export const effectiveServerConfigs = z
           approval_timeout_seconds: z.number(),
         }),
       )
-      .describe("what all of them together allow: each can tighten what the others allow, none can loosen it"),
+      .describe("the combined result: each can tighten what the others allow, none can loosen it"),
     total: z.number(),
   })
   .meta({ id: "EffectiveServerConfigs" });

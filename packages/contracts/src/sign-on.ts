@@ -5,7 +5,7 @@ import { z } from "zod";
 export const signOnOfferQuery = z.strictObject({ tenant_id: z.string().max(63).optional().describe("instead of X-Tenant-ID") });
 
 export const signOnStartQuery = z.strictObject({
-  return_to: z.string().max(500).optional().describe("path on this plane to go on at; the start when it is anything else"),
+  return_to: z.string().max(500).optional().describe("path on this plane to continue at; anything else leads to the start page"),
   test: z
     .string()
     .max(200)
@@ -18,7 +18,7 @@ export const signOnCode = z.strictObject({ code: z.string().min(20).max(200).des
 export const signOnOffers = z
   .strictObject({
     providers: z.array(z.strictObject({ id: z.string(), name: z.string(), kind: z.enum(["oidc", "saml"]), start: z.string() })),
-    local_passwords: z.boolean().describe("whether a username and password are taken as well"),
+    local_passwords: z.boolean().describe("whether a username and password are accepted as well"),
   })
   .meta({ id: "SignOnOffers" });
 
@@ -28,7 +28,7 @@ export const signOnEnd = z
 
 export const signOnTest = z
   .strictObject({
-    start: z.string().describe("path to open in a browser, on the plane people sign in at"),
-    address: z.string().nullable().describe("the same whole; null where this process does not know the address of that plane"),
+    start: z.string().describe("path to open in a browser, on the plane where people sign in"),
+    address: z.string().nullable().describe("the full address; null if this process does not know the address of that plane"),
   })
   .meta({ id: "SignOnTest" });

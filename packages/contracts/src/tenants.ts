@@ -6,10 +6,10 @@ const days = z.number().int().min(0).max(36_500);
 export const dataRetention = z
   .strictObject({
     store_bodies: z.enum(["full", "redacted", "none"]).describe("what audit rows keep of bodies"),
-    body_days: days.describe("days until the stored bodies go"),
-    log_days: days.describe("days until the audit rows go"),
-    run_days: days.describe("days until the runs go"),
-    file_days: days.nullable().describe("days until stored files go; null keeps them"),
+    body_days: days.describe("days until stored bodies are removed"),
+    log_days: days.describe("days until audit rows are reduced"),
+    run_days: days.describe("days until runs are removed"),
+    file_days: days.nullable().describe("days until stored files are removed; null keeps them"),
   })
   .meta({ id: "DataRetention" });
 
@@ -30,9 +30,9 @@ export const mediaLimits = z
     document_mb: z.number().int().min(1).max(100).nullable().optional(),
     video_mb: z.number().int().min(1).max(256).nullable().optional(),
     other_mb: z.number().int().min(1).max(256).nullable().optional(),
-    group_storage_mb: megabytes.describe("what the files of one resource group may come to together"),
+    group_storage_mb: megabytes.describe("maximum total size of one resource group's files"),
   })
-  .meta({ id: "MediaLimits", description: "MiB; null, or left out: as for everybody, and no bound for a group." });
+  .meta({ id: "MediaLimits", description: "MiB; null or missing: the general limit, and none for a group's total." });
 
 export const tenantSlug = z
   .string()
@@ -43,7 +43,7 @@ const autonomyFloor = z.enum(AUTONOMY_FLOORS);
 
 const written = {
   display_name: displayName.optional(),
-  enabled: z.boolean().optional().describe("a tenant switched off serves no call and no login"),
+  enabled: z.boolean().optional().describe("false: the tenant's calls and logins are refused"),
   data_retention: dataRetention.partial().optional().describe("replaced as a whole: what it leaves out is what a new tenant has"),
   media_limits: mediaLimits.optional().describe("of stored files; replaced as a whole"),
   default_judge_model_id: recordId.nullable().optional(),
@@ -54,35 +54,33 @@ const written = {
     .min(1)
     .max(10_080)
     .optional()
-    .describe("minutes without a call after which a run is taken to be over; 30 when left out"),
+    .describe("minutes without a call after which a run counts as ended; default: 30"),
   portal_registration: z
     .enum(["open", "closed"])
     .optional()
-    .describe("whether people may register themselves in the portal; open when left out at creation"),
+    .describe("whether people may register themselves in the portal; default at creation: open"),
   portal_api_keys: z
     .enum(["off", "on"])
     .optional()
-    .describe("whether people may make API keys of their own in the portal; keys there are stay; off when left out at creation"),
+    .describe("whether people may create their own API keys in the portal; existing keys stay; default at creation: off"),
   admin_two_factor: z
     .enum(["optional", "required"])
     .optional()
-    .describe(
-      "required: an administrator of the tenant may do nothing before two-factor sign-in is set up; optional when left out at creation",
-    ),
+    .describe("required: administrators of the tenant must set up two-factor sign-in before anything else; default at creation: optional"),
   local_passwords: z
     .boolean()
     .optional()
-    .describe("whether people and administrators may sign in with passwords of the gateway's; break-glass administrators always may"),
+    .describe("whether people and administrators may sign in with gateway passwords; break-glass administrators always may"),
   autonomy_floor: autonomyFloor
     .optional()
     .describe(
-      "what AI Systems may do at most on a process that has not heard of changes for a quarter of an hour, because the database is " +
-        "away: autonomous goes on as last known, restricted leaves models only; autonomous when left out at creation",
+      "the most that AI Systems may do on a process that has not heard of changes for 15 minutes because the database is away: " +
+        "autonomous continues as last known, restricted allows models only; default at creation: autonomous",
     ),
 };
 
 export const tenantCreate = z
-  .strictObject({ id: tenantSlug.optional().describe("made from the name when left out"), name: recordName, ...written })
+  .strictObject({ id: tenantSlug.optional().describe("default: made from the name"), name: recordName, ...written })
   .meta({ id: "TenantCreate" });
 
 export const tenantUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "TenantUpdate" });
@@ -130,7 +128,7 @@ export const tenantStats = z
       prompt_tokens: count,
       completion_tokens: count,
       cost_usd: z.number(),
-      unpriced_requests: count.describe("calls of models without a price, which the cost leaves out"),
+      unpriced_requests: count.describe("calls of models without a price, which are not in the cost"),
     }),
   })
   .meta({ id: "TenantStats" });

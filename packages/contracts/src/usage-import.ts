@@ -8,14 +8,14 @@ const day = z.iso.date().describe("a day in UTC, as 2026-11-24");
 const mappingPolicy = z
   .strictObject({ mode: z.enum(["auto_create", "match_only"]) })
   .meta({ id: "UsageImportMappingPolicy" })
-  .describe("auto_create: a model that the vendor names and the gateway does not know is entered in the registry of assets, as ungoverned");
+  .describe("auto_create: a model that the vendor names and the gateway does not know is added to the asset registry as ungoverned");
 
 export const usageImportProviderQuery = pageQuery.extend({
   only_supported: z
     .enum(["true", "false"])
     .transform((text) => text === "true")
     .optional()
-    .describe("leave out providers whose vendor tells nothing of usage"),
+    .describe("leave out providers whose vendor reports no usage"),
 });
 
 export const usageImportProviderUpdate = z
@@ -27,13 +27,13 @@ export const usageImportProviderUpdate = z
       .min(1)
       .max(100)
       .optional()
-      .describe("five fields, in UTC, at least 15 minutes apart; 17 3 * * * when left out"),
+      .describe("five fields, in UTC, at least 15 minutes apart; default: 17 3 * * *"),
     import_mapping_policy: mappingPolicy.optional(),
     import_backfill_through: day
       .nullable()
       .optional()
-      .describe("the day before which everything was read; set back, the next run reads from there; null: 30 days back"),
-    import_endpoint_override: httpUrl.nullable().optional().describe("in the place of the vendor's address"),
+      .describe("the day before which everything has been read; if set back, the next run reads from there; null: 30 days back"),
+    import_endpoint_override: httpUrl.nullable().optional().describe("instead of the vendor's address"),
     import_account: z
       .string()
       .trim()
@@ -69,7 +69,7 @@ export const usageImportProvider = z
     import_account: z.string().nullable(),
     has_api_key: z.boolean(),
     api_key_hint: z.string().nullable(),
-    split: z.enum(["key", "project", "resource", "account"]).nullable().describe("how finely the vendor says who used it"),
+    split: z.enum(["key", "project", "resource", "account"]).nullable().describe("how precisely the vendor reports who used it"),
     next_run_at: timestamp.nullable(),
     updated_at: timestamp.nullable().describe("null until somebody set something"),
   })
@@ -81,16 +81,16 @@ export const usageImportRun = z
     provider_id: recordId,
     status: z
       .enum(["queued", "running", "partial", "succeeded", "failed"])
-      .describe("partial: the vendor could not be read on, and the run goes on where it stopped"),
+      .describe("partial: the vendor could not be read further, and the run will continue where it stopped"),
     cause: z.enum(["schedule", "manual"]),
     started_at: timestamp,
     finished_at: timestamp.nullable(),
     from: day,
     to: day.describe("exclusive"),
     rows_imported: z.number().int().describe("figures that were new or revised"),
-    unmatched: z.number().int().nullable().describe("names of the vendor that nothing here was found for"),
-    cost_usd: z.number().nullable().describe("what the vendor says the window cost, without what is provisional"),
-    difference_usd: z.number().nullable().describe("that less what the gateway's rows of the window come to"),
+    unmatched: z.number().int().nullable().describe("vendor names without a match here"),
+    cost_usd: z.number().nullable().describe("the vendor's cost for the window, without provisional figures"),
+    difference_usd: z.number().nullable().describe("the vendor's cost minus that of the gateway's rows"),
     error: z.string().nullable(),
   })
   .meta({ id: "UsageImportRun" });
@@ -103,9 +103,9 @@ export const usageImportMapping = z
   .strictObject({
     kind: z.enum(["model", "key"]),
     vendor_id: z.string(),
-    label: z.string().nullable().describe("what the vendor calls it"),
+    label: z.string().nullable().describe("the vendor's name for it"),
     project: z.string().nullable(),
-    target: z.string().nullable().describe("of a model: its name at the provider here; of a key: the provider or model whose key it is"),
+    target: z.string().nullable().describe("for a model: its name at the provider here; for a key: the provider or model whose key it is"),
     matched_by: z.enum(["exact", "hint", "hand"]).nullable(),
     ignored: z.boolean(),
   })
@@ -121,7 +121,7 @@ export const usageImportMappingUpdate = z
     kind: z.enum(["model", "key"]),
     vendor_id: z.string().min(1).max(500),
     target: z.string().min(1).max(500).nullable().describe("null: unmatched again"),
-    ignored: z.boolean().optional().describe("it is known, and not the gateway's"),
+    ignored: z.boolean().optional().describe("it is known and not the gateway's"),
   })
   .meta({ id: "UsageImportMappingUpdate" });
 

@@ -24,11 +24,11 @@ const parts = z
 
 export const usageReportQuery = z.strictObject({
   ...pageQuery.shape,
-  from: timestamp.optional().describe("first hour, 30 days before `to` when left out; moments within an hour mean that hour"),
-  to: timestamp.optional().describe("the moment before which calls ended, now when left out; within an hour, the end of it"),
+  from: timestamp.optional().describe("first hour; default: 30 days before `to`; a moment within an hour means that hour"),
+  to: timestamp.optional().describe("the moment before which calls ended; default: now; within an hour, the end of it"),
   group_by: parts
     .optional()
-    .describe(`what it is divided by, between commas: ${USAGE_PARTS.join(", ")}; day when left out. Periods are in UTC`)
+    .describe(`grouping, comma-separated: ${USAGE_PARTS.join(", ")}; default: day. Periods are in UTC`)
     .meta({ type: "string" }),
   resource_group_id: recordId.optional().describe("only of this resource group"),
   subgroups: z
@@ -47,17 +47,17 @@ const figures = {
   prompt_tokens: z.number().int(),
   completion_tokens: z.number().int(),
   cost_usd: z.number(),
-  unpriced_requests: z.number().int().describe("those whose cost nobody knows, because their model had no price"),
+  unpriced_requests: z.number().int().describe("calls of unknown cost, because their model had no price"),
 };
 
 const usagePart = z
   .strictObject({
     period: z.string().optional().describe("2026-11-24T13:00:00Z, 2026-11-24 or 2026-11, where it is divided by a period"),
-    resource_group_id: z.string().nullable().optional().describe("of a deleted group, its nearest ancestor; null: of calls for no group"),
-    resource_group_name: z.string().nullable().optional().describe("null of one that is gone and had none above it, too"),
-    api_key_id: z.string().nullable().optional().describe("null: of calls without a key"),
+    resource_group_id: z.string().nullable().optional().describe("for a deleted group, its nearest ancestor; null: calls for no group"),
+    resource_group_name: z.string().nullable().optional().describe("null if it is gone and had no group above it"),
+    api_key_id: z.string().nullable().optional().describe("null: calls without a key"),
     api_key_name: z.string().nullable().optional(),
-    model: z.string().optional().describe("what the model was called when it was asked"),
+    model: z.string().optional().describe("the model's name at the time"),
     ...figures,
   })
   .meta({ id: "UsagePart" });

@@ -5,7 +5,7 @@ const text = z.string();
 const error = z.looseObject({ code: text, message: text }).nullable();
 const reference = z
   .union([z.strictObject({ file_id: text }), z.strictObject({ image_url: text.describe("a data URL") })])
-  .describe("the picture it begins with");
+  .describe("the first picture");
 
 /** A request for a video, in the words of the gateway's own interface. */
 export const videoRequest = z
@@ -13,7 +13,7 @@ export const videoRequest = z
     model: text.optional(),
     model_id: text.optional(),
     prompt: text,
-    resolution: text.describe("one of the model's supported_video_resolutions, where it has any").optional(),
+    resolution: text.describe("one of the model's supported_video_resolutions, if it has any").optional(),
     duration_seconds: z.number().int().positive().optional(),
     aspect_ratio: text.optional(),
     negative_prompt: text.optional(),
@@ -27,8 +27,8 @@ export const videoJob = z
   .strictObject({
     job_id: text,
     status: z.enum(["queued", "in_progress", "succeeded", "failed", "cancelled", "expired"]),
-    output_file_id: text.nullable().describe("where status is succeeded"),
-    cost_usd: z.number().nullable().describe("null: not known yet, or unpriced"),
+    output_file_id: text.nullable().describe("if status is succeeded"),
+    cost_usd: z.number().nullable().describe("null: unknown yet, or unpriced"),
     gw_model_id: text,
     created_at: timestamp,
     updated_at: timestamp,
@@ -38,7 +38,7 @@ export const videoJob = z
     resolution: text.nullable(),
     duration_seconds: z.number().nullable(),
     chat_id: text.nullable(),
-    source_job_id: text.nullable().describe("the job whose video this one was made of"),
+    source_job_id: text.nullable().describe("the job whose video this one was made from"),
   })
   .meta({ id: "VideoJob" });
 
@@ -60,7 +60,7 @@ const madeVideo = z.strictObject({ id: text }).describe("a video made here");
 export const openaiVideoEditRequest = z.looseObject({ prompt: text, video: madeVideo }).meta({ id: "OpenAiVideoEditRequest" });
 
 export const openaiVideoExtensionRequest = z
-  .looseObject({ prompt: text, video: madeVideo, seconds: text.describe("of what is to follow") })
+  .looseObject({ prompt: text, video: madeVideo, seconds: text.describe("of the part to add") })
   .meta({ id: "OpenAiVideoExtensionRequest" });
 
 export const openaiVideo = z
@@ -75,7 +75,7 @@ export const openaiVideo = z
     expires_at: z.number().int().nullable(),
     seconds: text.nullable(),
     size: text.nullable(),
-    remixed_from_video_id: text.nullable().describe("the video that this one was made of"),
+    remixed_from_video_id: text.nullable().describe("the video that this one was made from"),
     error,
   })
   .meta({ id: "OpenAiVideo" });

@@ -7,7 +7,7 @@ const slug = z
   .string()
   .regex(/^[a-z](?:[a-z0-9-]{0,22}[a-z0-9])?$/, "must be 1 to 24 lower-case letters, digits and inner -, beginning with a letter");
 
-const member = z.strictObject({ mcp_server_id: toolServerId, slug: slug.optional().describe("the server's name made safe when left out") });
+const member = z.strictObject({ mcp_server_id: toolServerId, slug: slug.optional().describe("default: derived from the server's name") });
 
 const written = {
   display_name: displayName.optional(),

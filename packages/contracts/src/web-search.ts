@@ -11,10 +11,10 @@ const price = z
   .refine((value) => Math.abs(value * 1_000_000 - Math.round(value * 1_000_000)) < 1e-3, "must have at most 6 decimals");
 
 const written = {
-  base_url: httpUrl.optional().describe("the vendor's own when left out; required of searxng, which is a server of one's own"),
-  api_key: apiKey.nullable().optional().describe("write-only; required of brave, tavily and exa"),
-  price_per_search_usd: price.nullable().optional().describe("what each search costs, on its row and in budgets; null: unknown"),
-  safe_search: safeSearch.optional().describe("moderate when left out at creation; groups and callers may ask for more"),
+  base_url: httpUrl.optional().describe("default: the vendor's; required for searxng, which is your own server"),
+  api_key: apiKey.nullable().optional().describe("write-only; required for brave, tavily and exa"),
+  price_per_search_usd: price.nullable().optional().describe("cost of each search, on its row and in budgets; null: unknown"),
+  safe_search: safeSearch.optional().describe("default at creation: moderate; groups and callers may use a stricter value"),
   country: z
     .string()
     .regex(/^[A-Z]{2}$/, "must be a country's two capital letters")
@@ -25,17 +25,17 @@ const written = {
     .regex(/^[a-z]{2}$/, "must be a language's two small letters")
     .nullable()
     .optional(),
-  max_results: z.number().int().min(1).max(20).optional().describe("results that a search gives at most; 10 when left out at creation"),
-  timeout: z.number().positive().max(60).optional().describe("seconds it may take to answer; 10 when left out at creation"),
+  max_results: z.number().int().min(1).max(20).optional().describe("maximum number of results per search; default at creation: 10"),
+  timeout: z.number().positive().max(60).optional().describe("seconds for the whole answer; default at creation: 10"),
   cache_seconds: z
     .number()
     .int()
     .min(0)
     .max(86_400)
     .optional()
-    .describe("how long what it found may be given again, within the tenant and at no cost; 0 never; 300 when left out at creation"),
-  priority: z.number().int().min(0).max(1000).optional().describe("the lowest is asked first, the next where it fails; 0 when left out"),
-  enabled: z.boolean().optional().describe("true when left out at creation"),
+    .describe("seconds for which results are repeated from memory, within the tenant and at no cost; 0: never; default at creation: 300"),
+  priority: z.number().int().min(0).max(1000).optional().describe("the lowest is asked first, the next if it fails; default: 0"),
+  enabled: z.boolean().optional().describe("default at creation: true"),
 };
 
 export const webSearchProviderCreate = z.strictObject({ name: recordName, kind, ...written }).meta({ id: "WebSearchProviderCreate" });
@@ -59,7 +59,7 @@ export const webSearchProvider = z
     cache_seconds: z.number().int(),
     priority: z.number().int(),
     enabled: z.boolean(),
-    server_id: z.string().describe("the tool server that searches go through; a server configuration grants it"),
+    server_id: z.string().describe("the tool server for searches; a server configuration grants it"),
     created_at: timestamp,
     updated_at: timestamp,
   })

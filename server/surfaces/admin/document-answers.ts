@@ -73,5 +73,5 @@ export function conditionHeaders({ operation, route, isRecord }: DescribedOperat
 /** What the answer says of the record beside its body. */
 export function answerHeaders({ route, isRecord }: DescribedOperation): Json {
   if (!isRecord && route?.inAnswer === undefined) return {};
-  return { headers: { ETag: { description: "Tag of the record as it is now", schema: text } } };
+  return { headers: { ETag: { description: "Entity tag of the record's current state", schema: text } } };
 }

@@ -66,7 +66,7 @@ function describe(one: DescribedOperation, components: OpenApiNode, error: OpenA
         ...answerHeaders(one),
         ...(content === undefined && other === undefined ? {} : { content: content ?? other }),
       },
-      ...(one.isRecord ? { 304: { description: "The record is as the tag in If-None-Match says" } } : {}),
+      ...(one.isRecord ? { 304: { description: "The record still matches If-None-Match" } } : {}),
       ...errorResponses(one, error),
     },
   };

@@ -13,7 +13,7 @@ export const agentTaskRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: PATH,
     name: "agent_tasks",
-    summary: "One's tasks at agents, newest first",
+    summary: "The user's tasks at agents, newest first",
     answer: { status: 200, schema: agentTaskPage },
     query: agentTaskQuery,
     async run({ services, who, query }) {

@@ -28,7 +28,7 @@ export const alertRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: PATH,
     name: "alerts",
-    summary: "Alerts of one's groups and those above",
+    summary: "Alerts of the user's groups and those above",
     answer: { status: 200, schema: portalAlerts },
     query: portalPageQuery,
     run: (request) => listed(request, null),
@@ -50,7 +50,7 @@ export const alertRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${PATH}/:alert_id/acknowledge`,
     name: "alert_acknowledge",
-    summary: "Acknowledges an alert, for oneself",
+    summary: "Acknowledges an alert, for this user only",
     answer: { status: 200, schema: alertAcknowledged },
     async run(request) {
       const { alert_id: id = "" } = request.params;

@@ -28,7 +28,7 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: PATH,
     name: "approvals",
-    summary: "Approvals one asked for or may resolve",
+    summary: "Approvals that the user requested or may resolve",
     answer: { status: 200, schema: portalApprovals },
     query: portalApprovalQuery,
     async run(request) {
@@ -45,7 +45,7 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${PATH}/pending-count`,
     name: "approvals_pending",
-    summary: "How many wait for one's decision",
+    summary: "Number of approvals waiting for the user's decision",
     answer: { status: 200, schema: pendingCount },
     async run(request) {
       const { identity, viewer } = callerOf(request);
@@ -68,7 +68,7 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${ONE}/poll`,
     name: "approval_poll",
-    summary: "How an approval stands; its token once it is approved",
+    summary: "State of an approval; its token once it is approved",
     answer: { status: 200, schema: approvalPoll },
     run(request) {
       const { identity, viewer } = callerOf(request);

@@ -86,7 +86,7 @@ export const eventRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/events",
     name: "events",
-    summary: "What happens, as it happens",
+    summary: "Live events",
     answer: { status: 200, media: "text/event-stream" },
     async run(request): Promise<StreamAnswer> {
       return {

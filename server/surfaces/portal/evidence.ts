@@ -12,7 +12,7 @@ export const evidenceRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/evidence/notice-config",
     name: "notice_config",
-    summary: "The AI notice as it is to be shown",
+    summary: "The AI notice to show",
     answer: { status: 200, schema: portalNotice },
     query: noticeConfigQuery,
     async run({ services, user, query }) {

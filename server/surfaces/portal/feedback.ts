@@ -7,7 +7,7 @@ export const feedbackRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: "/v1/portal/runs/:run_id/feedback",
     name: "run_feedback",
-    summary: "Rates a run one took part in",
+    summary: "Rates a run in which the user took part",
     answer: { status: 200, schema: runRated },
     body: runFeedback,
     run: ({ services, call, params, body }) =>

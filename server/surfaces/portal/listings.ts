@@ -36,7 +36,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: SERVERS,
     name: "servers",
-    summary: "List the tool servers one may use",
+    summary: "List the tool servers that the user may use",
     answer: { status: 200, schema: portalServerList },
     query: groupFilterQuery,
     run: async (request) => listed(await portalServersFor(request, request.query.group_id, true), request.query.enabled_only),
@@ -66,7 +66,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/knowledgebases",
     name: "knowledgebases",
-    summary: "List the knowledge bases one may use",
+    summary: "List the knowledge bases that the user may use",
     answer: { status: 200, schema: portalCollections },
     query: groupFilterQuery,
     async run(request) {
@@ -116,7 +116,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/kb-identities",
     name: "kb_identities",
-    summary: "List one's linked identities",
+    summary: "List the user's linked identities",
     answer: { status: 200, schema: identityMappings },
     async run({ services, who }) {
       const mappings = await ownIdentities(services.directory, who);

@@ -11,7 +11,7 @@ export const modelRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/models",
     name: "models",
-    summary: "The models one may pick",
+    summary: "The models that the user may choose",
     answer: { status: 200, schema: portalModelList },
     query: portalModelQuery,
     async run(request) {

@@ -15,7 +15,7 @@ export const notificationRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: PATH,
     name: "notifications",
-    summary: "One's notifications, newest first",
+    summary: "The user's notifications, newest first",
     answer: { status: 200, schema: notifications },
     query: notificationQuery,
     async run({ services, who, query }) {

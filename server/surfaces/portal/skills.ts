@@ -10,7 +10,7 @@ export const skillRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/skills",
     name: "skills",
-    summary: "The skills one may take home",
+    summary: "The skills that the user may download",
     answer: { status: 200, schema: portalSkills },
     async run({ services, user }) {
       const skills = await skillsToTake(services.directory, user.tenant_id, user.group_ids);

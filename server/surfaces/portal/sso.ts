@@ -55,7 +55,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${PORTAL_SSO}/exchange`,
     name: "sso_exchange",
-    summary: "Changes the code a sign-in ended with for a token",
+    summary: "Exchanges the code of a sign-in for a token",
     answer: { status: 200, schema: portalSession },
     body: signOnCode,
     async run(request) {

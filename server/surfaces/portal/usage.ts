@@ -10,7 +10,7 @@ export const usageRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/usage",
     name: "usage",
-    summary: "What one's resource groups used of their limits",
+    summary: "How much the user's resource groups have used of their limits",
     answer: { status: 200, schema: ownUsage },
     query: groupFilterQuery.omit({ enabled_only: true }),
     async run({ services, user, query }) {

@@ -32,7 +32,7 @@ export const agentGrantOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${PATH}/{id}/confirm`,
     summary: "Confirm an agent grant",
-    description: "Gives it anew, for the skills that the agent has now.",
+    description: "Renews it for the skills that the agent has now.",
     answer: { status: 200, about: "The record as it is now", schema: agentGrant },
     run: (call) => call.write((write) => confirmAgentGrant(write, call.tenantId, idOf(call))),
   }),

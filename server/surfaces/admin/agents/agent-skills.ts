@@ -80,7 +80,7 @@ export const agentSkillOperations: readonly AdminOperation[] = [
     method: "PATCH",
     path: ONE,
     summary: "Change a skill",
-    description: "What the body leaves out stays as it is.",
+    description: "Members left out of the body stay unchanged.",
     body: agentSkillUpdate,
     answer: { status: 200, about: "The record as it is now", schema: agentSkill },
     run: (call) => call.write((write) => agentSkills.update(write, call.tenantId, idOf(call), call.body)),
@@ -121,7 +121,7 @@ export const agentSkillOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${VERSION}/publish`,
     summary: "Publish a version of a skill",
-    description: "It becomes the one that is served, in the place of another. Versions never change; to go back, publish an earlier one.",
+    description: "It replaces the version that is served. Versions never change; to go back, publish an earlier one.",
     answer: { status: 200, about: "The skill as it is now", schema: agentSkill },
     run: (call) => call.write((write) => publishSkillVersion(write, call.tenantId, idOf(call), versionOf(call))),
   }),
@@ -132,8 +132,8 @@ export const agentSkillOperations: readonly AdminOperation[] = [
     path: `${VERSION}/try`,
     summary: "Run a script of a version to see what it does",
     description:
-      "In the sandbox that calls run it in, published or not, with no file of anybody's and without an approval. The admin log tells of it; " +
-      "what it printed is answered and kept nowhere.",
+      "In the same sandbox as calls, published or not, without any files and without an approval. The admin log records the trial; " +
+      "the output is returned and not stored.",
     body: agentSkillTrialRequest,
     answer: { status: 200, about: "What it came to", schema: agentSkillTrial },
     async run(call) {

@@ -112,7 +112,7 @@ export const agentOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}`,
     summary: "Change an agent",
     description:
-      "What the body leaves out stays as it is. The card of an agent that is now asked elsewhere, or as somebody else, is looked for " +
+      "Members left out of the body stay unchanged. The card of an agent that is now asked elsewhere, or as somebody else, is looked for " +
       "again; `discovery` tells what came of it.",
     body: agentUpdate,
     answer: { status: 200, about: "The record as it is now", schema: agent, record },
@@ -126,7 +126,7 @@ export const agentOperations: readonly AdminOperation[] = [
     ...writing,
     method: "POST",
     path: `${PATH}/{id}/refresh-card`,
-    summary: "Look for an agent's card again",
+    summary: "Fetch an agent's card again",
     description: "`difference` tells what is new. Grants given for other skills than it has now open nothing until they are confirmed.",
     answer: { status: 200, about: "What came of it", schema: agentCardRefresh },
     async run(call) {
@@ -139,7 +139,7 @@ export const agentOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${PATH}/{id}/health-check`,
     summary: "Probe an agent",
-    description: "Whether its card can be read. What the card says is not taken over.",
+    description: "Checks whether its card can be read. The card is not adopted.",
     answer: { status: 200, about: "What came of it", schema: agentHealth },
     async run(call) {
       const { entry, record: probed } = await probedAgent(call.services.directory, call.tenantId, idOf(call));
@@ -167,7 +167,7 @@ export const agentOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}/tasks/{task_id}`,
     textParams: ["id", "task_id"],
     summary: "Read a task at an agent",
-    description: "What was said and made stands in it for who may read the bodies of calls.",
+    description: "Messages and artifacts are included for readers who may read the bodies of calls.",
     answer: { status: 200, about: "The task", schema: agentTask },
     run: (call) =>
       readAgentTask(call.services.directory, call.tenantId, idOf(call), call.params.task_id ?? "", {
@@ -181,7 +181,7 @@ export const agentOperations: readonly AdminOperation[] = [
     reach: "one",
     method: "GET",
     path: KEYS,
-    summary: "List the keys that agent cards are signed with",
+    summary: "List the signing keys for agent cards",
     description: "Those of the public key set, the newest first.",
     answer: { status: 200, about: "The keys", schema: agentSigningKeys },
     run: async (call) => ({ keys: await listCardKeys(call.services.directory, call.tenantId) }),
@@ -192,8 +192,8 @@ export const agentOperations: readonly AdminOperation[] = [
     reach: "one",
     method: "POST",
     path: `${KEYS}/rotate`,
-    summary: "Make a new key that agent cards are signed with",
-    description: "Cards are signed with the key before as well, until the overlap is over.",
+    summary: "Create a new signing key for agent cards",
+    description: "Cards are also signed with the previous key until the overlap ends.",
     body: rotateSigningKey,
     answer: { status: 200, about: "The keys", schema: agentSigningKeys },
     run: (call) => call.write(async (write) => ({ keys: await rotateCardKey(write, call.tenantId, call.body) })),

@@ -68,7 +68,7 @@ export const aiContractOperations: readonly AdminOperation[] = [
     ...ofSystem,
     path: CONTRACTS,
     summary: "List the versions of an AI System's contract",
-    description: "The newest first, without what they say. The active one with whether the live configuration is what it says.",
+    description: "Newest first, without their content. The active one says whether the live configuration conforms to it.",
     query: contractQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("contracts", contractOnList) },
     run: (call) => listed("contracts", call, (page) => listContracts(call.services.directory, call.tenantId, idOf(call), page)),
@@ -79,10 +79,10 @@ export const aiContractOperations: readonly AdminOperation[] = [
     access: "assurance:write",
     method: "POST",
     path: CONTRACTS,
-    summary: "Mint a contract from the live configuration",
+    summary: "Create a contract from the live configuration",
     description:
-      "A version that says everything the system may do as it is configured now: models, tools, agents, skills, policies, limits, " +
-      "autonomy, retention, regions and notices, by digest. It is proposed at once, and approved by somebody else.",
+      "A version that states everything the system may do as configured now: models, tools, agents, skills, policies, limits, " +
+      "autonomy, retention, regions and notices, by digest. It is proposed at once, and must be approved by somebody else.",
     body: contractMint,
     answer: { status: 201, about: "The version with what it says", schema: contractWithClauses },
     run: (call) => call.write((write) => mintContract(write, call.tenantId, idOf(call), call.body)),
@@ -106,7 +106,7 @@ export const aiContractOperations: readonly AdminOperation[] = [
     path: `${VERSION}/diff`,
     summary: "Compare a version of a contract",
     description:
-      "Clause by clause what it widened, narrowed or changed against the version before, another one, or the live configuration.",
+      "What it widened, narrowed or changed, clause by clause, compared with the previous version, another one, or the live configuration.",
     query: contractDiffQuery,
     answer: { status: 200, about: "Each difference", schema: contractDiff },
     run: (call) => diffContract(call.services.directory, call.tenantId, idOf(call), versionOf(call), call.query.against),
@@ -115,7 +115,8 @@ export const aiContractOperations: readonly AdminOperation[] = [
     ...ofVersion,
     path: `${VERSION}/export`,
     summary: "Export a version of a contract",
-    description: "The canonical document (RFC 8785), byte for byte what the digest is of. Its schema is published at /v1/admin/standards.",
+    description:
+      "The canonical document (RFC 8785), exactly the bytes that the digest covers. Its schema is published at /v1/admin/standards.",
     answer: { status: 200, about: "The document", media: "application/json" },
     async run(call) {
       const { text, digest } = await exportContract(call.services.directory, call.tenantId, idOf(call), versionOf(call));
@@ -161,8 +162,8 @@ export const aiContractOperations: readonly AdminOperation[] = [
     path: `${ONE}/promote`,
     summary: "Put an approved contract in force",
     description:
-      "In the place of the one before, which is superseded. An approval is good for 30 days. Where a replay suite is frozen, its gate " +
-      "has to be passed for this version; no critical finding may be open. Sealed in the admin log.",
+      "Supersedes the previous one. An approval is valid for 30 days. If a replay suite is frozen, its gate must be passed for this " +
+      "version; no critical finding may be open. Sealed in the admin log.",
     body: contractPromote,
     answer: { status: 200, about: "The version as it is now", schema: contract },
     run(call) {
@@ -179,7 +180,7 @@ export const aiContractOperations: readonly AdminOperation[] = [
     method: "GET",
     path: "/v1/admin/standards",
     summary: "List the published schemas",
-    description: "Of the documents that leave the gateway and are read by others.",
+    description: "Schemas of the documents that the gateway issues to others.",
     answer: { status: 200, about: "Each with the path of its JSON Schema", schema: standards },
     run: async () => readStandards(),
   }),

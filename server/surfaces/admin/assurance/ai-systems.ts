@@ -69,8 +69,8 @@ export const aiSystemOperations: readonly AdminOperation[] = [
     ...reading,
     method: "GET",
     path: `${ONE}/lifecycle`,
-    summary: "Read where an AI System is in its life",
-    description: "Its state, and of each state that may follow what it needs and whether that is there.",
+    summary: "Read the lifecycle state of an AI System",
+    description: "Its state, and the requirements of each possible next state with whether they are met.",
     answer: { status: 200, about: "State and transitions", schema: lifecycle },
     run: (call) => readLifecycle(call.services.directory, call.tenantId, idOf(call)),
   }),
@@ -78,7 +78,7 @@ export const aiSystemOperations: readonly AdminOperation[] = [
     ...writing,
     method: "POST",
     path: `${ONE}/lifecycle`,
-    summary: "Take an AI System to another state of its life",
+    summary: "Move an AI System to another lifecycle state",
     description:
       "Sealed in the admin log. What is not allowed is a 409 with what is missing. `suspended` and `retired` refuse every call of the " +
       "system from then on, `restricted` leaves what its envelope names.",
@@ -100,8 +100,8 @@ export const aiSystemOperations: readonly AdminOperation[] = [
     path: `${ONE}/envelope`,
     summary: "Declare the operating envelope of an AI System",
     description:
-      "Replaces it whole, sealed in the admin log: the ceilings of each of its runs, how freely it may act, and what is left of that " +
-      "when it is restricted. It holds for the groups below as well, which can only narrow it.",
+      "Replaces it completely, sealed in the admin log: the ceilings of each run, how freely it may act, and what it may still use " +
+      "when restricted. It also applies to the groups below, which can only narrow it.",
     body: envelopePut,
     answer: { status: 200, about: "The envelope as it is now", schema: operatingEnvelope },
     run: (call) => call.write((write) => putEnvelope(write, call.tenantId, idOf(call), call.body)),
@@ -121,7 +121,7 @@ export const aiSystemOperations: readonly AdminOperation[] = [
     method: "POST",
     path: EVIDENCE,
     summary: "Attach evidence to an AI System",
-    description: "A document elsewhere, by its address and its SHA-256.",
+    description: "An external document, by its address and SHA-256.",
     body: evidenceCreate,
     answer: { status: 201, about: "The evidence", schema: evidence },
     run: (call) => call.write((write) => attachEvidence(write, call.tenantId, idOf(call), call.body)),
@@ -138,7 +138,7 @@ export const aiSystemOperations: readonly AdminOperation[] = [
     ...writing,
     method: "PATCH",
     path: `${EVIDENCE}/{eid}`,
-    summary: "Change what is said of a piece of evidence",
+    summary: "Change the description of a piece of evidence",
     description: "Its kind, address and digest stay: another document is another piece.",
     body: evidenceUpdate,
     answer: { status: 200, about: "The evidence as it is now", schema: evidence },

@@ -18,8 +18,8 @@ export const assetOperations: readonly AdminOperation[] = [
     path: `${PATH}/sync`,
     summary: "Bring the registry up to date",
     description:
-      "With every model, tool server, virtual server, agent, skill, knowledge base and AI System, and everything found. What is there no " +
-      "more is marked as gone and keeps what people said of it.",
+      "With every model, tool server, virtual server, agent, skill, knowledge base and AI System, and everything discovered. What " +
+      "no longer exists is marked as gone and keeps what people entered.",
     answer: { status: 200, about: "What changed", schema: assetsSynced },
     run: (call) => call.write((write) => syncAssets(write, call.tenantId)),
   }),
@@ -52,7 +52,8 @@ export const assetOperations: readonly AdminOperation[] = [
     update: assetUpdate,
     read: asset,
     notes: {
-      update: "What the body leaves out stays as it is. Name, type, endpoint and status of a synced asset follow what it was synced from.",
+      update:
+        "Members left out of the body stay unchanged. Name, type, endpoint and status of a synced asset follow what it was synced from.",
       remove: "One that is synced comes back with the next sync, as long as what it tells of is there.",
     },
   }),

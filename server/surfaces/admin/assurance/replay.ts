@@ -25,7 +25,7 @@ export const replayOperations: readonly AdminOperation[] = [
     ...reading,
     path: REPLAY,
     summary: "Read the replay suite of an AI System, and its gate",
-    description: "The suite in force, its newest run, and what replays say of a version of the contract.",
+    description: "The suite in force, its newest run, and the gate of a version of the contract.",
     query: replayQuery,
     answer: { status: 200, about: "Suite, run and gate", schema: replayState },
     run: (call) => readReplay(call.services.directory, call.tenantId, idOf(call), call.query.contract),
@@ -35,8 +35,8 @@ export const replayOperations: readonly AdminOperation[] = [
     path: `${REPLAY}/suite`,
     summary: "Freeze a replay suite from recent traffic",
     description:
-      "Some calls of each kind, by model or tool, surface and outcome, beside those that are pinned by name. It holds their rows, " +
-      "not their content. It takes the place of the suite before. Sealed in the admin log.",
+      "Some calls of each kind, by model or tool, surface and outcome, in addition to those pinned by name. It refers to their rows " +
+      "and holds no content. It replaces the previous suite. Sealed in the admin log.",
     body: replaySuiteFreeze,
     answer: { status: 200, about: "Suite, run and gate", schema: replayState },
     async run(call) {
@@ -49,8 +49,8 @@ export const replayOperations: readonly AdminOperation[] = [
     path: `${REPLAY}/run`,
     summary: "Ask for a run of the replay suite",
     description:
-      "Each case goes through the rules in force as often as the suite says. Models are asked anew, under the limits and on the bill of " +
-      "the AI System; tools are not reached, unless a case says so. Sealed in the admin log.",
+      "Each case passes the rules in force as often as the suite says. Models are called again, under the AI System's limits and on " +
+      "its bill; tools are not called unless a case says so. Sealed in the admin log.",
     body: replayRunRequest,
     answer: { status: 200, about: "The run, which waits", schema: replayRun },
     run: (call) => call.write((write) => requestReplayRun(write, call.tenantId, idOf(call))),
@@ -76,7 +76,7 @@ export const replayOperations: readonly AdminOperation[] = [
     ...writing,
     path: `${REPLAY}/runs/{run_id}/cancel`,
     summary: "Cancel a replay run",
-    description: "Calls under way end; no further one begins. Sealed in the admin log.",
+    description: "Calls in progress finish; no further one begins. Sealed in the admin log.",
     body: replayRunRequest,
     answer: { status: 200, about: "The run as it is now", schema: replayRun },
     run: (call) => call.write((write) => cancelReplayRun(write, call.tenantId, idOf(call), runOf(call))),

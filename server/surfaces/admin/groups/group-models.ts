@@ -27,7 +27,7 @@ export const groupModelOperations: readonly AdminOperation[] = [
     method: "GET",
     path: PATH,
     summary: "List the models a group may use",
-    description: "Bound to the group itself, or handed down to it.",
+    description: "Bound to the group itself, or inherited.",
     query: groupModelQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("llm_models", groupModel) },
     run: (call) =>
@@ -40,8 +40,8 @@ export const groupModelOperations: readonly AdminOperation[] = [
     path: PATH,
     summary: "Bind models to a group",
     description:
-      "Binds those that are not bound yet; when all are, 409 already_bound. The virtual model of a routing group may be " +
-      "bound too: that shows it in the group, and each of its members must be bound on its own.",
+      "Binds those that are not bound yet; if all are, 409 already_bound. A routing group's virtual model may be bound too: that " +
+      "lists it in the group, but each of its members must also be bound.",
     body: modelIds,
     answer: { status: 200, about: "What was bound", schema: bindingResult },
     run: (call) => call.write((write) => bindGroupModels(write, call.tenantId, idOf(call), modelsNamed(call.body))),
@@ -52,7 +52,7 @@ export const groupModelOperations: readonly AdminOperation[] = [
     method: "DELETE",
     path: PATH,
     summary: "Unbind models from a group",
-    description: "The ids stand in the body or in the query. When none of them is bound to the group itself, 404 not_bound.",
+    description: "Send the IDs in the body or in the query. If none of them is bound to the group itself, 404 not_bound.",
     query: modelIdsQuery,
     body: maybeModelIds,
     answer: { status: 200, about: "What was unbound", schema: unbindingResult },

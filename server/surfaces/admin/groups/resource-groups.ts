@@ -31,7 +31,7 @@ export const resourceGroupOperations: readonly AdminOperation[] = [
     read: resourceGroup,
     notes: {
       create: "A parent must be there before its children.",
-      update: "What the body leaves out stays as it is. A group cannot be moved under itself or what stands under it.",
+      update: "Members left out of the body stay unchanged. A group cannot be moved under itself or what stands under it.",
       remove: "Refused with in_use while it has children, active keys or users. Its bindings go with it.",
     },
   }),

@@ -31,7 +31,7 @@ export const kbConnectorOperations: readonly AdminOperation[] = [
     subject: "knowledge_connectors",
     method: "POST",
     path: `${PATH}/{id}/sync`,
-    summary: "Look at a source now",
+    summary: "Read a source now",
     answer: { status: 202, about: "The connector as it was last", schema: kbConnector },
     run: (call) => call.write((write) => syncConnector(write, call.tenantId, idOf(call))),
   }),

@@ -39,7 +39,7 @@ export const knowledgeBaseOperations: readonly AdminOperation[] = [
     update: knowledgeBaseUpdate,
     read: knowledgeBase,
     notes: {
-      update: "What the body leaves out stays as it is. With another embedding_model_id every document is embedded anew.",
+      update: "Members left out of the body stay unchanged. With another embedding_model_id every document is embedded anew.",
       remove: "With its documents, their passages and its grants.",
     },
   }),
@@ -92,7 +92,7 @@ export const knowledgeBaseOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${ONE}/reprocess`,
     summary: "Process a document again",
-    description: "Until that is done, what was found of it before is found.",
+    description: "Until that is done, its previous passages are found.",
     answer: { status: 202, about: "The document as it is now", schema: knowledgeDocument },
     run: (call) => call.write((write) => reprocessDocument(write, call.tenantId, idOf(call), documentOf(call))),
   }),
@@ -102,8 +102,8 @@ export const knowledgeBaseOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}/search`,
     summary: "Try a search",
     description:
-      "What a call with this question would be given, what it would not be and why, each with its place among what was found by " +
-      "words and by vectors. The question is embedded at the cost of the group that pays for the documents.",
+      "The passages that a call with this question would get, and those it would not with the reason, each with its rank by words " +
+      "and by vectors. The question is embedded at the cost of the group that pays for the documents.",
     body: knowledgeSearch,
     answer: { status: 200, about: "At most 50 passages, the best first", schema: knowledgeSearchAnswer },
     async run(call) {

@@ -22,8 +22,8 @@ export const auditChainOperations: readonly AdminOperation[] = [
     path: `${PATH}/chains`,
     summary: "List the audit chains",
     description:
-      "One for each data directory that audit rows were written from. A chain without a writer has no record: rows name it, " +
-      "and its verification finds them.",
+      "One for each data directory from which audit rows were written. A chain without a writer has no record, but rows name it and " +
+      "are verified.",
     answer: { status: 200, about: "All of them", schema: auditChains },
     async run(call) {
       const chains = await listChains(call.services.directory.db);
@@ -54,9 +54,9 @@ export const auditChainOperations: readonly AdminOperation[] = [
     path: `${ONE}/ack`,
     summary: "Acknowledge findings of a verification",
     description:
-      "The whole chain is verified again, and what is acknowledged must still be found. Verifications go on finding it and tell who " +
-      "acknowledged it, and so do certificates and compliance reports; it counts no more in health and alerts: of one tenant, or " +
-      "of all where a system admin names none. Anything else that is found counts. Told in the admin log, whose chain seals it.",
+      "The whole chain is verified again, and the acknowledged findings must still be there. Verifications, certificates and " +
+      "compliance reports keep reporting them with who acknowledged them, but they no longer affect health and alerts: of one " +
+      "tenant, or of all if a system admin names none. Other findings still count. Sealed in the admin log.",
     body: findingsAcknowledge,
     answer: { status: 200, about: "The verification, with who knows of what", schema: chainVerification },
     async run(call) {

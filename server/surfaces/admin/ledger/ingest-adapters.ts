@@ -74,7 +74,7 @@ export const ingestAdapterOperations: readonly AdminOperation[] = [
     reach: "none",
     method: "GET",
     path: PATH,
-    summary: "List ways in for what was found elsewhere",
+    summary: "List import adapters for inventories",
     answer: { status: 200, about: "Each with what it takes and where", schema: ingestAdapters },
     run: async () => ({ adapters: CATALOG }),
   }),
@@ -86,7 +86,7 @@ export const ingestAdapterOperations: readonly AdminOperation[] = [
       method: "POST",
       path,
       summary: `Import: ${title}`,
-      description: `${about} multipart/form-data with the file as \`file\`, at most 8 MiB. Taken whole, or refused whole where it is no such file.`,
+      description: `${about} multipart/form-data with the file as \`file\`, at most 8 MiB. Imported completely or refused completely.`,
       upload: "file",
       answer: { status: 200, about: "What was found in it", schema: inventoryTaken },
       async run(call) {

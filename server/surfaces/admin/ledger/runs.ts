@@ -61,8 +61,8 @@ export const runOperations: readonly AdminOperation[] = [
     path: `${PATH}/stats`,
     summary: "Figures of the runs that started in a window",
     description:
-      "Cost, trajectory length, errors, states and reported outcomes, and how far each rests on what the gateway saw. The " +
-      "window begins with the hour `from` is in.",
+      "Cost, trajectory length, errors, states and reported outcomes, and how much of each the gateway observed itself. The window " +
+      "begins with the hour `from` is in.",
     query: windowQuery,
     answer: { status: 200, about: "Over the whole window", schema: statsSchema },
     async run(call) {

@@ -29,8 +29,8 @@ export const usageImportOperations: readonly AdminOperation[] = [
   operation({
     ...reading,
     path: PATH,
-    summary: "List providers with what is imported of their use",
-    description: "What vendors tell is shown beside what the gateway metered and never added to it.",
+    summary: "List providers with their usage imports",
+    description: "Vendors' figures are shown next to the gateway's and never added to them.",
     query: usageImportProviderQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("providers", usageImportProvider) },
     run: (call) =>
@@ -53,7 +53,7 @@ export const usageImportOperations: readonly AdminOperation[] = [
     path: ONE,
     summary: "Change the import of a provider",
     description:
-      "What the body leaves out stays as it is. `api_key` is the account's, which may read its bill, and never the one of calls.",
+      "Members left out of the body stay unchanged. `api_key` is the account's, which may read its bill, and never the one of calls.",
     body: usageImportProviderUpdate,
     answer: { status: 200, about: "The settings as they are now", schema: usageImportProvider },
     run: (call) => call.write((write) => setImportProvider(write, call.tenantId, idOf(call), call.body)),
@@ -74,7 +74,7 @@ export const usageImportOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${ONE}/run`,
     summary: "Run an import now",
-    description: "From the day before which everything was read. A run that waits for its vendor goes on at once instead.",
+    description: "Starts from the day before which everything has been read. A run that waits for its vendor continues at once instead.",
     answer: { status: 202, about: "The run", schema: usageImportRun },
     run: (call) => call.write((write) => runImport(write, call.tenantId, idOf(call))),
   }),
@@ -84,7 +84,7 @@ export const usageImportOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${ONE}/test`,
     summary: "Try whether the vendor answers",
-    description: "Asks for yesterday with the stored key, and takes nothing in.",
+    description: "Requests yesterday's figures with the stored key, and imports nothing.",
     answer: { status: 200, about: "What the vendor did", schema: usageImportTest },
     async run(call) {
       const { id } = await getImportProvider(call.services.directory.db, call.tenantId, idOf(call));
@@ -95,7 +95,7 @@ export const usageImportOperations: readonly AdminOperation[] = [
     ...reading,
     ...ofProvider,
     path: `${ONE}/mappings`,
-    summary: "List what the vendor's names stand for",
+    summary: "List how vendor names are mapped",
     query: usageImportMappingQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("mappings", usageImportMapping) },
     run: (call) => listed("mappings", call, (page) => listMappings(call.services.directory, call.tenantId, idOf(call), call.query, page)),
@@ -105,8 +105,8 @@ export const usageImportOperations: readonly AdminOperation[] = [
     ...ofProvider,
     method: "PATCH",
     path: `${ONE}/mappings`,
-    summary: "Say what a name of the vendor's stands for",
-    description: "What is said here stays, whatever imports find later.",
+    summary: "Set what a vendor's name stands for",
+    description: "It stays, whatever later imports find.",
     body: usageImportMappingUpdate,
     answer: { status: 200, about: "It, as it is now", schema: usageImportMapping },
     run: (call) => call.write((write) => mapName(write, call.tenantId, idOf(call), call.body)),
@@ -116,7 +116,8 @@ export const usageImportOperations: readonly AdminOperation[] = [
     ...ofProvider,
     path: `${ONE}/reconciliation`,
     summary: "Compare the vendor's figures with the gateway's rows",
-    description: "By day and, as asked, by model or key; each difference explained as far as the figures tell, in parts that add up to it.",
+    description:
+      "By day and, as requested, by model or key; each difference is explained as far as the figures allow, in parts that add up to it.",
     query: usageReconciliationQuery,
     answer: { status: 200, about: "Both sides, and the differences", schema: usageReconciliation },
     run: (call) => {

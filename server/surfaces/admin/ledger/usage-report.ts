@@ -30,8 +30,8 @@ export const usageReportOperations: readonly AdminOperation[] = [
     path: "/v1/admin/usage",
     summary: "Read what was used",
     description:
-      "Calls, tokens and cost by period, resource group, API key and model, or any of them together. Read from totals by the hour, " +
-      "which are kept for good: rows may be gone. Periods come in their order, else the dearest part first.",
+      "Calls, tokens and cost by period, resource group, API key and model, or any combination. Based on hourly totals, which are " +
+      "kept even after rows are removed. Sorted by period, otherwise by cost, highest first.",
     query: usageReportQuery,
     answer: { status: 200, about: "One page of it and the totals of all, or a CSV file", schema: usageReport },
     async run(call) {

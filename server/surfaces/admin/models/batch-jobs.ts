@@ -58,7 +58,7 @@ export const batchJobOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}`,
     textParams: ["id"],
     summary: "Read a batch job",
-    description: "With its failures by kind, and what its provider was handed where it runs the job.",
+    description: "With its failures by kind and, if its provider runs the job, the batches submitted to it.",
     answer: { status: 200, about: "The job", schema: adminBatchJobDetail },
     async run(call) {
       const job = await jobOf(call);
@@ -72,8 +72,7 @@ export const batchJobOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}/results`,
     textParams: ["id"],
     summary: "Read the results of a batch job",
-    description:
-      "In OpenAI's form, in the order of the input; of a job under way those that are there. They hold what callers were answered.",
+    description: "In OpenAI's format, in input order; for a running job, those available. They contain the answers that callers got.",
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
     async run(call) {
       const job = await jobOf(call);

@@ -23,8 +23,7 @@ export const catalogOperations: readonly AdminOperation[] = [
     path: PATH,
     summary: "List the model catalog",
     description:
-      "The models of known providers, with the prices in force. It is the same for all tenants. A price that is null is " +
-      "unpriced, and a flag that is null is not known.",
+      "The models of known providers with current prices, the same for all tenants. A null price is unpriced, a null flag unknown.",
     query: catalogQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("entries", catalogEntry) },
     run: (call) => listed("entries", call, (page) => listCatalog(call.query, page, nowOf(call))),
@@ -48,8 +47,8 @@ export const catalogOperations: readonly AdminOperation[] = [
     path: `${ONE}/import`,
     summary: "Import a catalog entry as a model",
     description:
-      "The model has the entry's prices and facts. The record of its provider is made when the tenant has none; it has no " +
-      "key until one is set, there or on the model.",
+      "The model gets the entry's prices and facts. If the tenant has no record of its provider, one is created without a key; set " +
+      "the key there or on the model.",
     textParams,
     body: catalogImport,
     answer: { status: 201, about: "The model made", schema: model },

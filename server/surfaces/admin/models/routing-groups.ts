@@ -47,7 +47,7 @@ export const routingGroupOperations: readonly AdminOperation[] = [
     ...ONE,
     method: "PATCH",
     summary: "Change a routing group",
-    description: "What the body leaves out stays as it is.",
+    description: "Members left out of the body stay unchanged.",
     body: routingGroupUpdate,
     answer: { status: 200, about: "The record as it is now", schema: routingGroup },
     run: (call) => call.write((write) => routingGroups.update(write, call.tenantId, idOf(call), call.body)),

@@ -56,7 +56,7 @@ export const semanticCacheOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${PATH}/{id}/invalidate`,
     summary: "Drop stored answers",
-    description: "All of the configuration's, or those stored before a time, or of one model. No process gives them again.",
+    description: "All of the configuration's, or those stored before a time, or of one model. No process returns them again.",
     body: semanticCacheInvalidation,
     answer: { status: 200, about: "How many were dropped", schema: semanticCacheInvalidated },
     run: (call) => call.write((write) => invalidateSemanticCache(write, call.tenantId, idOf(call), call.body)),

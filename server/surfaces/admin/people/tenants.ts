@@ -54,8 +54,7 @@ export const tenantOperations: readonly AdminOperation[] = [
     method: "PUT",
     path: ONE,
     summary: "Replace a tenant",
-    description:
-      "What the body leaves out is what a new tenant has, but for its name. A record as it was read may be changed and put back.",
+    description: "Members left out get a new tenant's defaults, except the name. A record can be read, changed and sent back.",
     body: tenantPut,
     answer: { status: 200, about: "The record as it is now", schema: tenant },
     run: (call) => call.write((write) => tenants.update(write, null, idOf(call), { ...NEW_TENANT, ...call.body })),

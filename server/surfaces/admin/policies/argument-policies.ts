@@ -40,7 +40,7 @@ export const argumentPolicyOperations: readonly AdminOperation[] = [
       create:
         "Judges the arguments of the calls that models generate to one tool, before the caller gets them. Holds for the groups " +
         "it is bound to and those below them.",
-      update: "What the body leaves out stays as it is. Another analyzer drops what belonged to the one before.",
+      update: "Members left out of the body stay unchanged. Another analyzer drops what belonged to the one before.",
     },
   }),
   operation({
@@ -49,8 +49,8 @@ export const argumentPolicyOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}/groups`,
     summary: "Bind an argument policy to groups",
     description:
-      "Adds the groups; when all are bound already, 409 already_bound. A policy that held for every group holds for the " +
-      "bound ones alone from then on.",
+      "Adds the groups; if all are bound already, 409 already_bound. A policy that applied to every group then applies only to the " +
+      "bound ones.",
     body: argumentPolicyGroups,
     answer: { status: 200, about: "What was bound", schema: bindingResult },
     run: (call) => call.write((write) => bindArgumentPolicy(write, call.tenantId, idOf(call), call.body.group_ids)),
@@ -61,7 +61,7 @@ export const argumentPolicyOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}/groups`,
     summary: "Unbind an argument policy from groups",
     description:
-      "The ids stand in the body or in the query. When none of them is bound, 404 not_bound. A policy without any group holds for nobody.",
+      "Send the IDs in the body or in the query. If none of them is bound, 404 not_bound. A policy without any group applies to nobody.",
     query: argumentPolicyGroupsQuery,
     body: maybeArgumentPolicyGroups,
     answer: { status: 200, about: "What was unbound", schema: unbindingResult },
@@ -78,7 +78,7 @@ export const argumentPolicyOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}/test`,
     subject: "argument_policies",
     summary: "Try an argument policy on the arguments of a call",
-    description: "Says what would become of the call. Nothing is recorded. A policy that is switched off is tried as if it were on.",
+    description: "Says what would happen to the call. Nothing is recorded. A disabled policy is tried as if it were enabled.",
     body: argumentPolicyTrial,
     answer: { status: 200, about: "What it says of the call", schema: argumentPolicyTrialResult },
     run: async (call) => tryArgumentPolicy(await policies.get(call.services.directory, call.tenantId, idOf(call)), call.body.arguments),

@@ -101,10 +101,10 @@ function documentOperations({ path, what, kind, patch, member, item }: DocumentS
       access: "limits:read",
       method: "POST",
       path: `${GROUP}/${path}/preview`,
-      summary: `See what another document of ${what} would change`,
+      summary: `Preview what another document of ${what} would change`,
       description:
-        "Takes the body of PATCH and refuses what that would refuse. Answers with what would be in force otherwise than now, in " +
-        "the group and those below it, and which limits what is used already would reach. Nothing is changed.",
+        "Takes the body of PATCH and refuses what PATCH would refuse. Returns the values that would change, in the group and those " +
+        "below it, and the limits that present usage would already reach. Nothing is changed.",
       body: patch,
       answer: { status: 200, about: "What would change", schema: policyPreview },
       run: (call) =>
@@ -214,7 +214,7 @@ export const groupPolicyOperations: readonly AdminOperation[] = [
     access: "limits:read",
     method: "GET",
     path: `${GROUP}/consumption`,
-    summary: "What is used of each quota a group draws on",
+    summary: "Usage of each quota that a group draws on",
     description:
       "The group's own quotas and those above it, with the groups that used them. From the usage totals, which lag calls by " +
       "less than a second.",

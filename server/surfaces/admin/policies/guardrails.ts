@@ -43,8 +43,8 @@ export const guardrailOperations: readonly AdminOperation[] = [
     subject: "guardrail_configs",
     summary: "Try a guardrail configuration on a text",
     description:
-      "Says what would be found in the text on one surface, and what would become of it. Nothing is recorded, and no engine " +
-      "is asked. A configuration that is switched off is tried as if it were on.",
+      "Says what would be found in the text on one surface, and what would happen to it. Nothing is recorded, and no engine is " +
+      "asked. A disabled configuration is tried as if it were enabled.",
     body: guardrailTrial,
     answer: { status: 200, about: "What was found", schema: guardrailTrialResult },
     run: async (call): Promise<GuardrailTrialResult> =>

@@ -15,7 +15,7 @@ export const connectedAccountOperations: readonly AdminOperation[] = [
     method: "GET",
     path: PATH,
     summary: "List the accounts that people and keys have connected to a tool server",
-    description: "Those connected last come first. Tokens are shown to nobody.",
+    description: "Most recently connected first. Tokens are never shown.",
     query: connectedAccountQuery,
     answer,
     run: (call) =>
@@ -30,7 +30,7 @@ export const connectedAccountOperations: readonly AdminOperation[] = [
     path: `${PATH}/{account_id}`,
     summary: "End an account that somebody has connected",
     description:
-      "From then on no call goes out in its name, and clients that were given tokens for it have to connect anew. Its issuer is told, as far as it listens.",
+      "No more calls use it, and clients that were given tokens for it must connect again. Its issuer is told if it supports revocation.",
     answer: { status: 204, about: "It is ended" },
     async run(call) {
       const serverId = idOf(call);

@@ -119,8 +119,8 @@ export const loginOperations: readonly AdminOperation[] = [
     access: "signed_in",
     method: "POST",
     path: `${PATH}/change-password`,
-    summary: "Change one's own password",
-    description: "Ends every token of the account and answers a new one.",
+    summary: "Change your own password",
+    description: "Ends every token of the account and returns a new one.",
     body: changePassword,
     answer: signedIn,
     run: async (call) =>

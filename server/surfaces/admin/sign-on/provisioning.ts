@@ -48,8 +48,8 @@ export const provisioningOperations: readonly AdminOperation[] = [
     path: PATH,
     summary: "Create a provisioning token",
     description:
-      "With it a directory provisions people and groups at /scim/v2. The answer is the only place the token is ever shown. " +
-      "Several tokens of one directory are good beside each other.",
+      "A directory uses it to provision people and groups at /scim/v2. The token is shown only in this answer. Several tokens of " +
+      "one directory may be valid at the same time.",
     body: scimTokenCreate,
     answer: { status: 201, about: "The record made, with the token", schema: mintedScimToken, record },
     run: (call) => call.write((write) => createScimToken(write, call.tenantId, call.body)),
@@ -79,7 +79,7 @@ export const provisioningOperations: readonly AdminOperation[] = [
     path: ONE,
     subject: "scim_tokens",
     summary: "Revoke a provisioning token",
-    description: "For good: its next request is refused. The people and groups it made stay.",
+    description: "Permanently: its next request is refused. The people and groups it created stay.",
     answer: { status: 200, about: "The record, revoked", schema: scimToken },
     run: (call) => call.write((write) => revokeScimToken(write, call.tenantId, idOf(call))),
   }),

@@ -37,7 +37,8 @@ export const sessionOperations: readonly AdminOperation[] = [
     method: "POST",
     path: SESSION,
     summary: "Stay signed in, for the pages of this gateway",
-    description: "Takes a token that a sign-in, and no renewal, gave within 5 minutes, and sets a cookie that yields the next ones.",
+    description:
+      "Takes a token issued by a sign-in (not a renewal) within the last 5 minutes, and sets a cookie that yields the next ones.",
     answer: { status: 204, about: "A cookie" },
     async run(call) {
       onlyOwnPages(call.request);
@@ -81,7 +82,7 @@ export const sessionOperations: readonly AdminOperation[] = [
     access: "signed_in",
     method: "GET",
     path: FACTOR,
-    summary: "Whether one's two-factor sign-in is set up",
+    summary: "Whether your two-factor sign-in is set up",
     answer: { status: 200, about: "Its state", schema: statusSchema },
     run: (call) => adminFactorStatus(call.services.logins, call.admin),
   }),

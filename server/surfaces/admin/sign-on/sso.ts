@@ -91,7 +91,7 @@ export const ssoOperations: readonly AdminOperation[] = [
     ...common,
     method: "POST",
     path: `${CONSOLE_SSO}/exchange`,
-    summary: "Change the code a sign-in ended with for a token",
+    summary: "Exchange the code of a sign-in for a token",
     description: "Once, within a minute, and in the browser that signed in.",
     body: signOnCode,
     answer: { status: 200, about: "A token, and who is signed in", schema: accessToken },
@@ -164,7 +164,7 @@ export const ssoOperations: readonly AdminOperation[] = [
     method: "POST",
     path: "/v1/admin/identity-providers/{id}/test",
     summary: "Try a sign-in out",
-    description: "The page it ends on shows what came in and what it would become. Nobody is signed in and nothing changes.",
+    description: "The final page shows the claims and what they would become. Nobody is signed in and nothing changes.",
     answer: { status: 200, about: "Where to begin", schema: signOnTest },
     async run(call) {
       const provider = await identityProviders.get(call.services.directory, call.tenantId, idOf(call));

@@ -85,7 +85,7 @@ const change = operation({
   path: `${PATH}/{id}`,
   summary: "Change a tool server",
   description:
-    "What the body leaves out stays as it is. A server that is now asked elsewhere, or as somebody else, is discovered again; " +
+    "Members left out of the body stay unchanged. A server that is now asked elsewhere, or as somebody else, is discovered again; " +
     "`discovery` tells what came of it.",
   body: mcpServerUpdate,
   answer: { status: 200, about: "The record as it is now", schema: mcpServer, record },
@@ -173,7 +173,7 @@ export const mcpServerOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${PATH}/test-connection`,
     summary: "Try an address before registering it",
-    description: "Keeps nothing. Where the server asks for a credential, tells what it says of how to authorize.",
+    description: "Stores nothing. If the server requires a credential, returns how it says to authorize.",
     body: testConnectionBody,
     answer: { status: 200, about: "What was found", schema: testConnectionResult },
     async run(call) {
@@ -212,8 +212,8 @@ export const mcpServerOperations: readonly AdminOperation[] = [
     ...writing,
     method: "POST",
     path: `${PATH}/{id}/accept-definitions`,
-    summary: "Accept the tools as they were found last",
-    description: "What is found from then on is compared with these. Refused with conflict when the server was discovered again meanwhile.",
+    summary: "Accept the latest tool definitions",
+    description: "Later discoveries are compared with these. Refused with conflict if the server was discovered again meanwhile.",
     body: acceptDefinitions,
     answer: { status: 200, about: "What differs from now on", schema: definitionDrift },
     async run(call) {

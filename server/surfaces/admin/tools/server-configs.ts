@@ -34,7 +34,7 @@ export const serverConfigOperations: readonly AdminOperation[] = [
     method: "GET",
     path: "/v1/admin/resource-groups/{id}/effective-server-configs",
     summary: "List the tool servers a group may use",
-    description: "By configurations bound to the group itself, or handed down to it.",
+    description: "By configurations bound to the group itself, or inherited.",
     answer: { status: 200, about: "The configurations, and what they come to together", schema: effectiveSchema },
     run: (call) => readEffectiveServerConfigs(call.services.directory, call.tenantId, idOf(call)),
   }),

@@ -19,7 +19,7 @@ const create = operation({
   reach: "one",
   method: "POST",
   path: PATH,
-  summary: "Make a web search provider",
+  summary: "Create a web search provider",
   description:
     "With the tenant's first the tool server `system-web-search-{tenant}` is made, with the tools `web_search` and `web_fetch`: " +
     "a server configuration then grants it to groups.",
