@@ -68,6 +68,9 @@ const shape = {
     .max(63)
     .nullable()
     .describe("the directory whose people these are: its externalId is what this provider knows them by, and its groups count"),
+  suspends_api_keys: z
+    .boolean()
+    .describe("portal: whether the API keys of people whom it lets in no more open nothing until they sign in again"),
 };
 
 const defaults = {
@@ -81,6 +84,7 @@ const defaults = {
   allowed_domains: shape.allowed_domains.default([]),
   create_accounts: shape.create_accounts.default(false),
   scim_directory: shape.scim_directory.default(null),
+  suspends_api_keys: shape.suspends_api_keys.default(true),
 };
 
 const kind = z.enum(["oidc", "saml"]);

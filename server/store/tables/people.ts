@@ -67,6 +67,8 @@ export interface EndUserTable {
   primary_group_id: string | null;
   assigned_group_id: string | null;
   tokens_valid_from: Stamp;
+  /** Since when their API keys open nothing, because an identity provider lets them in no more; null: they do. */
+  api_keys_suspended_at: NullableStamp;
   totp_secret_sealed: string | null;
   totp_last_step: number | null;
   last_login: NullableStamp;
