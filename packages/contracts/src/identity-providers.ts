@@ -71,6 +71,11 @@ const shape = {
   suspends_api_keys: z
     .boolean()
     .describe("portal: whether the API keys of people whom it lets in no more open nothing until they sign in again"),
+  two_factor_at_provider: z
+    .boolean()
+    .describe(
+      "admin: whether it asks for a second factor itself, so that a tenant that requires one asks for none of the gateway's; required_claims, such as amr: mfa, hold it to that",
+    ),
 };
 
 const defaults = {
@@ -85,6 +90,7 @@ const defaults = {
   create_accounts: shape.create_accounts.default(false),
   scim_directory: shape.scim_directory.default(null),
   suspends_api_keys: shape.suspends_api_keys.default(true),
+  two_factor_at_provider: shape.two_factor_at_provider.default(false),
 };
 
 const kind = z.enum(["oidc", "saml"]);

@@ -35,7 +35,7 @@ export interface PageSessionTable {
   expires_at: Date;
   /** When an identity provider said that the session ends. */
   ends_at: Date | null;
-  /** Whether an identity provider vouched for its holder, and no password was given. */
+  /** Whether an identity provider vouched for its holder, and no password was given; of an administrator one that asks for a second factor. */
   signed_on: WithDefault<boolean>;
 }
 
