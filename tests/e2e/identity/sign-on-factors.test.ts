@@ -27,7 +27,8 @@ afterAll(async () => {
 });
 
 let people = 0;
-const make = (more: Record<string, unknown> = {}) => makeSignOnProvider(world, issuer, "admin", { tenant_id: TENANT, group_mappings: [{ group: "all", role: "admin" }], ...more });
+const make = (more: Record<string, unknown> = {}) =>
+  makeSignOnProvider(world, issuer, "admin", { tenant_id: TENANT, group_mappings: [{ group: "all", role: "admin" }], ...more });
 const call = (token: string, method: string, path: string, body?: object) =>
   fetch(`${world.gateway.adminUrl}${path}`, {
     method,
