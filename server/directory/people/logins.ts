@@ -14,6 +14,7 @@ import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
 import type { AdminToken, AdminTokens } from "./admin-tokens.ts";
 import { nextGeneration } from "./admin-users.ts";
+import { NO_PASSWORD } from "./no-password.ts";
 import { hashingRequesterOf, type PasswordHashing, type HashingRequester } from "./portal/password-work.ts";
 import { usernameKey, type LoginThrottle } from "./login-throttle.ts";
 
@@ -111,6 +112,11 @@ async function judge(
   { password, tenantId: named }: { readonly password: string; readonly tenantId?: string | undefined },
   turn: HashingRequester,
 ): Promise<{ signedIn: SignedInRow } | { reason: string }> {
+  // Nor does the work tell of whom there is who has no password here.
+  if (row?.password_hash === NO_PASSWORD) {
+    await logins.dummyVerify(password, turn);
+    return { reason: "wrong_password" };
+  }
   if (row === undefined) {
     // Together, so that no answer takes longer for it.
     const [isThere] = await Promise.all([

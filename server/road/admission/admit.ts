@@ -331,6 +331,7 @@ function userWithToken(
     credentialName: user.username,
     userId: user.id,
     username: user.username,
+    since: issuedAt,
   };
   return groupsOf(user);
 }
