@@ -58,6 +58,8 @@ export interface EndUserTable {
   password_hash: string;
   is_active: WithDefault<boolean>;
   is_verified: WithDefault<boolean>;
+  /** Whether a stranger made the account, as the portal lets them. */
+  self_registered: WithDefault<boolean>;
   must_change_password: WithDefault<boolean>;
   /** Administrators who had this person's e-mail address until the person changed it. */
   known_as_admin_ids: WithDefault<string[]>;
