@@ -73,6 +73,11 @@ export const ERRORS = {
     retry: true,
   },
   inactive_user: { status: 403, message: "This user is not active.", retry: false },
+  api_key_suspended: {
+    status: 403,
+    message: "This API key is suspended: your identity provider lets you in no more. Sign in to the portal again.",
+    retry: false,
+  },
   sign_on_refused: { status: 403, message: "This sign-in was refused.", retry: false },
   account_exists: {
     status: 409,

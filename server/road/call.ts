@@ -25,6 +25,8 @@ export interface Identity {
   readonly credentialName: string;
   readonly userId: string | null;
   readonly username: string | null;
+  /** When the user showed who they are, milliseconds since the epoch, where a token says so. */
+  readonly since?: number;
   /** What a client was granted in their name, when that is what it showed. */
   readonly grantId?: string;
   /** The resource group that a user's key opens whether the user is in it or not. */

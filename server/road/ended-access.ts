@@ -97,8 +97,11 @@ export class EndedAccess {
 }
 
 /** Whether the person may still call, and in the group of the call; what they do in the portal itself needs none. */
-async function isLetIn({ user, token, identity, scope, target }: Call, users: EndUserCache): Promise<boolean> {
+async function isLetIn({ user, identity, scope, target }: Call, users: EndUserCache): Promise<boolean> {
   const now = user === null ? null : await users.find(user.tenant_id, user.id);
-  if (now === null || !now.is_active || (token !== null && token.issuedAt < now.tokens_valid_from.getTime())) return false;
+  if (now === null || !now.is_active) return false;
+  if (identity?.since !== undefined && identity.since < now.tokens_valid_from.getTime()) return false;
+  // Who came with a token of their own is known by their own id, and who came with a key by that of the key.
+  if (now.api_keys_suspended_at !== null && identity?.credentialId !== now.id) return false;
   return scope === null || target.kind === "none" || scope.groupId === identity?.keyGroupId || now.group_ids.includes(scope.groupId);
 }

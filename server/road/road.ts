@@ -18,7 +18,7 @@ const NO_ROOM = refuse("audit_unavailable", undefined, { headers: { "retry-after
 const READS_ONLY: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** What a call ends with whose credential was looked at and did not hold. */
-const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "inactive_user"]);
+const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "inactive_user", "api_key_suspended"]);
 
 /**
  * The path of every governed call (docs/lifecycle.md), of every protocol. It comes in through `handle` and leaves with

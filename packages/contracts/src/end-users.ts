@@ -77,6 +77,9 @@ export const endUser = z
     metadata: z.record(z.string(), z.unknown()),
     avatar_url: z.string().nullable().describe("of a photo: a path that both planes serve"),
     totp_enabled: z.boolean(),
+    api_keys_suspended_at: timestamp
+      .nullable()
+      .describe("since when their API keys open nothing, because an identity provider lets them in no more; ended by their next sign-in"),
     primary_group_id: recordId.nullable(),
     last_login: timestamp.nullable(),
     created_at: timestamp,

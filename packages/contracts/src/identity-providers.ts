@@ -69,6 +69,12 @@ const shape = {
     .max(63)
     .nullable()
     .describe("the directory that provisions these people: its externalId identifies them at this provider, and its groups count"),
+  suspends_api_keys: z.boolean().describe("portal: whether the API keys of people it no longer admits are suspended until they sign in again"),
+  two_factor_at_provider: z
+    .boolean()
+    .describe(
+      "admin: whether the provider asks for a second factor itself, so that a tenant that requires one does not ask for the gateway's own; required_claims, such as amr: mfa, can enforce it",
+    ),
 };
 
 const defaults = {
@@ -82,6 +88,8 @@ const defaults = {
   allowed_domains: shape.allowed_domains.default([]),
   create_accounts: shape.create_accounts.default(false),
   scim_directory: shape.scim_directory.default(null),
+  suspends_api_keys: shape.suspends_api_keys.default(true),
+  two_factor_at_provider: shape.two_factor_at_provider.default(false),
 };
 
 const kind = z.enum(["oidc", "saml"]);

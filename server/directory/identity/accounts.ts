@@ -18,7 +18,7 @@ import type { Write } from "../writes/write.ts";
 import { type Claims, formerSubjectOf, judged, subjectOf } from "./claims.ts";
 import { membershipSource, settingsOf } from "./identity-providers.ts";
 import type { SignOnPlace } from "./sign-on-place.ts";
-import { signOutAdmin, signOutEndUser } from "./sign-on-sessions.ts";
+import { shutOutEndUser, signOutAdmin } from "./sign-on-sessions.ts";
 import { vouched, refusedSignOn, type Vouched } from "./vouched.ts";
 
 const ADMIN_USERS = "admin-users";
@@ -49,7 +49,7 @@ async function refusedAndOut(
   const refused = refusedSignOn(reason ?? "None of their groups is mapped to a role.");
   const known = subject === null ? undefined : await knownAs(write, place, subject, claims);
   if (known === undefined) throw refused;
-  if (known.end_user_id !== null) await signOutEndUser(write, place, known.end_user_id);
+  if (known.end_user_id !== null) await shutOutEndUser(write, place, known.end_user_id);
   if (known.admin_user_id !== null) await signOutAdmin(write, place, known.admin_user_id);
   return refused;
 }
@@ -69,12 +69,13 @@ export async function endUserOfSignOn(write: Write, offered: SignOnPlace, claims
   if (user === undefined) throw refusedSignOn("There is no account for this sign-in.");
   if (!user.is_active) throw new Refused(refuse("inactive_user"));
   await noteExternalLogin(write.trx, place.id, subject, { username: who.username, email: who.email }, write.now);
-  await endUserStore.update(write.trx, user.id, { last_login: write.now });
+  await endUserStore.update(write.trx, user.id, { last_login: write.now, api_keys_suspended_at: null });
   // Where a directory keeps the groups, those a token brings are older: none is kept of them.
   const groups = place.settings.scim_directory === null ? who.end_user_group_ids : [];
   const moved = await setMembershipsOf(write.trx, place.tenantId, membershipSource(place.id), user.id, groups);
   // Rows of calls say under which name the person last signed in.
-  if (moved || known === undefined || known.username !== who.username || known.email !== who.email) notifyUser(write, user);
+  const changed = moved || user.api_keys_suspended_at !== null;
+  if (changed || known === undefined || known.username !== who.username || known.email !== who.email) notifyUser(write, user);
   write.log({ tenant_id: place.tenantId, action: "sign_on", resource: END_USERS, resource_id: user.id, after: { provider: place.name } });
   return user;
 }

@@ -20,6 +20,8 @@ test.each<[what: string, before: object, after: object, more: boolean]>([
   ["a required group", {}, { required_group: "eng" }, true],
   ["another one", { required_group: "eng" }, { required_group: "ops" }, true],
   ["none any more", { required_group: "eng" }, { required_group: null }, false],
+  ["a second factor here that was asked for there", { two_factor_at_provider: true }, { two_factor_at_provider: false }, true],
+  ["one there that was asked for here", {}, { two_factor_at_provider: true }, false],
   ["a directory", {}, { scim_directory: "entra" }, true],
   ["another directory", { scim_directory: "entra" }, { scim_directory: "okta" }, true],
   ["no directory any more", { scim_directory: "entra" }, { scim_directory: null }, false],

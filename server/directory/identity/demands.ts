@@ -9,6 +9,7 @@ export function demandsMore(
   return (
     // Nobody gets into the console whom the directory does not know; at the portal their account is enough.
     (audience === "admin" && after.scim_directory !== null && after.scim_directory !== before.scim_directory) ||
+    (before.two_factor_at_provider && !after.two_factor_at_provider) ||
     (after.required_group !== null && after.required_group !== before.required_group) ||
     isNarrower(before.allowed_domains, after.allowed_domains) ||
     Object.entries(after.oidc?.required_claims ?? {}).some(([name, values]) => lacksSome(before.oidc?.required_claims[name], values)) ||

@@ -183,7 +183,8 @@ export const identityProviders = records<
     if (client !== settingsOf(row).oidc?.client_id) await refuseCallsAudience(write, tenantId, client);
     // Where a directory is named it says who is in which group from then on.
     await endMemberships(write, row, settings.scim_directory === null ? groupsNamed(settings, "end_user_group_id") : []);
-    if (row.enabled && (enabled === false || demandsMore(row.audience, settingsOf(row), settings))) await signOutAllOf(write, row);
+    if (row.enabled && (enabled === false || demandsMore(row.audience, settingsOf(row), settings)))
+      await signOutAllOf(write, row, settings.suspends_api_keys);
     return {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
@@ -195,7 +196,7 @@ export const identityProviders = records<
   dependents: async () => [],
   async removing(write, row) {
     await guardOwners(write, row);
-    await signOutAllOf(write, row);
+    await signOutAllOf(write, row, settingsOf(row).suspends_api_keys);
     await endMemberships(write, row);
   },
   notify: (write, row) => write.notify(row.tenant_id, "identity_provider", row.id),

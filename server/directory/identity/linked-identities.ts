@@ -15,8 +15,8 @@ import { setMembershipsOf } from "../../store/sign-on/sign-on.ts";
 import { notifyUser } from "../people/end-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { guardOwner, membershipSource } from "./identity-providers.ts";
-import { signOutAdmin, signOutEndUser } from "./sign-on-sessions.ts";
+import { guardOwner, membershipSource, settingsOf } from "./identity-providers.ts";
+import { shutOutEndUser, signOutAdmin } from "./sign-on-sessions.ts";
 
 const RESOURCE = "identity-providers";
 
@@ -106,7 +106,7 @@ export async function linkIdentity(
 
 /** Whoever signed in so is signed out as well: nobody can tell which of their sessions began otherwise. */
 export async function unlinkIdentity(write: Write, tenantId: string, providerId: string, subject: string): Promise<void> {
-  const { name } = await lockedProvider(write, tenantId, providerId);
+  const provider = await lockedProvider(write, tenantId, providerId);
   const known = await externalIdentity(write.trx, providerId, subject);
   if (known === undefined) throw new Refused(refuse("not_bound", "This subject signs in as nobody here."));
   const { end_user_id, admin_user_id } = known;
@@ -120,6 +120,7 @@ export async function unlinkIdentity(write: Write, tenantId: string, providerId:
     before: { subject, end_user_id, admin_user_id },
   });
   if (end_user_id !== null) await setMembershipsOf(write.trx, tenantId, membershipSource(providerId), end_user_id, []);
-  if (end_user_id !== null) await signOutEndUser(write, { tenantId, name }, end_user_id);
-  if (admin_user_id !== null) await signOutAdmin(write, { tenantId, name }, admin_user_id);
+  const place = { tenantId, name: provider.name, settings: settingsOf(provider) };
+  if (end_user_id !== null) await shutOutEndUser(write, place, end_user_id);
+  if (admin_user_id !== null) await signOutAdmin(write, place, admin_user_id);
 }

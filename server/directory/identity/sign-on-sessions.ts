@@ -1,7 +1,7 @@
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { adminUserStore } from "../../store/people/admin-users.ts";
-import { endUserStore } from "../../store/people/end-users.ts";
+import { endUserStore, suspendKeysOf } from "../../store/people/end-users.ts";
 import { insertSignOnSession, takeAskedSignOut, takeSignOnSessions } from "../../store/sign-on/sign-on-sessions.ts";
 import { nextGeneration } from "../people/admin-users.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
@@ -63,7 +63,13 @@ export async function signOutByProvider(write: Write, place: SignOnPlace, token:
   return { endUserIds };
 }
 
-export async function signOutEndUser(write: Write, place: Pick<SignOnPlace, "tenantId" | "name">, id: string): Promise<void> {
+/** A person whom a provider lets in no more: signed out, and their API keys suspended where the provider says so. */
+export async function shutOutEndUser(write: Write, place: Pick<SignOnPlace, "tenantId" | "name" | "settings">, id: string): Promise<void> {
+  if (place.settings.suspends_api_keys) await suspendKeysOf(write.trx, place.tenantId, [id], write.now);
+  await signOutEndUser(write, place, id);
+}
+
+async function signOutEndUser(write: Write, place: Pick<SignOnPlace, "tenantId" | "name">, id: string): Promise<void> {
   const row = await endUserStore.find(write.trx, place.tenantId, id, "lock");
   if (row === undefined) return;
   await endUserStore.update(write.trx, id, { tokens_valid_from: nextTokenGeneration(row, write.directory.clock) });

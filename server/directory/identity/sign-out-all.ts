@@ -1,16 +1,22 @@
 import type { IdentityProviderRow } from "../../store/sign-on/identity-providers.ts";
+import { suspendKeysOf } from "../../store/people/end-users.ts";
 import { accountsSignedInBy, endSessionsOfAccounts } from "../../store/sign-on/sign-on-sessions.ts";
 import type { Write } from "../writes/write.ts";
 
 /**
  * Ends every session and token of whoever signed in by the provider, where it lets in nobody any more, or fewer: nobody can tell which of
- * their sessions began otherwise.
+ * their sessions began otherwise. `suspendsKeys`: their API keys wait for their next sign-in, too.
  */
-export async function signOutAllOf(write: Write, { id, tenant_id: tenantId, name }: IdentityProviderRow): Promise<void> {
+export async function signOutAllOf(
+  write: Write,
+  { id, tenant_id: tenantId, name }: IdentityProviderRow,
+  suspendsKeys: boolean,
+): Promise<void> {
   const accounts = await accountsSignedInBy(write.trx, id);
   const { endUserIds, adminIds } = accounts;
   if (endUserIds.length + adminIds.length === 0) return;
   await endSessionsOfAccounts(write.trx, tenantId, accounts, () => new Date(write.directory.clock.now()));
+  if (suspendsKeys) await suspendKeysOf(write.trx, tenantId, endUserIds, write.now);
   const counts = { people: endUserIds.length, administrators: adminIds.length };
   write.log({
     tenant_id: tenantId,

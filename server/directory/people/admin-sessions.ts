@@ -14,10 +14,13 @@ export async function logInAdminWithCode(logins: Logins, given: { tempToken: str
   let signIn: SignIn | undefined;
   const outcome = await logins.throttle.attempt(JSON.stringify(["admin_code", step.userId]), origin.address, async () => {
     const row = await adminWithTenant(logins.directory.db, step.userId);
-    if (!admits(row, step.generation) || !takesPassword(row) || !row.totp_enabled || !(await adminCodeIsRight(logins, row, given.code)))
-      return false;
+    if (!admits(row, step.generation) || !row.totp_enabled) return false;
+    // Passwords may have been switched off since the first step.
+    if (step.after === null && !takesPassword(row)) return false;
+    if (!(await adminCodeIsRight(logins, row, given.code))) return false;
     const actor: Actor = { id: row.id, username: row.username, role: row.role, clientIp: origin.address, requestId: origin.requestId };
-    signIn = await completeAdminLogin(logins, row, actor, row.tenant_id === null ? "system" : "tenant");
+    const kind = step.after !== null ? "sign_on" : row.tenant_id === null ? "system" : "tenant";
+    signIn = await completeAdminLogin(logins, row, actor, kind, step.after?.sessionEndsAt);
     return true;
   });
   if (!outcome.ran) throw tooManyLogins(outcome.retryAfter);
@@ -37,7 +40,7 @@ export async function beginAdminSession({ directory, tokens }: Logins, bearer: s
     userId: row.id,
     generation: token.generation,
     endsAt: token.sessionEndsAt,
-    signedOn: false,
+    signedOn: token.factorElsewhere,
   });
 }
 
@@ -53,12 +56,12 @@ export async function renewAdminSession(
     await endPageSession(directory, session.id);
     return null;
   }
-  const { endsAt: sessionEndsAt } = session.holder;
+  const { endsAt: sessionEndsAt, signedOn: factorElsewhere } = session.holder;
   const expiresIn = pageTokenSeconds(directory, session.holder, tokens.expirySeconds);
   return {
-    token: await tokens.issue(row, { seconds: expiresIn, sessionEndsAt, renewed: true }),
+    token: await tokens.issue(row, { seconds: expiresIn, sessionEndsAt, renewed: true, factorElsewhere }),
     expiresIn,
-    admin: adminOf(row),
+    admin: adminOf(row, factorElsewhere),
     cookie: session.cookie,
   };
 }

@@ -18,7 +18,14 @@ export interface AdminToken {
   readonly sessionEndsAt: number | null;
   /** Whether a page's session yielded it, and no sign-in. */
   readonly renewed: boolean;
+  /** Whether an identity provider vouched for its holder that asks for a second factor itself. */
+  readonly factorElsewhere: boolean;
 }
+
+/** What a token says beside whose it is. */
+type Said = Pick<AdminToken, "sessionEndsAt" | "renewed" | "factorElsewhere">;
+/** Of whoever owes a code: whether an identity provider vouched for them, and until when; null of a password. */
+export type OwedAfter = Pick<AdminToken, "sessionEndsAt"> | null;
 
 interface AdminTokenHolder {
   readonly id: string;
@@ -29,16 +36,12 @@ interface AdminTokenHolder {
 
 export interface AdminTokens {
   readonly expirySeconds: number;
-  /** `sessionEndsAt`, `renewed`: as of `AdminToken`. */
-  issue(
-    user: AdminTokenHolder,
-    more?: { readonly seconds?: number } & Partial<Pick<AdminToken, "sessionEndsAt" | "renewed">>,
-  ): Promise<string>;
+  issue(user: AdminTokenHolder, more?: { readonly seconds?: number } & Partial<Said>): Promise<string>;
   /** Null for whatever is no admin token; `expired` for one that was. */
   verify(token: string): Promise<AdminToken | "expired" | null>;
-  /** For whoever has given the right password and still owes a code. It opens nothing but the second step. */
-  issueSecondStep(user: AdminTokenHolder): Promise<string>;
-  verifySecondStep(token: string): Promise<AdminToken | null>;
+  /** For whoever has given the right password, or was vouched for, and still owes a code. It opens nothing but the second step. */
+  issueSecondStep(user: AdminTokenHolder, after?: OwedAfter): Promise<string>;
+  verifySecondStep(token: string): Promise<(Pick<AdminToken, "userId" | "generation"> & { readonly after: OwedAfter }) | null>;
 }
 
 /**
@@ -47,10 +50,15 @@ export interface AdminTokens {
  */
 export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; clock: Clock }): AdminTokens {
   const { key, clock, expirySeconds } = settings;
-  const issueFor = (user: AdminTokenHolder, audience: string, seconds: number, said: Pick<AdminToken, "sessionEndsAt" | "renewed">) => {
+  const issueFor = (user: AdminTokenHolder, audience: string, seconds: number, said: Said & { readonly signedOn?: boolean }) => {
     const now = Math.floor(clock.now() / 1000);
     const ends = said.sessionEndsAt === null ? null : Math.floor(said.sessionEndsAt / 1000);
-    const session = { ...(ends === null ? {} : { session_ends: ends }), ...(said.renewed ? { renewed: true } : {}) };
+    const session = {
+      ...(ends === null ? {} : { session_ends: ends }),
+      ...(said.renewed ? { renewed: true } : {}),
+      ...(said.factorElsewhere ? { factor_elsewhere: true } : {}),
+      ...(said.signedOn === true ? { signed_on: true } : {}),
+    };
     return new SignJWT({ tenant_id: user.tenant_id, role: user.role, gen: user.tokens_valid_from.getTime(), ...session })
       .setProtectedHeader({ alg: "HS256", typ: TYPE })
       .setIssuer(ISSUER)
@@ -61,7 +69,7 @@ export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; 
       .setExpirationTime(Math.min(now + seconds, ends ?? Number.POSITIVE_INFINITY))
       .sign(key);
   };
-  const verifyFor = async (token: string, audience: string): Promise<AdminToken | "expired" | null> => {
+  const verifyFor = async (token: string, audience: string): Promise<(AdminToken & { signedOn: boolean }) | "expired" | null> => {
     try {
       const { payload } = await jwtVerify(token, key, {
         algorithms: ["HS256"],
@@ -71,24 +79,30 @@ export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; 
         requiredClaims: ["sub", "exp", "iat", "gen"],
         currentDate: new Date(clock.now()),
       });
-      const { sub, gen, iat = 0, session_ends: ends, renewed } = payload;
+      const { sub, gen, iat = 0, session_ends: ends } = payload;
+      if (typeof gen !== "number" || sub === undefined) return null;
+      const said = { renewed: payload.renewed === true, factorElsewhere: payload.factor_elsewhere === true };
       const sessionEndsAt = typeof ends === "number" ? ends * 1000 : null;
-      return typeof gen === "number" && sub !== undefined
-        ? { userId: sub, generation: gen, issuedAt: iat * 1000, sessionEndsAt, renewed: renewed === true }
-        : null;
+      return { userId: sub, generation: gen, issuedAt: iat * 1000, sessionEndsAt, ...said, signedOn: payload.signed_on === true };
     } catch (error) {
       return (error as { code?: string }).code === "ERR_JWT_EXPIRED" ? "expired" : null;
     }
   };
   return {
     expirySeconds,
-    issue: (user, { seconds = expirySeconds, sessionEndsAt = null, renewed = false } = {}) =>
-      issueFor(user, AUDIENCE, seconds, { sessionEndsAt, renewed }),
+    issue: (user, { seconds = expirySeconds, sessionEndsAt = null, renewed = false, factorElsewhere = false } = {}) =>
+      issueFor(user, AUDIENCE, seconds, { sessionEndsAt, renewed, factorElsewhere }),
     verify: (token) => verifyFor(token, AUDIENCE),
-    issueSecondStep: (user) => issueFor(user, SECOND_STEP_AUDIENCE, SECOND_STEP_SECONDS, { sessionEndsAt: null, renewed: false }),
+    issueSecondStep: (user, after = null) =>
+      issueFor(user, SECOND_STEP_AUDIENCE, SECOND_STEP_SECONDS, {
+        ...{ sessionEndsAt: after?.sessionEndsAt ?? null, renewed: false, factorElsewhere: false },
+        signedOn: after !== null,
+      }),
     async verifySecondStep(token) {
       const read = await verifyFor(token, SECOND_STEP_AUDIENCE);
-      return read === "expired" ? null : read;
+      if (read === null || read === "expired") return null;
+      const { userId, generation, signedOn, sessionEndsAt } = read;
+      return { userId, generation, after: signedOn ? { sessionEndsAt } : null };
     },
   };
 }

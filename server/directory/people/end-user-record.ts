@@ -14,6 +14,7 @@ export function readEndUser(row: EndUserRow): EndUser {
     metadata: row.metadata,
     avatar_url: row.avatar_url,
     totp_enabled: row.totp_enabled,
+    api_keys_suspended_at: row.api_keys_suspended_at?.toISOString() ?? null,
     primary_group_id: row.primary_group_id,
     last_login: row.last_login?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),

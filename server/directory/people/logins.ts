@@ -12,8 +12,9 @@ import { tenantExists } from "../../store/tenants/tenants.ts";
 import { signedOutMeanwhile } from "../identity/vouched.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
-import type { AdminTokens } from "./admin-tokens.ts";
+import type { AdminToken, AdminTokens } from "./admin-tokens.ts";
 import { nextGeneration } from "./admin-users.ts";
+import { NO_PASSWORD } from "./no-password.ts";
 import { hashingRequesterOf, type PasswordHashing, type HashingRequester } from "./portal/password-work.ts";
 import { usernameKey, type LoginThrottle } from "./login-throttle.ts";
 
@@ -63,14 +64,15 @@ export interface AdminCodeOwed {
   readonly user: { readonly id: string; readonly username: string };
 }
 
-export function adminOf(row: SignedInRow): Admin {
+/** `factorElsewhere`: as of their token. */
+export function adminOf(row: SignedInRow, factorElsewhere: boolean): Admin {
   return {
     id: row.id,
     username: row.username,
     role: row.role as Role,
     tenantId: row.tenant_id,
     permissions: permissionsOf(row.role),
-    twoFactor: row.totp_enabled ? "on" : row.admin_two_factor === "required" ? "owed" : "off",
+    twoFactor: row.totp_enabled ? "on" : row.admin_two_factor === "required" && !factorElsewhere ? "owed" : "off",
   };
 }
 
@@ -88,7 +90,7 @@ export async function adminOfLogin(
   if (token === null) return "credential_unknown";
   if (token === "expired") return "credential_expired";
   const row = await adminWithTenant(logins.directory.db, token.userId);
-  return admits(row, token.generation) ? adminOf(row) : "credential_unknown";
+  return admits(row, token.generation) ? adminOf(row, token.factorElsewhere) : "credential_unknown";
 }
 
 /** Where the tenant took passwords away, only who breaks the glass still has one. */
@@ -110,6 +112,11 @@ async function judge(
   { password, tenantId: named }: { readonly password: string; readonly tenantId?: string | undefined },
   turn: HashingRequester,
 ): Promise<{ signedIn: SignedInRow } | { reason: string }> {
+  // Nor does the work tell of whom there is who has no password here.
+  if (row?.password_hash === NO_PASSWORD) {
+    await logins.dummyVerify(password, turn);
+    return { reason: "wrong_password" };
+  }
   if (row === undefined) {
     // Together, so that no answer takes longer for it.
     const [isThere] = await Promise.all([
@@ -177,16 +184,36 @@ export async function logInAdmin(
   return signIn;
 }
 
-/** An administrator whom an identity provider vouched for a moment ago, if still let in, until it said that the session ends. */
-export async function signedOnAdmin(logins: Logins, adminId: string, generation: number, sessionEndsAt: number | null): Promise<SignIn> {
+/** What an identity provider said of an administrator. */
+type ProviderWord = Pick<AdminToken, "sessionEndsAt" | "factorElsewhere">;
+const NOTHING_SAID: ProviderWord = { sessionEndsAt: null, factorElsewhere: false };
+
+/**
+ * An administrator whom an identity provider vouched for a moment ago, if still let in, until it said that the session ends. Where the
+ * tenant requires two factors and the provider asks for none, they owe their code as after a password.
+ */
+export async function signedOnAdmin(
+  logins: Logins,
+  adminId: string,
+  generation: number,
+  word: ProviderWord,
+): Promise<SignIn | AdminCodeOwed> {
   const row = await adminWithTenant(logins.directory.db, adminId);
   if (row === undefined || !row.is_active || row.tenant_enabled === false) throw new Refused(refuse("inactive_user"));
   if (!admits(row, generation)) throw signedOutMeanwhile();
-  return issue(logins, row, sessionEndsAt);
+  if (row.admin_two_factor !== "required" || word.factorElsewhere || !row.totp_enabled) return issue(logins, row, word);
+  const { id, username } = row;
+  return { tempToken: await logins.tokens.issueSecondStep(row, { sessionEndsAt: word.sessionEndsAt }), user: { id, username } };
 }
 
 /** The last step of every login: noted, logged, and answered with a token. */
-export async function completeAdminLogin(logins: Logins, row: SignedInRow, actor: Actor, kind: string): Promise<SignIn> {
+export async function completeAdminLogin(
+  logins: Logins,
+  row: SignedInRow,
+  actor: Actor,
+  kind: "tenant" | "system" | "sign_on",
+  sessionEndsAt: number | null = null,
+): Promise<SignIn> {
   await write(logins.directory, actor, async (change) => {
     await adminUserStore.update(change.trx, row.id, { last_login: change.now });
     change.log({
@@ -194,15 +221,16 @@ export async function completeAdminLogin(logins: Logins, row: SignedInRow, actor
       action: "login",
       resource: LOGIN_RESOURCE,
       resource_id: row.id,
-      after: { kind, ...(row.tenant_local_passwords === false ? { break_glass: true } : {}) },
+      after: { kind, ...(row.tenant_local_passwords === false && kind !== "sign_on" ? { break_glass: true } : {}) },
     });
   });
-  return issue(logins, row);
+  return issue(logins, row, { sessionEndsAt, factorElsewhere: false });
 }
 
-async function issue({ tokens, directory }: Logins, row: SignedInRow, sessionEndsAt: number | null = null): Promise<SignIn> {
+async function issue({ tokens, directory }: Logins, row: SignedInRow, word = NOTHING_SAID): Promise<SignIn> {
+  const { sessionEndsAt, factorElsewhere } = word;
   const left = sessionEndsAt === null ? tokens.expirySeconds : Math.max(0, Math.floor((sessionEndsAt - directory.clock.now()) / 1000));
-  return { token: await tokens.issue(row, { sessionEndsAt }), expiresIn: Math.min(tokens.expirySeconds, left), admin: adminOf(row) };
+  return { token: await tokens.issue(row, word), expiresIn: Math.min(tokens.expirySeconds, left), admin: adminOf(row, factorElsewhere) };
 }
 
 export function tooManyLogins(retryAfter: number): Refused {

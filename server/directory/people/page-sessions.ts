@@ -23,7 +23,7 @@ export interface PageSessionHolder {
   readonly generation: number;
   /** When it ends whatever is done in it, milliseconds since the epoch; null where nobody said so. */
   readonly endsAt: number | null;
-  /** As of a portal's token; false at the console, where nothing depends on it. */
+  /** As of a portal's token; at the console the `factorElsewhere` of its token. */
   readonly signedOn: boolean;
 }
 

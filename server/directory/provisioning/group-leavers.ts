@@ -1,24 +1,28 @@
 import { accountsLetInByGroup } from "../../store/provisioning/scim-departures.ts";
-import type { ScimGroupRow } from "../../store/provisioning/scim-groups.ts";
+import { suspendKeysOf } from "../../store/people/end-users.ts";
 import { endSessionsOfAccounts } from "../../store/sign-on/sign-on-sessions.ts";
 import type { Write } from "../writes/write.ts";
+import { notifyPeople } from "./notify-people.ts";
 import type { ScimCaller } from "./scim-tokens.ts";
 
 /**
- * Signs out whoever left a group that a provider of the directory's people lets them in for, or has a role for: their next sign-in says
- * whether it still does. A provider may know the group by its name or by the directory's id of it.
+ * Signs out whoever is in a group no more that a provider of the directory's people lets them in for, or has a role for, and suspends
+ * their API keys: their next sign-in says whether it still does. `names`: as a provider may know the group, by its name or by the
+ * directory's id of it.
  */
 export async function signOutLeavers(
   write: Write,
   caller: ScimCaller,
-  { end_user_group_id: groupId, display_name: name, external_id: externalId }: ScimGroupRow,
+  { groupId, names }: { readonly groupId: string; readonly names: readonly string[] },
   peopleIds: readonly string[],
 ): Promise<void> {
-  if (peopleIds.length === 0) return;
-  const accounts = await accountsLetInByGroup(write.trx, caller, externalId === null ? [name] : [name, externalId], peopleIds);
+  if (peopleIds.length === 0 || names.length === 0) return;
+  const { keysSuspendedOf, ...accounts } = await accountsLetInByGroup(write.trx, caller, names, peopleIds);
   const counts = { people: accounts.endUserIds.length, administrators: accounts.adminIds.length };
   if (counts.people + counts.administrators === 0) return;
   await endSessionsOfAccounts(write.trx, caller.tenantId, accounts, () => new Date(write.directory.clock.now()));
+  await suspendKeysOf(write.trx, caller.tenantId, keysSuspendedOf, write.now);
+  notifyPeople(write, caller.tenantId, accounts.endUserIds);
   write.log({
     tenant_id: caller.tenantId,
     action: "sign_out",

@@ -24,6 +24,7 @@ import {
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { signOutLeavers } from "./group-leavers.ts";
+import { notifyPeople } from "./notify-people.ts";
 import { noteDeed, type ProvisioningDeed } from "./provisioning-log.ts";
 import type { ScimCaller } from "./scim-tokens.ts";
 import type { ScimRequest } from "./scim-users.ts";
@@ -32,8 +33,6 @@ const RESOURCE = "end-user-groups";
 /** More than so many members are left out of a group in one request only where the token says so, or where more than one in ten stays. */
 const GUARDED_MEMBERS = 50;
 const STAYING = 0.1;
-/** Of more people than this all of the tenant's are looked up anew, and not each. */
-const TOLD_ONE_BY_ONE = 200;
 /**
  * A list with members ends before the group that would make it more than these, and of a group that alone has more the members are
  * read as they are sent: what is built at one go keeps calls waiting, and stays in memory until a slow reader has it.
@@ -144,6 +143,10 @@ export async function getScimGroup(
   return group as StoredGroup;
 }
 
+/** What an identity provider may call the group. */
+const namesOf = ({ display_name: name, external_id: externalId }: Pick<ScimGroupRow, "display_name" | "external_id">) =>
+  externalId === null ? [name] : [name, externalId];
+
 const taken = (what: string) => new Refused(refuse("conflict", `There is already a group with this ${what}.`));
 
 async function refuseTwins(write: Write, caller: ScimCaller, id: string, displayName: string, externalId: string | null): Promise<void> {
@@ -199,7 +202,11 @@ export async function changeScimGroup(
   const changed = [...(displayName === row.display_name ? [] : ["displayName"]), ...(externalId === row.external_id ? [] : ["externalId"])];
   if (changed.length > 0) await refuseTwins(write, caller, id, displayName, externalId);
   const moved = await moveMembers(write, caller, id, change.members);
-  await signOutLeavers(write, caller, row, [...moved.removed]);
+  const [before, after] = [namesOf(row), namesOf({ display_name: displayName, external_id: externalId })];
+  await signOutLeavers(write, caller, { groupId: id, names: before }, [...moved.removed]);
+  // Nobody is in a group of the former name any more.
+  const lost = before.filter((name) => !after.includes(name));
+  if (lost.length > 0) await signOutLeavers(write, caller, { groupId: id, names: lost }, await scimMemberIds(write.trx, caller.source, id));
   if (changed.length === 0 && moved.added.size === 0 && moved.removed.size === 0) write.stay({}, {}, undefined);
   if (changed.includes("displayName"))
     await endUserGroupStore.update(write.trx, id, { name: displayName, display_name: displayName, updated_at: write.now });
@@ -211,7 +218,7 @@ export async function deleteScimGroup(write: Write, caller: ScimCaller, id: stri
   const row = await scimGroupById(write.trx, caller.tenantId, caller.source, id, "lock");
   if (row === undefined) throw notFound("group");
   if (!request.expects(row.version)) throw new Refused(refuse("precondition_failed"));
-  await signOutLeavers(write, caller, row, await scimMemberIds(write.trx, caller.source, id));
+  await signOutLeavers(write, caller, { groupId: id, names: namesOf(row) }, await scimMemberIds(write.trx, caller.source, id));
   await endUserGroupStore.remove(write.trx, id);
   write.notify(caller.tenantId, "end_user");
   await told(write, caller, id, { ...request, status: 204, outcome: "deleted", changed: [], moved: NOBODY });
@@ -255,9 +262,7 @@ async function moveMembers(write: Write, caller: ScimCaller, groupId: string, ch
       if (change.op === "set") await add(change.ids);
     }
   }
-  const touched = [...added, ...removed];
-  if (touched.length > TOLD_ONE_BY_ONE) write.notify(caller.tenantId, "end_user");
-  else for (const id of touched) write.notify(caller.tenantId, "end_user", id);
+  notifyPeople(write, caller.tenantId, [...added, ...removed]);
   return { added, removed, unknown };
 }
 

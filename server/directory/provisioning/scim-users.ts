@@ -117,6 +117,9 @@ async function formerSelf(write: Write, caller: ScimCaller, person: ScimPerson):
   if (owned !== undefined && owned.source !== caller.source) throw taken("userName, which another directory keeps");
   if (owned !== undefined && owned.deleted_at === null) throw taken("userName", owned.end_user_id);
   if (known !== undefined && owned === undefined && !caller.adoptExisting) throw taken("userName, which this directory does not keep");
+  // Whoever registered under a name that is to come would have, with their password and keys, what its owner is given.
+  if (known?.self_registered === true && !known.is_verified && owned === undefined)
+    throw taken("userName, who registered themselves and whom no administrator has verified");
   if (named !== undefined && known !== undefined && named.end_user_id !== known.id) throw taken("userName");
   // A name is given to the next one in the company; what the one before may open is not.
   const [before, now] = [owned?.external_id ?? null, person.externalId];

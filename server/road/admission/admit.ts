@@ -218,6 +218,7 @@ function keyOfUser(call: Call, key: Credential, user: EndUserIdentity | null): G
   if (user === null) return unauthenticated("credential_unknown");
   noteUser(call, user);
   if (!user.is_active) return refuse("inactive_user");
+  if (user.api_keys_suspended_at !== null) return refuse("api_key_suspended");
   call.identity = {
     tenantId: key.tenant_id,
     credentialId: key.id,
@@ -330,6 +331,7 @@ function userWithToken(
     credentialName: user.username,
     userId: user.id,
     username: user.username,
+    since: issuedAt,
   };
   return groupsOf(user);
 }

@@ -52,6 +52,8 @@ interface RedeemedCode {
   readonly tenantId: string;
   /** Milliseconds since the epoch; null where the provider did not say. */
   readonly sessionEndsAt: number | null;
+  /** Whether the provider asks for a second factor itself. */
+  readonly factorElsewhere: boolean;
 }
 
 export interface SignOnParts {
@@ -254,7 +256,8 @@ export class SignOn {
     const { id: accountId } = account;
     if (session !== null) await noteSignOnSession(this.parts.directory, place, accountId, session);
     const generation = account.tokens_valid_from.getTime();
-    const content = { accountId, generation, audience: place.audience, tenantId: place.tenantId, until };
+    const factorElsewhere = place.settings.two_factor_at_provider;
+    const content = { accountId, generation, audience: place.audience, tenantId: place.tenantId, until, factorElsewhere };
     await keepStep(this.parts.directory, { kind: "code", secret, binding, place, content, forMs: CODE_MS });
     return secret;
   }
@@ -262,12 +265,13 @@ export class SignOn {
   async redeem(audience: SignOnPage["audience"], code: string, binding: string | null): Promise<RedeemedCode> {
     const step = binding === null ? null : await takeKeptStep(this.parts.directory, { kind: "code", secret: code, binding });
     if (step === null || step.content.audience !== audience) throw refusedSignOn(WRONG);
-    const { accountId, generation, tenantId, until } = step.content;
+    const { accountId, generation, tenantId, until, factorElsewhere } = step.content;
     return {
       accountId: String(accountId),
       generation: Number(generation),
       tenantId: String(tenantId),
       sessionEndsAt: typeof until === "number" ? until : null,
+      factorElsewhere: factorElsewhere === true,
     };
   }
 

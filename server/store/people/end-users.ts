@@ -92,6 +92,18 @@ export async function keyHashesOfUser(db: Database | Trx, userId: string): Promi
   return [...rows.flatMap((row) => (row.previous_hash === null ? [row.key_hash] : [row.key_hash, row.previous_hash])), ...former];
 }
 
+/** Their API keys open nothing from now on, until they sign in again. */
+export async function suspendKeysOf(trx: Trx, tenantId: string, ids: readonly string[], now: Date): Promise<void> {
+  if (ids.length === 0) return;
+  await trx
+    .updateTable("end_users")
+    .set({ api_keys_suspended_at: now })
+    .where("tenant_id", "=", tenantId)
+    .where("id", "in", [...ids])
+    .where("api_keys_suspended_at", "is", null)
+    .execute();
+}
+
 /** Nobody's primary group is one that goes. */
 export async function forgetPrimaryGroup(trx: Trx, tenantId: string, groupId: string): Promise<void> {
   await trx
@@ -110,6 +122,7 @@ export interface EndUserIdentityRow {
   readonly is_active: boolean;
   readonly must_change_password: boolean;
   readonly tokens_valid_from: Date;
+  readonly api_keys_suspended_at: Date | null;
   readonly primary_group_id: string | null;
   /** The resource groups the user is in: the one an administrator gave, then those of their user groups, longest a member first. */
   readonly group_ids: string[];
@@ -121,7 +134,7 @@ export interface EndUserIdentityRow {
 
 export async function readEndUserIdentity(db: Database, tenantId: string, userId: string): Promise<EndUserIdentityRow | null> {
   const { rows } = await sql<EndUserIdentityRow>`
-    SELECT u.id, u.tenant_id, u.username, u.is_active, u.must_change_password, u.tokens_valid_from, u.primary_group_id,
+    SELECT u.id, u.tenant_id, u.username, u.is_active, u.must_change_password, u.tokens_valid_from, u.api_keys_suspended_at, u.primary_group_id,
            i.subject AS idp_user_id, i.username AS idp_user_username, i.email AS idp_user_email,
            ARRAY(SELECT found.id FROM (
              SELECT u.assigned_group_id AS id, '-infinity'::timestamptz AS member_since, '-infinity'::timestamptz AS bound_at WHERE u.assigned_group_id IS NOT NULL

@@ -72,7 +72,7 @@ test("whoever leaves a group of a large company is found without comparing each 
   const found = await inTransaction((trx) => accountsLetInByGroup(trx, DIRECTORY, ["staff"], leavers));
   expect([found.endUserIds.length, found.adminIds.length]).toEqual([PEOPLE, 200]);
   const others = await inTransaction((trx) => accountsLetInByGroup(trx, DIRECTORY, ["others"], leavers));
-  expect(others).toEqual({ endUserIds: [], adminIds: [] });
+  expect(others).toEqual({ endUserIds: [], adminIds: [], keysSuspendedOf: [] });
 });
 
 test.each<[subject: string, externalId: string, isTheirs: boolean]>([

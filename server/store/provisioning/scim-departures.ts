@@ -31,18 +31,18 @@ export async function endAdminSessionsOf(trx: Trx, tenantId: string, source: str
 
 /**
  * Of people of a directory, the accounts that a provider lets in for being in a group of one of these names, or gives a role for it, and
- * that have signed in by it.
+ * that have signed in by it; and whose API keys such a provider suspends.
  */
 export async function accountsLetInByGroup(
   trx: Trx,
   { tenantId, source }: { readonly tenantId: string; readonly source: string },
   names: readonly string[],
   peopleIds: readonly string[],
-): Promise<AccountIds> {
+): Promise<AccountIds & { readonly keysSuspendedOf: readonly string[] }> {
   // Each person by an index, and administrators by equal keys: in a large company nobody can be compared with each sign-in.
-  const { rows } = await sql<{ end_user_id: string | null; admin_user_id: string | null }>`
+  const { rows } = await sql<{ end_user_id: string | null; admin_user_id: string | null; suspends: boolean }>`
     WITH provider AS (
-      SELECT id FROM identity_providers
+      SELECT id, (settings ->> 'suspends_api_keys')::boolean AS suspends FROM identity_providers
        WHERE tenant_id = ${tenantId} AND settings ->> 'scim_directory' = ${source}
          AND (settings ->> 'required_group' = ANY(${[...names]}::text[])
               OR EXISTS (SELECT FROM jsonb_array_elements(settings -> 'group_mappings') m
@@ -54,11 +54,17 @@ export async function accountsLetInByGroup(
       SELECT i.admin_user_id, k.key FROM external_identities i CROSS JOIN LATERAL ${keysOf(sql`i.subject`)} k
        WHERE i.admin_user_id IS NOT NULL AND i.last_login IS NOT NULL AND i.provider_id IN (SELECT id FROM provider)
     )
-    SELECT person.end_user_id, NULL::uuid AS admin_user_id
+    SELECT person.end_user_id, NULL::uuid AS admin_user_id, bool_or(provider.suspends) AS suspends
       FROM person CROSS JOIN LATERAL (
         SELECT provider_id, last_login FROM external_identities WHERE end_user_id = person.end_user_id OFFSET 0) i
-     WHERE i.last_login IS NOT NULL AND i.provider_id IN (SELECT id FROM provider)
+      JOIN provider ON provider.id = i.provider_id
+     WHERE i.last_login IS NOT NULL
+     GROUP BY person.end_user_id
      UNION
-    SELECT NULL, administrator.admin_user_id FROM administrator JOIN person ON person.external_id = administrator.key`.execute(trx);
-  return { endUserIds: rows.flatMap((row) => row.end_user_id ?? []), adminIds: rows.flatMap((row) => row.admin_user_id ?? []) };
+    SELECT NULL, administrator.admin_user_id, false FROM administrator JOIN person ON person.external_id = administrator.key`.execute(trx);
+  return {
+    endUserIds: rows.flatMap((row) => row.end_user_id ?? []),
+    adminIds: rows.flatMap((row) => row.admin_user_id ?? []),
+    keysSuspendedOf: rows.flatMap((row) => (row.suspends ? (row.end_user_id ?? []) : [])),
+  };
 }

@@ -35,7 +35,7 @@ export interface PageSessionTable {
   expires_at: Date;
   /** When an identity provider said that the session ends. */
   ends_at: Date | null;
-  /** Whether an identity provider vouched for its holder, and no password was given. */
+  /** Whether an identity provider vouched for its holder, and no password was given; of an administrator one that asks for a second factor. */
   signed_on: WithDefault<boolean>;
 }
 
@@ -58,6 +58,8 @@ export interface EndUserTable {
   password_hash: string;
   is_active: WithDefault<boolean>;
   is_verified: WithDefault<boolean>;
+  /** Whether a stranger made the account, as the portal lets them. */
+  self_registered: WithDefault<boolean>;
   must_change_password: WithDefault<boolean>;
   /** Administrators who had this person's e-mail address until the person changed it. */
   known_as_admin_ids: WithDefault<string[]>;
@@ -67,6 +69,8 @@ export interface EndUserTable {
   primary_group_id: string | null;
   assigned_group_id: string | null;
   tokens_valid_from: Stamp;
+  /** Since when their API keys open nothing, because an identity provider lets them in no more; null: they do. */
+  api_keys_suspended_at: NullableStamp;
   totp_secret_sealed: string | null;
   totp_last_step: number | null;
   last_login: NullableStamp;

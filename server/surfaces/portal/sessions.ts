@@ -8,10 +8,13 @@ import type { Call } from "../../road/call.ts";
 import { comesFromOwnPage, sessionCookieCleared, sessionCookieOf, sessionCookieSet } from "../../wire/http/session-cookie.ts";
 import { noteUser } from "./auth.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+import type { PortalServices } from "./portal-services.ts";
 
 const PATH = "/v1/portal/auth/session";
 const COOKIE = { name: "gw_portal_session", path: PATH };
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+
+const askedFor = (request: Call, { publicUrl }: Pick<PortalServices, "publicUrl">) => ({ request, publicUrl });
 
 function onlyOwnPages(call: Call): void {
   if (!comesFromOwnPage(call.headers)) throw new Refused(refuse("forbidden", "Sessions are for the pages of this gateway."));
@@ -30,7 +33,7 @@ export const sessionRoutes: readonly PortalRoute[] = [
       onlyOwnPages(call);
       if (call.token === null) return refuse("unauthenticated");
       const value = await beginPortalSession(services.logins, user, call.token);
-      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieSet(COOKIE, value, call) });
+      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieSet(COOKIE, value, askedFor(call, services)) });
     },
   }),
   portalOperation({
@@ -43,15 +46,18 @@ export const sessionRoutes: readonly PortalRoute[] = [
     answer: { status: 200, schema: portalSession },
     async run({ services, call }) {
       onlyOwnPages(call);
-      const given = sessionCookieOf(COOKIE, call.headers);
+      const given = sessionCookieOf(COOKIE, askedFor(call, services));
       const renewed = await renewPortalSession(services.logins, given);
       // Nobody is signed in, which is no error of whoever opens the page.
       if (renewed === null)
-        return ownAnswer(204, { ...HEADERS, ...(given === null ? {} : { "set-cookie": sessionCookieCleared(COOKIE, call) }) });
+        return ownAnswer(204, {
+          ...HEADERS,
+          ...(given === null ? {} : { "set-cookie": sessionCookieCleared(COOKIE, askedFor(call, services)) }),
+        });
       call.row.tenant_id = renewed.user.tenant_id;
       noteUser(call, renewed.user);
       const cookie: Record<string, string> =
-        renewed.cookie === null ? {} : { "set-cookie": sessionCookieSet(COOKIE, renewed.cookie, call) };
+        renewed.cookie === null ? {} : { "set-cookie": sessionCookieSet(COOKIE, renewed.cookie, askedFor(call, services)) };
       return ownAnswer(200, { ...HEADERS, ...cookie, "content-type": "application/json" }, JSON.stringify(tokenAnswer(renewed)));
     },
   }),
@@ -65,7 +71,7 @@ export const sessionRoutes: readonly PortalRoute[] = [
     async run({ services, call, who, origin }) {
       onlyOwnPages(call);
       await endPortalSessions(services.logins, who, origin);
-      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieCleared(COOKIE, call) });
+      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieCleared(COOKIE, askedFor(call, services)) });
     },
   }),
 ];

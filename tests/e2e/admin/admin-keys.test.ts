@@ -134,6 +134,30 @@ test("a user's key needs a user of the tenant", async () => {
   expect([stranger.status, stranger.body.fields[0].field]).toEqual([400, "end_user_id"]);
 });
 
+test("the key of a person is made and rotated by whoever may change people, and ended by whoever may end keys", async () => {
+  const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "keyed", password: "long enough" })).body.user;
+  const path = `/v1/admin/resource-groups/${groupId}/api-keys`;
+  const theirs = { scope: "user", end_user_id: id };
+  const made = await acme.send("POST", path, { name: "of a person", ...theirs });
+  expect(made.status).toBe(201);
+  const one = `/v1/admin/api-keys/${made.body.id}`;
+  const security = await newTenant(plane, "acme", "security");
+  for (const [role, { send }] of [
+    ["developer", await newTenant(plane, "acme", "developer")],
+    ["security", security],
+  ] as const) {
+    const refused = [await send("POST", path, { name: `${role} of a person`, ...theirs }), await send("POST", `${one}/rotate`, {})];
+    expect(refused.map(({ status, body }) => [status, body.key])).toEqual([
+      [403, undefined],
+      [403, undefined],
+    ]);
+    const own = await send("POST", path, { name: `of ${role}` });
+    expect([own.status, (await send("POST", `/v1/admin/api-keys/${own.body.id}/rotate`, {})).status]).toEqual([201, 200]);
+  }
+  expect((await acme.send("POST", `${one}/rotate`, {})).status).toBe(200);
+  expect((await security.send("DELETE", one)).status).toBe(200);
+});
+
 test("keys made with one name at once are one key", async () => {
   const replies = await Promise.all(
     Array.from({ length: 6 }, () => acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "raced" })),

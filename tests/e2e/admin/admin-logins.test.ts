@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { cpuMs } from "../../support/processes/cpu-time.ts";
 import { ADMIN_PASSWORD, controlPlane, movableClock, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 const clock = movableClock();
@@ -31,6 +32,18 @@ describe("a login", () => {
     const me = await plane.as(reply.body.access_token)("GET", "/v1/admin-users/me");
     expect(me.body).toEqual(reply.body.user);
     expect(me.body.permissions).toContain("proxy:logs:read_bodies");
+  });
+
+  test("as somebody who has no password here is as much work as one as nobody", async () => {
+    await newUser("elsewhere", "viewer");
+    await plane.database.db.updateTable("admin_users").set({ password_hash: "none" }).where("username", "=", "elsewhere").execute();
+    const workOf = async (username: string) => {
+      const before = cpuMs();
+      expect((await plane.logIn(username, "a guess", "acme")).status).toBe(401);
+      return cpuMs(before);
+    };
+    const least = async (username: string) => Math.min(await workOf(username), await workOf(username), await workOf(username));
+    expect(await least("elsewhere")).toBeGreaterThan((await least("nobody-at-all")) / 2);
   });
 
   test("needs no tenant while only one has the username", async () => {

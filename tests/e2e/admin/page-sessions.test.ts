@@ -77,6 +77,22 @@ describe.each([
     expect(set).not.toContain("Max-Age");
   });
 
+  test("by https it has a name that no other host sets, and one that another host could have set counts for nothing", async () => {
+    const { access_token: token } = await logIn();
+    const https = { ...OWN, "x-forwarded-proto": "https" };
+    const begun = await fetch(session(), { method: "POST", headers: { ...https, ...bearer(token) } });
+    const set = begun.headers.get("set-cookie") ?? "";
+    expect(set).toMatch(/^__Host-gw_(portal|console)_session=/);
+    expect(set.split("; ").slice(1).toSorted()).toEqual(["HttpOnly", "Path=/", "SameSite=Strict", "Secure"]);
+    const cookie = cookieOf(begun);
+    const planted = cookie.replace("__Host-", "");
+    expect((await renew(planted, https)).status).toBe(204);
+    const renewed = await renew(cookie, https);
+    expect([renewed.status, cookieOf(renewed).split("=")[0]]).toEqual([200, cookie.split("=")[0] ?? ""]);
+    const ended = await fetch(session(), { method: "DELETE", headers: { ...https, ...bearer(token) } });
+    expect(ended.headers.get("set-cookie")).toMatch(/^__Host-gw_(portal|console)_session=; Max-Age=0; Path=\/; /);
+  });
+
   test("each use yields a token and another cookie", async () => {
     const { cookie } = await begin();
     const first = await renew(cookie);

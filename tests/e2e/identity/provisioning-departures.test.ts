@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Served, serveModels } from "../../support/worlds/admin.ts";
 import { patchOf, scimClient, type ScimClient } from "../../support/identity/scim.ts";
+import { newPerson as newRegistered } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 /** What a directory took away comes back by its own word alone, and to nobody else. */
@@ -80,4 +81,17 @@ test("whom an administrator let in while nobody spoke for the directory is out w
   expect(await isIn(id)).toBe(false);
   const log = await world.admin.get(`/v1/admin/provisioning-log?tenant_id=default&resource_id=${id}`);
   expect(log.entries[0].outcome).toBe("deactivated");
+});
+
+test("who registered under a name that the directory brings later keeps no account of that person's, also where the token adopts", async () => {
+  const { userName } = newPerson();
+  const squatter = await newRegistered(world.gateway.runtimeUrl, userName);
+  const adopting = await directory("entra", { adopt_existing: true });
+  const refused = await adopting.send("POST", "/Users", { userName, externalId: "owner of the name" });
+  expect([refused.status, refused.body.scimType]).toEqual([409, "uniqueness"]);
+  expect(refused.body.detail).toContain("no administrator has verified");
+  expect((await adopting.send("GET", `/Users/${squatter.id}`)).status).toBe(404);
+  await world.admin.request("PATCH", `/v1/admin/end-users/${squatter.id}?tenant_id=default`, { is_verified: true });
+  const adopted = await adopting.send("POST", "/Users", { userName, externalId: "owner of the name" });
+  expect([adopted.status, adopted.body.id]).toEqual([201, squatter.id]);
 });

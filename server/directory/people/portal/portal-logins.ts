@@ -83,7 +83,22 @@ async function signedIn({ tokens }: PortalLogins, user: EndUserRow, at: number, 
 async function completed(logins: PortalLogins, verified: EndUserRow, word: ProviderWord | null = null): Promise<PortalSession | null> {
   const at = logins.directory.clock.now();
   const user = await noteLogin(logins.directory.db, verified, new Date(at));
-  return user === undefined ? null : signedIn(logins, user, at, word);
+  if (user === undefined) return null;
+  if (user.api_keys_suspended_at !== null && word === null) await resumeKeys(logins, user);
+  return signedIn(logins, user, at, word);
+}
+
+/** Who signs in with a password is let in after all, and so are their API keys; unless they were shut out meanwhile. */
+async function resumeKeys({ directory, users }: PortalLogins, user: EndUserRow): Promise<void> {
+  const { tenant_id: tenantId, id } = user;
+  await write(directory, { id, username: null, role: "end_user", clientIp: null, requestId: null }, async (change) => {
+    const row = await endUserStore.find(change.trx, tenantId, id, "lock");
+    if (row?.tokens_valid_from.getTime() !== user.tokens_valid_from.getTime()) return change.stay({}, {}, undefined);
+    await endUserStore.update(change.trx, id, { api_keys_suspended_at: null });
+    change.log({ tenant_id: tenantId, action: "resume_api_keys", resource: END_USERS, resource_id: id });
+    notifyUser(change, user);
+  });
+  users.drop(tenantId, id);
 }
 
 /** For those alone who proved that the account is theirs. */

@@ -52,7 +52,7 @@ export async function registerEndUser(
       email: body.email ?? null,
       display_name: body.display_name ?? null,
     });
-    if (body.avatar_url != null) await endUserStore.update(change.trx, user.id, { avatar_url: body.avatar_url });
+    await endUserStore.update(change.trx, user.id, { self_registered: true, avatar_url: body.avatar_url ?? null });
     if (photo !== null) await setPhoto(change, tenantId, user.id, photo, "photo_base64");
     return user;
   });

@@ -11,6 +11,8 @@ import {
 } from "@gatehouse/contracts/knowledge-bases";
 import { deleteDocument, listDocuments, getDocument, reprocessDocument, uploadDocument } from "../../../directory/knowledge/documents.ts";
 import { knowledgeBases } from "../../../directory/knowledge/knowledge-bases.ts";
+import { refuse, Refused } from "../../../kernel/errors.ts";
+import { CONTENT_READERS, readsContent } from "../content-readers.ts";
 import { uploadedDocument } from "./document-upload.ts";
 import { operation, type AdminOperation } from "../operation.ts";
 import { idOf, listed, resource } from "../resource.ts";
@@ -103,10 +105,13 @@ export const knowledgeBaseOperations: readonly AdminOperation[] = [
     summary: "Try a search",
     description:
       "The passages that a call with this question would get, and those it would not with the reason, each with its rank by words " +
-      "and by vectors. The question is embedded at the cost of the group that pays for the documents.",
+      "and by vectors. The question is embedded at the cost of the group that pays for the documents. The answer shows the content of " +
+      "documents, including those few may read: it also requires `tools:write` or `proxy:logs:read_bodies`.",
     body: knowledgeSearch,
     answer: { status: 200, about: "At most 50 passages, the best first", schema: knowledgeSearchAnswer },
     async run(call) {
+      if (!readsContent(call.admin))
+        throw new Refused(refuse("forbidden", `This needs one of the permissions ${CONTENT_READERS.join(" and ")}.`));
       const base = await knowledgeBases.get(call.services.directory, call.tenantId, idOf(call));
       return call.services.searchKnowledge(base, call.body);
     },

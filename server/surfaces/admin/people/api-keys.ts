@@ -10,8 +10,9 @@ import {
 } from "@gatehouse/contracts/api-keys";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { createApiKey, getApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from "../../../directory/credentials/api-keys.ts";
+import { refuse, Refused } from "../../../kernel/errors.ts";
 import { resourceGroups } from "../../../directory/groups/resource-groups.ts";
-import { operation, type AdminOperation } from "../operation.ts";
+import { type AdminCall, operation, type AdminOperation } from "../operation.ts";
 import { idOf, listed } from "../resource.ts";
 
 const PATH = "/v1/admin/api-keys";
@@ -25,6 +26,12 @@ const writing = { tag: "API keys", access: "keys:write", reach: "one" } as const
 function record(answer: unknown): unknown {
   const { key: _key, key_value: _value, full_key: _full, ...rest } = answer as MintedApiKey;
   return rest;
+}
+
+/** Whoever has a person's key acts as that person, with what is theirs alone: the record of the calls names them. */
+function guardPersonsKey({ admin }: Pick<AdminCall<unknown, unknown>, "admin">, endUserId: string | null | undefined): void {
+  if (endUserId != null && !admin.permissions.has("users:write"))
+    throw new Refused(refuse("forbidden", "The key of a person is made and rotated with the permission users:write."));
 }
 
 export const apiKeyOperations: readonly AdminOperation[] = [
@@ -49,10 +56,15 @@ export const apiKeyOperations: readonly AdminOperation[] = [
     path: OF_GROUP,
     subject: "resource_groups",
     summary: "Create an API key",
-    description: "The key itself is shown only in this answer. An active key of the same name in the group is a 409.",
+    description:
+      "The key itself is shown only in this answer. An active key of the same name in the group is a 409. A person's key (`end_user_id`) " +
+      "also requires `users:write`.",
     body: apiKeyCreate,
     answer: { status: 201, about: "The record made, with the key", schema: mintedApiKey, record },
-    run: (call) => call.write((write) => createApiKey(write, call.tenantId, idOf(call), call.body)),
+    async run(call) {
+      guardPersonsKey(call, call.body.end_user_id);
+      return call.write((write) => createApiKey(write, call.tenantId, idOf(call), call.body));
+    },
   }),
   operation({
     ...reading,
@@ -100,10 +112,14 @@ export const apiKeyOperations: readonly AdminOperation[] = [
     subject: "api_keys",
     summary: "Give an API key a new value",
     description:
-      "The old value stays valid for the grace period, and each earlier one until its own ends. A key that is not active is a 409.",
+      "The old value stays valid for the grace period, and each earlier one until its own ends. A key that is not active is a 409. " +
+      "A person's key also requires `users:write`.",
     body: apiKeyRotate,
     once: true,
     answer: { status: 200, about: "The record as it is now, with the new key", schema: mintedApiKey, record },
-    run: (call) => call.write((write) => rotateApiKey(write, call.tenantId, idOf(call), call.body.grace_seconds ?? 0)),
+    async run(call) {
+      guardPersonsKey(call, (await getApiKey(call.services.directory, call.tenantId, idOf(call))).end_user_id);
+      return call.write((write) => rotateApiKey(write, call.tenantId, idOf(call), call.body.grace_seconds ?? 0));
+    },
   }),
 ];

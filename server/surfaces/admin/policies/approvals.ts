@@ -9,14 +9,13 @@ import {
 import { listOf } from "@gatehouse/contracts/conventions";
 import { approveApproval, getApproval, listApprovals, rejectApproval, type Resolver } from "../../../directory/tools/approvals.ts";
 import type { Write } from "../../../directory/writes/write.ts";
+import { readsContent } from "../content-readers.ts";
 import { type AdminCall, operation, type AdminOperation } from "../operation.ts";
 import { idOf, listed } from "../resource.ts";
 
 const PATH = "/v1/admin/approvals";
 const ONE = `${PATH}/{id}`;
 const reading = { tag: "Approvals", access: "tools:read", reach: "one" } as const;
-/** Who may resolve it has to know what it is about; for others what a tool is told is the body of a call. */
-const READERS = ["tools:write", "proxy:logs:read_bodies"] as const;
 const WITHHELD = "Its arguments are empty for readers with neither `tools:write` nor `proxy:logs:read_bodies`.";
 
 const resolving = {
@@ -73,7 +72,7 @@ export const approvalOperations: readonly AdminOperation[] = [
 ];
 
 function asReadBy({ admin }: Pick<AdminCall<unknown, unknown>, "admin">, one: Approval): Approval {
-  if (READERS.some((permission) => admin.permissions.has(permission))) return one;
+  if (readsContent(admin)) return one;
   // By its digest a known file is found out.
   const { digested_parts: _digested, ...metadata } = one.request_metadata;
   return { ...one, call_arguments: {}, call_arguments_text: "{}", request_metadata: metadata };

@@ -36,7 +36,7 @@ function shown(admin: Admin): SignedInAdmin {
   };
 }
 
-function passwordAnswer(outcome: SignIn | AdminCodeOwed): unknown {
+export function loginAnswerOf(outcome: SignIn | AdminCodeOwed): unknown {
   return "tempToken" in outcome ? { requires_2fa: true, temp_token: outcome.tempToken, user: outcome.user } : signInAnswer(outcome);
 }
 
@@ -61,7 +61,7 @@ export const loginOperations: readonly AdminOperation[] = [
     answer: passwordTaken,
     async run(call) {
       const { username, password } = call.body;
-      return passwordAnswer(
+      return loginAnswerOf(
         await logInAdmin(call.services.logins, "tenant", { username, password, tenantId: namedTenant(call) }, call.origin),
       );
     },
@@ -75,7 +75,7 @@ export const loginOperations: readonly AdminOperation[] = [
     description: "Every failure is the same 401. After some failures: 429 with Retry-After.",
     body: systemLogin,
     answer: passwordTaken,
-    run: async (call) => passwordAnswer(await logInAdmin(call.services.logins, "system", call.body, call.origin)),
+    run: async (call) => loginAnswerOf(await logInAdmin(call.services.logins, "system", call.body, call.origin)),
   }),
   operation({
     ...common,
@@ -90,7 +90,7 @@ export const loginOperations: readonly AdminOperation[] = [
     answer: passwordTaken,
     async run(call) {
       const { username, password } = call.body;
-      return passwordAnswer(await logInAnyAdmin(call.services.logins, { username, password, tenantId: namedTenant(call) }, call.origin));
+      return loginAnswerOf(await logInAnyAdmin(call.services.logins, { username, password, tenantId: namedTenant(call) }, call.origin));
     },
   }),
   operation({

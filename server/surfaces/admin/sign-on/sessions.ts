@@ -11,12 +11,17 @@ import { refuse, Refused } from "../../../kernel/errors.ts";
 import { comesFromOwnPage, sessionCookieCleared, sessionCookieOf, sessionCookieSet } from "../../../wire/http/session-cookie.ts";
 import { bearerOf } from "../caller.ts";
 import { signInAnswer } from "./logins.ts";
-import { operation, type AdminOperation } from "../operation.ts";
+import { type AdminCall, operation, type AdminOperation } from "../operation.ts";
 
 const SESSION = "/v1/admin-users/session";
 const FACTOR = "/v1/admin-users/2fa";
 const COOKIE = { name: "gw_console_session", path: SESSION };
 const common = { tag: "Logins", reach: "none" } as const;
+
+const askedFor = ({ request, services }: Pick<AdminCall<unknown, unknown>, "request" | "services">) => ({
+  request,
+  publicUrl: services.adminPublicUrl,
+});
 
 function onlyOwnPages({ headers }: Request): void {
   if (!comesFromOwnPage(headers)) throw new Refused(refuse("forbidden", "Sessions are for the pages of this gateway."));
@@ -43,7 +48,7 @@ export const sessionOperations: readonly AdminOperation[] = [
     async run(call) {
       onlyOwnPages(call.request);
       const value = await beginAdminSession(call.services.logins, bearerOf(call.request) ?? "");
-      return empty(sessionCookieSet(COOKIE, value, call.request));
+      return empty(sessionCookieSet(COOKIE, value, askedFor(call)));
     },
   }),
   operation({
@@ -56,11 +61,11 @@ export const sessionOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "A token, and who is signed in", schema: accessToken },
     async run(call) {
       onlyOwnPages(call.request);
-      const given = sessionCookieOf(COOKIE, call.request.headers);
+      const given = sessionCookieOf(COOKIE, askedFor(call));
       const renewed = await renewAdminSession(call.services.logins, given);
-      if (renewed === null) return empty(given === null ? null : sessionCookieCleared(COOKIE, call.request));
+      if (renewed === null) return empty(given === null ? null : sessionCookieCleared(COOKIE, askedFor(call)));
       const cookie: Record<string, string> =
-        renewed.cookie === null ? {} : { "set-cookie": sessionCookieSet(COOKIE, renewed.cookie, call.request) };
+        renewed.cookie === null ? {} : { "set-cookie": sessionCookieSet(COOKIE, renewed.cookie, askedFor(call)) };
       return Response.json(signInAnswer(renewed), { headers: { "cache-control": "no-store", ...cookie } });
     },
   }),
@@ -74,7 +79,7 @@ export const sessionOperations: readonly AdminOperation[] = [
     answer: { status: 204, about: "Nobody is signed in any more" },
     async run(call) {
       await endAdminSessions(call.services.logins, call.admin, call.actor);
-      return empty(sessionCookieCleared(COOKIE, call.request));
+      return empty(sessionCookieCleared(COOKIE, askedFor(call)));
     },
   }),
   operation({

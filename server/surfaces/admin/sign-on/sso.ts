@@ -1,4 +1,4 @@
-import { accessToken } from "@gatehouse/contracts/logins";
+import { loginAnswer } from "@gatehouse/contracts/logins";
 import { signOnCode, signOnOffers, signOnOfferQuery, signOnStartQuery, signOnTest } from "@gatehouse/contracts/sign-on";
 import { adminOfSignOn } from "../../../directory/identity/accounts.ts";
 import { identityProviders } from "../../../directory/identity/identity-providers.ts";
@@ -10,7 +10,7 @@ import { planeOrigin } from "../../../services/sign-on/plane-origin.ts";
 import type { Arrived, Begun, SignOnPage } from "../../../services/sign-on/sign-on.ts";
 import { bindingCookie, bindingOf, movingOnPage, notSignedInPage, testedPage } from "../../../wire/http/sign-on-page.ts";
 import { PAGE_HEADERS } from "../../../wire/http/html-page.ts";
-import { signInAnswer } from "./logins.ts";
+import { loginAnswerOf } from "./logins.ts";
 import { type AdminCall, type AdminOperation, operation } from "../operation.ts";
 import { idOf } from "../resource.ts";
 
@@ -94,15 +94,15 @@ export const ssoOperations: readonly AdminOperation[] = [
     summary: "Exchange the code of a sign-in for a token",
     description: "Once, within a minute, and in the browser that signed in.",
     body: signOnCode,
-    answer: { status: 200, about: "A token, and who is signed in", schema: accessToken },
+    answer: { status: 200, about: "A token, and who is signed in; or that a code is owed", schema: loginAnswer },
     async run(call) {
       const page = consoleSignOnPage(call);
-      const { accountId, generation, sessionEndsAt } = await call.services.signOn.redeem(
+      const { accountId, generation, ...word } = await call.services.signOn.redeem(
         "admin",
         call.body.code,
         bindingOf(page.base, call.request.headers.get("cookie")),
       );
-      return signInAnswer(await signedOnAdmin(call.services.logins, accountId, generation, sessionEndsAt));
+      return loginAnswerOf(await signedOnAdmin(call.services.logins, accountId, generation, word));
     },
   }),
   operation({

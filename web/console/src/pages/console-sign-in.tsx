@@ -52,18 +52,19 @@ function CodeStep({ tempToken, onBack }: { readonly tempToken: string; readonly 
 export function ConsoleSignIn(): ReactNode {
   const session = useSession(adminSession);
   const [owed, setOwed] = useState<string | null>(null);
+  const goOn = (answer: LoginAnswer) => ("requires_2fa" in answer ? setOwed(answer.temp_token) : adminSession.begin(answer));
   const offers = useQuery({ queryKey: ["sso"], queryFn: () => adminApi.call("GET /v1/admin-users/sso"), retry: false });
   const [code] = useState(takeSignOnCode);
   const { mutate: exchange, error: refused } = useMutation({
     mutationFn: (given: string) => adminApi.call("POST /v1/admin-users/sso/exchange", { body: { code: given } }),
-    onSuccess: (grant) => adminSession.begin(grant),
+    onSuccess: goOn,
   });
   useEffect(() => {
     if (code !== null) exchange(code);
   }, [code, exchange]);
   const login = useMutation({
     mutationFn: (form: FormData) => logIn(textOf(form, "username"), String(form.get("password") ?? ""), textOf(form, "tenant")),
-    onSuccess: (answer) => ("requires_2fa" in answer ? setOwed(answer.temp_token) : adminSession.begin(answer)),
+    onSuccess: goOn,
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { abortReason, type Call, type Identity } from "./call.ts";
+import { EndedAccess } from "./ended-access.ts";
+
+const SIGNED_OUT_AT = 2_000;
+const USER = { id: "ada", tenant_id: "default", is_active: true, group_ids: [], tokens_valid_from: new Date(SIGNED_OUT_AT) };
+
+/** Whether a call that came with this still goes on once Ada was signed out, or had her keys suspended. */
+async function goesOn(identity: Partial<Identity>, suspended: Date | null = null): Promise<boolean> {
+  const call = {
+    id: "call",
+    user: USER,
+    token: null,
+    scope: null,
+    target: { kind: "none" },
+    abort: new AbortController(),
+    identity: { tenantId: "default", userId: "ada", username: "ada", credentialName: "", ...identity },
+  } as unknown as Call;
+  const unused = {} as never;
+  const ended = new EndedAccess({
+    ...{ snapshots: unused, credentials: unused, workloads: unused, log: unused },
+    users: { find: () => ({ ...USER, api_keys_suspended_at: suspended }) } as never,
+    calls: { openOf: () => [call] } as never,
+  });
+  await ended.review("default", "ada");
+  return abortReason(call) !== "access_ended";
+}
+
+test("a call with whatever token was given before its person signed out ends, a client's by way of the broker among them", async () => {
+  expect(await goesOn({ credentialId: "ada", since: SIGNED_OUT_AT - 1 })).toBe(false);
+  expect(await goesOn({ credentialId: "ada", since: SIGNED_OUT_AT - 1, grantId: "g" })).toBe(false);
+  expect(await goesOn({ credentialId: "ada", since: SIGNED_OUT_AT, grantId: "g" })).toBe(true);
+  expect(await goesOn({ credentialId: "a key of hers" })).toBe(true);
+});
+
+test("a call with a key of a person whose keys are suspended ends, and not one with a token of a sign-in since", async () => {
+  const suspended = new Date(SIGNED_OUT_AT);
+  expect(await goesOn({ credentialId: "a key of hers" }, suspended)).toBe(false);
+  expect(await goesOn({ credentialId: "ada", since: SIGNED_OUT_AT }, suspended)).toBe(true);
+});
