@@ -3,7 +3,15 @@ import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../d
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { checkInputItems, itemRole } from "./input-items.ts";
-import { isOwnReference, namedItems, type PutItems, sealsIn, withNamedItems, withoutStrangeThoughts } from "./item-references.ts";
+import {
+  compactionsIn,
+  isOwnReference,
+  namedItems,
+  type PutItems,
+  sealsIn,
+  withNamedItems,
+  withoutStrangeThoughts,
+} from "./item-references.ts";
 import { BodyChecks } from "../openai/body-checks.ts";
 import { filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
@@ -127,9 +135,13 @@ export class ResponsesRequest extends OpenAiRequest {
     }
   }
 
-  /** What the reasoning that the caller sends back is sealed with. */
+  /** What the reasoning that the caller sends back is sealed with, and the conversations that were written shorter. */
   get seals(): string[] {
     return sealsIn(this.body.input);
+  }
+
+  get compactions(): string[] {
+    return compactionsIn(this.body.input);
   }
 
   protected override ownEdits(edits: Map<string, string | null>, { foreignSeals = NONE }: OutboundChanges): void {
