@@ -20,7 +20,7 @@ beforeAll(async () => {
     { name: "fake-1", input_cost_per_million_tokens: 1.25, output_cost_per_million_tokens: 10, cache_read_cost_per_million_tokens: 0.125 },
     { name: "renamed", model_name: "fake-1" },
     "unpriced",
-    ...["bad-request", "bad-key", "slow-down", "broken", "redirect", "nonsense", "silent", "torn", "short", "hold"],
+    ...["bad-request", "bad-key", "slow-down", "slow-down-ms", "broken", "redirect", "nonsense", "silent", "torn", "short", "hold"],
     { name: "off", enabled: false },
     { name: "embedder", mode: "embedding" },
   ]);
@@ -309,6 +309,9 @@ describe("a provider in trouble", () => {
     const response = await fetch(`${gateway.runtimeUrl}/v1beta/models/slow-down:generateContent`, { method: "POST", headers, body });
     const { error } = await response.json();
     expect([response.status, error.details]).toEqual([429, [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "7s" }]]);
+    const azures = await fetch(`${gateway.runtimeUrl}/v1beta/models/slow-down-ms:generateContent`, { method: "POST", headers, body });
+    expect(azures.headers.get("retry-after")).toBe("2");
+    expect((await azures.json()).error.details).toMatchObject([{ retryDelay: "1.5s" }]);
   });
 
   test("an address where nobody listens is a 502", async () => {
