@@ -16,9 +16,9 @@ export async function compactionModelRequest(call: Call, conversation: Conversat
   return {
     ...request,
     mayBeServedBy: (model) => compacts(model) && request.mayBeServedBy?.(model) !== false,
-    prepare: (call, model) =>
+    prepare: (asked, model) =>
       compacts(model)
-        ? request.prepare(call, model)
+        ? request.prepare(asked, model)
         : refuse(
             "unsupported_parameter",
             "Conversations are compacted by models that are asked in OpenAI's Responses format, which this one is not: go on sending the whole.",

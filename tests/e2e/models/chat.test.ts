@@ -303,15 +303,14 @@ describe("a provider in trouble", () => {
     expect(await rowFor(response)).toMatchObject({ success: false, http_status_code: status, error_type: errorType });
   });
 
-  test("Google's clients are told when to call again where they look for it, whatever the provider's format", async () => {
-    const headers = { "content-type": "application/json", "x-goog-api-key": served.apiKey };
-    const body = JSON.stringify({ contents: [{ parts: [{ text: "Hi" }] }] });
-    const response = await fetch(`${gateway.runtimeUrl}/v1beta/models/slow-down:generateContent`, { method: "POST", headers, body });
-    const { error } = await response.json();
-    expect([response.status, error.details]).toEqual([429, [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "7s" }]]);
-    const azures = await fetch(`${gateway.runtimeUrl}/v1beta/models/slow-down-ms:generateContent`, { method: "POST", headers, body });
-    expect(azures.headers.get("retry-after")).toBe("2");
-    expect((await azures.json()).error.details).toMatchObject([{ retryDelay: "1.5s" }]);
+  test.each([
+    ["slow-down", "7", "7s"],
+    ["slow-down-ms", "2", "1.5s"],
+  ])("Google's clients are told when to call again where they look for it (%s)", async (model, retryAfter, retryDelay) => {
+    const url = `${gateway.runtimeUrl}/v1beta/models/${model}:generateContent?key=${served.apiKey}`;
+    const response = await fetch(url, { method: "POST", body: '{"contents":[{"parts":[{"text":"Hi"}]}]}' });
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }];
+    expect([response.headers.get("retry-after"), await response.json()]).toMatchObject([retryAfter, { error: { code: 429, details } }]);
   });
 
   test("an address where nobody listens is a 502", async () => {
