@@ -15,6 +15,7 @@ const sound = { type: "input_audio", input_audio: { data: "UklGRg==", format: "w
 export const CHAT_PROBES: readonly ReaderProbe[] = [
   ...members("service_tier", "metadata", "verbosity", "prediction", "prompt_cache_key", "store"),
   ["fields the gateway does not know", { something_new: 1 }],
+  ["members of a tool without a common equivalent", { tools: [{ type: "function", function: { name: "f", something_new: 1 } }] }],
   ["`messages[].name`", { messages: [{ role: "user", name: "ada", content: "hello" }] }],
   ["`audio` if no audio is requested", { audio: { voice: "alloy", format: "wav" } }],
   ["`functions`", { functions: [{ name: "f" }] }],
@@ -44,6 +45,7 @@ export const RESPONSES_PROBES: readonly ReaderProbe[] = [
   ...members("metadata", "service_tier", "max_tool_calls"),
   ["`truncation`", { truncation: "auto" }],
   ["fields the gateway does not know", { something_new: 1 }],
+  ["members of a tool without a common equivalent", { tools: [{ type: "function", name: "f", something_new: 1 }] }],
   ["`text.verbosity`", { text: { verbosity: "low" } }],
   ["`include` values other than reasoning and log probabilities", { include: ["file_search_call.results"] }],
   ["members of `reasoning` other than effort and summary", { reasoning: { something_new: 1 } }],

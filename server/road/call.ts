@@ -81,6 +81,8 @@ export interface Call extends OnRoster {
   begun: boolean;
   /** Every attempt at a provider, in order. */
   readonly attempts: Attempt[];
+  /** What the answer's head says of how the upstream was asked, where it leaves before the upstream has answered. */
+  askedHeaders?: Readonly<Record<string, string>>;
   /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */
   readonly beforeRecord: (() => void)[];
   /** Resolves when what later calls need of this one's answer is where every process finds it, or cannot be put there; never rejects. */

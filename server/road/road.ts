@@ -5,12 +5,13 @@ import { networkOf } from "../kernel/http/ip-address.ts";
 import { admit } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
 import type { AbortReason, Call } from "./call.ts";
+import { answeredOrLate, type LateAnswer } from "./late-answer.ts";
 import { readBody } from "./read-body.ts";
 import { answeredOutcome } from "./record/finish.ts";
 import { forgetCaller } from "./record/forget-caller.ts";
 import { isUnauthenticated } from "./record/unauthenticated.ts";
 import type { GovernedRoute, RoadParts } from "./road-parts.ts";
-import { Sender } from "./sender.ts";
+import { LATE_STATUS, Sender } from "./sender.ts";
 
 /** What is told where the record of a call can not be kept: such a call has no row. */
 const NO_ROOM = refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } });
@@ -42,7 +43,7 @@ export class Road {
     const call = calls.start(request, ip, route.audit);
     if (route.authenticates === true) call.row.is_auth_event = true;
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });
-    let answer: Answer | Refusal;
+    let answer: Answer | Refusal | LateAnswer;
     try {
       answer = await this.answered(call, route, request);
     } catch (error) {
@@ -76,7 +77,7 @@ export class Road {
     return this.parts.calls.ended(graceMs);
   }
 
-  private async answered(call: Call, route: GovernedRoute, request: Request): Promise<Answer | Refusal> {
+  private async answered(call: Call, route: GovernedRoute, request: Request): Promise<Answer | Refusal | LateAnswer> {
     const vouchedFor = route.surface.vouchesFor?.(call) === true;
     const notAdmitted = vouchedFor ? null : await admit(call, route.admits ?? "group", this.parts);
     const turnedAway = !vouchedFor && isUnauthenticated(call) ? this.parts.strangers.turnAway(call) : null;
@@ -106,7 +107,7 @@ export class Road {
     if (isRefusal(exchange)) return exchange;
     // What asks no model, tool or agent may change something here: a process that dies then has not done it without a trace.
     if (exchange.view.target.kind === "none" && !READS_ONLY.has(call.method) && call.identity !== null) this.parts.calls.begin(call);
-    return this.parts.govern(call, exchange);
+    return answeredOrLate(call, exchange, this.parts.govern);
   }
 
   private async bodyOf(call: Call, request: Request, most: number, mayBeGzip: boolean): Promise<Uint8Array | Refusal> {
@@ -122,7 +123,9 @@ export class Road {
     }
   }
 
-  private async send(call: Call, { surface }: GovernedRoute, answer: Answer | Refusal): Promise<Response> {
+  private async send(call: Call, { surface }: GovernedRoute, answer: Answer | Refusal | LateAnswer): Promise<Response> {
+    if (!isRefusal(answer) && answer.kind === "late")
+      return this.sender.late(call, surface, answer, () => this.sealBroken(call, LATE_STATUS));
     if (!isRefusal(answer) && answer.kind === "stream")
       return this.sender.stream(call, surface, answer, () => this.sealBroken(call, answer.status));
     const response = isRefusal(answer)

@@ -1,15 +1,17 @@
-import { type ErrorCode, ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
+import { type ErrorCode, ERRORS, internalErrorOf, isRefusal, type Refusal, refuse } from "../kernel/errors.ts";
 import { cancelQuietly } from "../kernel/http/cancel-quietly.ts";
 import type { Log } from "../kernel/log.ts";
 import { waitsForOthers } from "../kernel/scheduling/waiting-answers.ts";
 import { ownAnswer, type StreamAnswer, type WholeAnswer } from "./answer.ts";
-import { abortReason, type Call, endingRefusal } from "./call.ts";
+import { type AbortReason, abortReason, type Call, endingRefusal } from "./call.ts";
 import { settle } from "./metering/settle.ts";
 import { streamUsage } from "./metering/stream-usage.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { storedBodies, SentContent } from "./record/content.ts";
-import { closeRecord, type CallOutcome, callOutcome, refusedOutcome, wholeSent } from "./record/finish.ts";
+import { answeredOutcome, closeRecord, type CallOutcome, callOutcome, refusedOutcome, wholeSent } from "./record/finish.ts";
+import type { LateAnswer } from "./late-answer.ts";
 import { withHeldEnd } from "./output/held-end.ts";
+import { streamKeepAlive } from "./stream-keep-alive.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { Surface } from "./surface.ts";
 
@@ -22,6 +24,18 @@ export interface SenderParts {
   readonly unrecorded: (reason: ErrorCode) => void;
 }
 
+/** The status of an answer whose headers were sent before there was anything of it. */
+export const LATE_STATUS = 200;
+/** The same pause as after the first event of a stream. */
+const LATE_SILENCE_MS = 15_000;
+
+interface Streamed {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly headers: Record<string, string>;
+  /** Resolves when nobody else is waited for. */
+  readonly ended: Promise<void>;
+}
+
 /** Sends answers to callers, each once its row is on stable storage and what later calls need of it can be found. */
 export class Sender {
   private readonly parts: SenderParts;
@@ -32,8 +46,7 @@ export class Sender {
 
   /** Null where the row could not be stored: then the answer must not be given. */
   refusal(call: Call, surface: Surface, refusal: Refusal): Promise<Response | null> {
-    const why = abortReason(call);
-    const shown = why === "gateway_interrupted" ? refuse("draining") : (endingRefusal(call) ?? refusal);
+    const shown = shownRefusal(call, refusal);
     const { retry, status: usual } = ERRORS[shown.code];
     const { headers, body, status = usual } = surface.refusal(shown, call);
     // Official clients retry on the status alone, unless a header forbids it.
@@ -55,10 +68,87 @@ export class Sender {
 
   /** `sealBroken` seals the row of a call whose end cannot be told. */
   stream(call: Call, surface: Surface, given: StreamAnswer, sealBroken: () => Promise<boolean>): Response {
+    const { body, headers, ended } = this.streamed(call, surface, given, new SentContent(storedBodies(call) !== "none"), sealBroken);
+    const response = new Response(body, { status: given.status, headers });
+    // A file is there: only its reader can be slow.
+    return given.bytes === true ? response : waitsForOthers(response, ended);
+  }
+
+  /**
+   * An answer whose head leaves before it is known what it comes to: its caller is told from time to time that it is waited for, and
+   * of what fails by an error in the stream.
+   */
+  late(call: Call, surface: Surface, late: LateAnswer, sealBroken: () => Promise<boolean>): Response {
+    const { said } = late.awaited;
+    const headers = { ...call.answerHeaders, ...late.awaited.headers, ...call.askedHeaders };
+    const content = new SentContent(storedBodies(call) !== "none");
+    const ended = Promise.withResolvers<void>();
+    const rest = this.restOf(call, surface, late, headers, content, sealBroken).then((given) => {
+      void given.ended.then(ended.resolve);
+      return given.body.getReader();
+    });
+    rest.catch(ended.resolve);
+    let silence: ReturnType<typeof streamKeepAlive>;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        const say = () => {
+          if ((controller.desiredSize ?? 0) <= 0) return;
+          content.addBeside(said);
+          controller.enqueue(said);
+        };
+        silence = streamKeepAlive(said, say, [LATE_SILENCE_MS, LATE_SILENCE_MS]);
+        say();
+      },
+      async pull(controller) {
+        const reader = await rest.finally(silence.stop);
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        silence.stop();
+        call.abort.abort("client_disconnected" satisfies AbortReason);
+        await rest.then((reader) => reader.cancel()).catch(() => undefined);
+      },
+    });
+    return waitsForOthers(new Response(body, { status: LATE_STATUS, headers }), ended.promise);
+  }
+
+  private async restOf(
+    call: Call,
+    surface: Surface,
+    { coming, awaited }: LateAnswer,
+    headers: Record<string, string>,
+    content: SentContent,
+    sealBroken: () => Promise<boolean>,
+  ): Promise<Streamed> {
+    const answer = await coming.catch((error: unknown) => {
+      this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
+      return internalErrorOf(error);
+    });
+    try {
+      if (!isRefusal(answer) && answer.kind === "stream")
+        return this.streamed(call, surface, { ...answer, status: LATE_STATUS, headers }, content, sealBroken);
+      const given = isRefusal(answer) ? null : awaited.asRest(answer, call);
+      const refusal = isRefusal(answer) ? answer : refuse("upstream_invalid_response");
+      const outcome = given === null || isRefusal(answer) ? refusedOutcome(call, refusal) : answeredOutcome(answer);
+      const rest = given ?? surface.streamError(shownRefusal(call, refusal), call, null);
+      content.add(rest);
+      closeRecord(call, { ...outcome, status: LATE_STATUS }, { bytes: content.bytes, ...content.close(storedBodies(call)), headers });
+      if (await this.sealed(call)) return inOnePiece(rest, headers);
+      this.parts.unrecorded("audit_unavailable");
+      return inOnePiece(surface.streamError(refuse("audit_unavailable"), call, null), headers);
+    } catch (error) {
+      this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
+      await sealBroken();
+      throw error;
+    }
+  }
+
+  private streamed(call: Call, surface: Surface, given: StreamAnswer, content: SentContent, sealBroken: () => Promise<boolean>): Streamed {
     this.begin(call, given);
     const answer = withHeldEnd(given);
     const headers = { ...call.answerHeaders, ...answer.headers };
-    const content = new SentContent(storedBodies(call) !== "none");
     const end = async ({ failure, abandoned, last, errorReported: told }: StreamEnd): Promise<Uint8Array | null> => {
       const errorFrame = failure === null || told ? null : surface.streamError(failure, call, content.last);
       const tail = answer.bytes !== true ? (errorFrame ?? last) : failure === null ? last : null;
@@ -73,7 +163,7 @@ export class Sender {
       return surface.streamError(refuse("audit_unavailable"), call, content.last);
     };
     const ended = Promise.withResolvers<void>();
-    const stream = streamOut(call, answer, {
+    const body = streamOut(call, answer, {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => (piece === answer.whenSilent ? content.addBeside(piece) : content.add(piece)),
       end: (how) =>
@@ -86,9 +176,7 @@ export class Sender {
           })
           .finally(ended.resolve),
     });
-    const response = new Response(stream, { status: answer.status, headers });
-    // A file is there: only its reader can be slow.
-    return answer.bytes === true ? response : waitsForOthers(response, ended.promise);
+    return { body, headers, ended: ended.promise };
   }
 
   /** What left for nobody has no begin marker yet, and its caller is about to have some of its answer before its row is stored. */
@@ -107,6 +195,21 @@ export class Sender {
     const [sealed] = await Promise.all([this.parts.calls.seal(call), call.keeping]);
     return sealed;
   }
+}
+
+/** What of a refusal its caller is told. */
+function shownRefusal(call: Call, refusal: Refusal): Refusal {
+  return abortReason(call) === "gateway_interrupted" ? refuse("draining") : (endingRefusal(call) ?? refusal);
+}
+
+function inOnePiece(piece: Uint8Array, headers: Streamed["headers"]): Streamed {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(piece);
+      controller.close();
+    },
+  });
+  return { body, headers, ended: Promise.resolve() };
 }
 
 function streamOutcome(status: number, failure: Refusal | null, abandoned: StreamEnd["abandoned"]): CallOutcome {

@@ -28,6 +28,15 @@ export interface Surface {
   streamError(refusal: Refusal, call: Call, last: Uint8Array | null): Uint8Array;
 }
 
+/** How somebody who asked for a stream of events is told that its answer is waited for, before anything of it is there. */
+export interface Awaited {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Stands before and between events, and says nothing. */
+  readonly said: Uint8Array;
+  /** A whole answer in the place of the stream, as what is left of it: mostly what a provider refused, in its own words. Null where it is none. */
+  asRest(answer: WholeAnswer, call: Call): Uint8Array | null;
+}
+
 /** One request, read: what controls look at, and how it is answered once they let it pass. */
 export interface Exchange {
   readonly view: RequestView;
@@ -35,6 +44,8 @@ export interface Exchange {
   readonly conversation?: Conversation;
   /** How its answer tells its texts, where it is no conversation and a model says something all the same. */
   readonly output?: OutputForm;
+  /** Left out where a whole answer was asked for, and of streams in which nothing can be said before an event. */
+  readonly awaited?: Awaited;
   /** Puts a successful whole answer into the form its caller asked for, once every control has let it pass. */
   written?(call: Call, answer: WholeAnswer): WholeAnswer | Refusal | Promise<WholeAnswer | Refusal>;
   answer(call: Call): Promise<Answer | Refusal>;

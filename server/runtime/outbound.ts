@@ -76,6 +76,13 @@ const UNREACHED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"]);
 /** Whether a fetch failed on a connection that was there: the other side may have what it was sent, or some of it. */
 export const wasConnected = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "ECONNRESET";
 
+/** What the engine calls a head that is not that of an answer in HTTP. */
+const UNREADABLE =
+  /^(?:Malformed_HTTP_Response|InvalidHTTPResponse|InvalidContentLength|UnrequestedUpgrade|UnsupportedTransferEncoding|ResponseHeadersTooLarge)$/;
+
+/** Whether a fetch failed because what was answered cannot be read. */
+export const isUnreadable = (error: unknown): boolean => UNREADABLE.test(String((error as { code?: unknown } | null)?.code));
+
 interface Checks {
   readonly resolve?: Resolve;
   readonly isDenied?: (address: string) => boolean;

@@ -105,4 +105,6 @@ export interface ConversationInbound extends InboundRequest {
   takeOut(name: string): JsonValue | undefined;
   /** Seals of the reasoning that the caller sends back, where the format has such. */
   readonly seals?: readonly string[];
+  /** Those of what stands for a whole conversation: who cannot open it cannot go on. */
+  readonly compactions?: readonly string[];
 }

@@ -69,7 +69,9 @@ const shape = {
     .max(63)
     .nullable()
     .describe("the directory that provisions these people: its externalId identifies them at this provider, and its groups count"),
-  suspends_api_keys: z.boolean().describe("portal: whether the API keys of people it no longer admits are suspended until they sign in again"),
+  suspends_api_keys: z
+    .boolean()
+    .describe("portal: whether the API keys of people it no longer admits are suspended until they sign in again"),
   two_factor_at_provider: z
     .boolean()
     .describe(

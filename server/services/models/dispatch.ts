@@ -47,8 +47,11 @@ export interface DispatchParts extends FailoverParts, ConversationParts {}
 export function dispatch(parts: DispatchParts): Dispatch {
   const send = (call: Call, request: ModelRequest) => new Failover(call, request, targetOfCall(call).route, parts).run();
   return {
-    converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationModelRequest(conversation, parts))),
-    compact: (call, conversation) => send(call, compactionModelRequest(conversation, parts)),
+    converse: async (call, conversation) => {
+      const made = conversationModelRequest(call, conversation, parts);
+      return asAsked(call, conversation, await send(call, made instanceof Promise ? await made : made));
+    },
+    compact: async (call, conversation) => send(call, await compactionModelRequest(call, conversation, parts)),
     embed: (call, request) =>
       send(
         call,

@@ -5,6 +5,7 @@ import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
 import type { Call } from "../../road/call.ts";
 import { askedKnowledge } from "./asked-knowledge.ts";
+import { awaitedConversation } from "./awaited.ts";
 
 /** A conversation's exchange: what every surface of a language model does once it has read its own wire. */
 export function conversationExchange(
@@ -13,11 +14,13 @@ export function conversationExchange(
   modes: readonly string[],
   headers: Readonly<Record<string, string>> = {},
 ): Exchange | Refusal {
-  const knowledge = askedKnowledge(conversation.inbound);
+  const { inbound } = conversation;
+  const knowledge = askedKnowledge(inbound);
   if (isRefusal(knowledge)) return knowledge;
   return {
-    view: new InboundView(conversation.inbound, modes, knowledge),
+    view: new InboundView(inbound, modes, knowledge),
     conversation,
+    ...(inbound.stream && conversation.silent !== true && { awaited: awaitedConversation(conversation, headers) }),
     async answer(call) {
       const answer = await models.converse(call, conversation);
       if (isRefusal(answer)) return answer;

@@ -14,6 +14,7 @@ import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import { readImageEditRequest } from "../../wire/images/read-image-edit.ts";
 import { sentFile } from "../../wire/http/sent-file.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
+import { AWAITED_EVENTS } from "./awaited.ts";
 import { llmRefusals } from "./refusals.ts";
 
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { image: 16, "image[]": 16, mask: 1 } };
@@ -22,6 +23,7 @@ function drawing(models: Dispatch, store: AnswerStore, inbound: PicturesRequest)
   return {
     view: new InboundView(inbound, ["image"]),
     output: { texts: pictureTexts, framing: "events" },
+    ...(inbound.stream && { awaited: AWAITED_EVENTS }),
     answer: (call) => models.draw(call, inbound),
     ...(inbound.asAddresses && {
       written: (call, answer) => withAddresses(call, answer, store, { chatId: inbound.chatId, displayName: inbound.displayName }),

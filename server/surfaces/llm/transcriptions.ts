@@ -13,6 +13,7 @@ import { readTranscriptionRequest } from "../../wire/transcriptions/read-transcr
 import { writtenTranscript } from "../../wire/transcriptions/transcript-written.ts";
 import { transcriptTexts } from "../../wire/transcriptions/transcript-texts.ts";
 import type { TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
+import { AWAITED_EVENTS } from "./awaited.ts";
 import { llmRefusals } from "./refusals.ts";
 
 /** Voices of known speakers come as text, each some seconds of sound. */
@@ -36,6 +37,7 @@ export const transcriptions = (
     return {
       view: new InboundView(inbound, ["audio_transcription"]),
       output: { texts: transcriptTexts, framing: "events" },
+      ...(inbound.stream && { awaited: AWAITED_EVENTS }),
       async answer() {
         const answer = await models.transcribe(call, inbound);
         if (!inbound.persist || isRefusal(answer) || (answer.kind === "whole" && answer.failure !== null)) return answer;

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { fakeVendor, vendorRequest, vendorTarget } from "../../../tests/support/vendors/fake-vendor.ts";
+import { startRawUpstream } from "../../../tests/support/vendors/raw-upstream.ts";
 import { outbound } from "../../runtime/outbound.ts";
 import { openaiProvider } from "./openai/openai.ts";
 import type { ProviderReply } from "./provider.ts";
@@ -41,6 +42,30 @@ describe("what the network does to a call", () => {
       code: "upstream_unreachable",
     });
   });
+
+  const LENGTHS = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
+  test.each([
+    ["a connection that is ended before the answer", null, "end", "upstream_interrupted"],
+    ["one that is reset in the middle of a head", "HTTP/1.1 200 O", "tear", "upstream_interrupted"],
+    ["another protocol", "220 mail.example ESMTP\r\n\r\n", "end", "upstream_invalid_response"],
+    ["two lengths", LENGTHS, "end", "upstream_invalid_response"],
+    [
+      "an upgrade that nobody asked for",
+      "HTTP/1.1 101 Yes\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+      "end",
+      "upstream_invalid_response",
+    ],
+    ["a coding of its own", "HTTP/1.1 200 OK\r\nTransfer-Encoding: own\r\n\r\n", "end", "upstream_invalid_response"],
+  ] as const)(
+    "%s is not taken for an address that cannot be reached: the provider has what it was sent",
+    async (_name, head, ending, code) => {
+      const raw = await startRawUpstream(() => ({ head, pieces: [], ending }));
+      const refusal = await provider.send(vendorTarget("openai", { baseUrl: raw.origin }), vendorRequest("chat"));
+      expect(refusal).toMatchObject({ code });
+      expect(JSON.stringify(refusal)).not.toContain("verbose");
+      await raw.stop();
+    },
+  );
 
   test("a private address is refused before anything is sent", async () => {
     const before = vendor.seen.length;

@@ -1,6 +1,6 @@
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import { isUnreadable, type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../../runtime/outbound.ts";
 import type { JobQuestion, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
 import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
@@ -87,11 +87,17 @@ function requestIdOf({ headers }: Response, names: readonly string[]): string | 
   return null;
 }
 
+/** What the engine's errors end with. */
+const ENGINES_ADVICE = / For more information, pass `verbose: true` .*$/;
+
 /** The refusal for a call that got no answer. */
 export function outboundRefusal(error: unknown): Refusal {
   if (error instanceof OutboundTimeout) return refuse("upstream_timeout");
   if (error instanceof OutboundDenied) return refuse("upstream_address_denied");
-  return refuse("upstream_unreachable", undefined, { reason: reasonOf(error) });
+  const reason = reasonOf(error).replace(ENGINES_ADVICE, "");
+  if (wasConnected(error)) return refuse("upstream_interrupted", "The model provider ended the connection before it answered.", { reason });
+  if (isUnreadable(error)) return refuse("upstream_invalid_response", undefined, { reason });
+  return refuse("upstream_unreachable", undefined, { reason });
 }
 
 /** The provider's format has no such operation: the model is configured with a mode it does not serve. */

@@ -97,6 +97,7 @@ export interface ProviderFault {
 }
 
 export function retryAfterIn(headers: Headers): Pick<ProviderFault, "retryAfter"> {
-  const retryAfter = headers.get("retry-after");
+  const ms = headers.get("retry-after-ms") ?? "";
+  const retryAfter = headers.get("retry-after") ?? (/^\d{1,9}(?:\.\d{1,6})?$/.test(ms) ? String(Math.ceil(Number(ms)) / 1000) : null);
   return retryAfter === null ? {} : { retryAfter };
 }

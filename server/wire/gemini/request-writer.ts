@@ -1,3 +1,4 @@
+import { describedSchema } from "../conversation/described-schema.ts";
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, Feature, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
@@ -116,6 +117,6 @@ function settings(request: ConversationRequest): JsonObject {
 
 function outputFormat(output: OutputFormat): JsonObject {
   if (output.kind === "text") return { responseMimeType: "text/plain" };
-  const schema = output.kind === "schema" ? { responseJsonSchema: output.schema as JsonObject } : {};
+  const schema = output.kind === "schema" ? { responseJsonSchema: describedSchema(output) } : {};
   return { responseMimeType: "application/json", ...schema };
 }

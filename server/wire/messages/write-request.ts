@@ -2,6 +2,7 @@ import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
+import { describedSchema } from "../conversation/described-schema.ts";
 import { outputSchema } from "./output-schema.ts";
 import { claudeSampling } from "./claude-sampling.ts";
 import { forcesCall } from "./thinking-limits.ts";
@@ -121,7 +122,7 @@ function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): J
 
 function writeOutputConfig(effort: string | null, output: OutputFormat | null): JsonObject | null {
   const format: JsonObject | null =
-    output?.kind === "schema" ? { type: "json_schema", schema: outputSchema(output.schema as JsonObject) } : null;
+    output?.kind === "schema" ? { type: "json_schema", schema: outputSchema(describedSchema(output)) } : null;
   if (effort === null && format === null) return null;
   return { ...(effort === null ? {} : { effort }), ...(format === null ? {} : { format }) };
 }

@@ -94,6 +94,17 @@ describe("what a chat request asks for and other formats cannot say", () => {
       }),
     ).toMatchObject({ dropped: ["metadata", "service_tier", "store", "prompt_cache_key", "verbosity"] });
     expect(read({ metadata: {}, prediction: null, plugins: [] })).toMatchObject({ dropped: [] });
+    const tool = (more: object, inner: object) => ({
+      type: "function",
+      function: { name: "f", parameters: {}, strict: null, ...inner },
+      ...more,
+    });
+    expect(read({ tools: [tool({ cache_control: { type: "ephemeral" }, x_examples: [] }, { output_schema: null })] })).toMatchObject({
+      dropped: [],
+    });
+    expect(read({ tools: [tool({}, {}), tool({ allowed_callers: ["code"] }, { output_schema: { type: "object" } })] })).toMatchObject({
+      dropped: ["tools[1].allowed_callers", "tools[1].function.output_schema"],
+    });
   });
 
   test("fields of the wrong type count as absent", () => {

@@ -1,5 +1,6 @@
 import type { Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
+import { asksNothing } from "../json/document.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "./loose-fields.ts";
 import { openAiToolName } from "./offered-tools.ts";
@@ -8,6 +9,17 @@ import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
 /** Where a format keeps the members of a function tool: chat inside `function`, Responses in the tool itself. */
 export type ToolBody = (tool: JsonObject) => JsonObject | null;
 
+const TOOL_MEMBERS: ReadonlySet<string> = new Set([
+  ...["type", "function", "name", "description", "parameters", "strict", "cache_control", "prompt_cache_breakpoint"],
+  // Tools that are loaded later are offered at once.
+  "defer_loading",
+]);
+
+/** What of a function tool no other format can say. */
+export function lostMembers(tool: JsonObject): string[] {
+  return Object.entries(tool).flatMap(([name, value]) => (TOOL_MEMBERS.has(name) || asksNothing(value) ? [] : name));
+}
+
 export function readFunctionTools(tools: unknown, bodyOf: ToolBody, report: ReadReport): Tool[] {
   const read: Tool[] = [];
   for (const [tool, i] of objectsOf(tools)) {
@@ -15,7 +27,9 @@ export function readFunctionTools(tools: unknown, bodyOf: ToolBody, report: Read
     const name = filledOf(body?.name);
     if (body === null || name === null)
       report.refuse(`tools[${i}]`, `${NOT_ELSEWHERE}: only function tools have one, not ${JSON.stringify(tool.type ?? null)}`);
-    else
+    else {
+      for (const member of lostMembers(tool)) report.drop(`tools[${i}].${member}`);
+      for (const member of lostMembers(body)) report.drop(`tools[${i}].function.${member}`);
       read.push({
         name,
         description: stringOf(body.description),
@@ -23,6 +37,7 @@ export function readFunctionTools(tools: unknown, bodyOf: ToolBody, report: Read
         strict: booleanOf(body.strict),
         ...cacheHint(tool),
       });
+    }
   }
   return read;
 }

@@ -13,20 +13,24 @@ export function withoutStrangeThoughts(input: JsonValue | undefined, foreignSeal
   if (!Array.isArray(input)) return null;
   const kept = input.filter((item) => {
     if (!isObject(item) || item.type !== "reasoning") return true;
-    const seal = sealOf(item);
+    const seal = filledOf(item.encrypted_content);
     return seal === null ? !OWN.test(filledOf(item.id) ?? "") : !foreignSeals.has(seal);
   });
   return kept.length === input.length ? null : kept;
 }
 
-/** What the reasoning among items is sealed with. */
+/** What reasoning and compacted conversations among items are sealed with: only the account that sealed them can open either. */
 export function sealsIn(items: JsonValue | undefined): string[] {
-  return objectsOf(items).flatMap(([item]) => sealOf(item) ?? []);
+  return [...sealsOf("reasoning", items), ...compactionsIn(items)];
 }
 
-/** Null for what is no sealed reasoning. */
-export function sealOf(item: JsonObject): string | null {
-  return item.type === "reasoning" ? filledOf(item.encrypted_content) : null;
+/** The seals of compacted conversations: nothing but their vendor can tell what was said in those. */
+export function compactionsIn(items: JsonValue | undefined): string[] {
+  return sealsOf("compaction", items);
+}
+
+function sealsOf(type: string, items: JsonValue | undefined): string[] {
+  return objectsOf(items).flatMap(([item]) => (item.type === type ? (filledOf(item.encrypted_content) ?? []) : []));
 }
 
 /** In characters. A longer item is sent again by whoever needs it. */

@@ -47,6 +47,7 @@ export function readResponsesConversation(body: JsonObject): RequestRead {
   const names = new ToolNames(body);
   for (const { field, message } of names.problems) report.refuse(field, message);
   for (const type of names.leftOut) report.drop(`tools.${type}`);
+  for (const field of names.lost) report.drop(field);
   const { instructions, turns } = readItems(body.input, names, report);
   const own = filledOf(body.instructions);
   const text = objectOf(body.text);

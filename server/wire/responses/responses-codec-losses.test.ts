@@ -61,6 +61,9 @@ describe("what a Responses request asks for and other formats cannot say", () =>
       "text.verbosity",
     ]);
     expect(read({ metadata: {}, service_tier: null, plugins: [] })).toMatchObject({ dropped: [] });
+    const plain = { type: "function", name: "f", description: "d", parameters: {}, strict: true, defer_loading: true };
+    const group = { type: "namespace", name: "n", tools: [{ ...plain, output_schema: { type: "object" } }] };
+    expect(read({ tools: [plain, group] })).toMatchObject({ dropped: ["tools[1].tools[0].output_schema"] });
   });
 
   test("an absent store is not a wish to store", () => {

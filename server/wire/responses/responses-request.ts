@@ -4,7 +4,15 @@ import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../texts/tool-texts.ts";
 import { checkInputItems, itemRole } from "./input-items.ts";
-import { isOwnReference, namedItems, type PutItems, sealsIn, withNamedItems, withoutStrangeThoughts } from "./item-references.ts";
+import {
+  compactionsIn,
+  isOwnReference,
+  namedItems,
+  type PutItems,
+  sealsIn,
+  withNamedItems,
+  withoutStrangeThoughts,
+} from "./item-references.ts";
 import { BodyChecks } from "../openai/body-checks.ts";
 import { filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
@@ -128,9 +136,13 @@ export class ResponsesRequest extends OpenAiRequest {
     }
   }
 
-  /** What the reasoning that the caller sends back is sealed with. */
+  /** What the reasoning that the caller sends back is sealed with, and the conversations that were written shorter. */
   get seals(): string[] {
     return sealsIn(this.body.input);
+  }
+
+  get compactions(): string[] {
+    return compactionsIn(this.body.input);
   }
 
   protected override ownEdits(edits: Map<string, string | null>, { foreignSeals = NONE }: OutboundChanges): void {

@@ -5,6 +5,7 @@ import type { FieldProblem } from "../json/document.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { cacheHint } from "../openai/chat-content-reader.ts";
 import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
+import { lostMembers } from "../openai/function-tools.ts";
 import { NOT_ELSEWHERE } from "../openai/read-report.ts";
 import { CLIENT_TOOLS, toolDefinitions } from "./client-tools.ts";
 
@@ -30,6 +31,8 @@ export class ToolNames {
   readonly tools: Tool[] = [];
   /** Types of tools that were left out. */
   readonly leftOut = new Set<string>();
+  /** Members of tools that are not in the common form. */
+  readonly lost = new Set<string>();
   readonly problems: FieldProblem[] = [];
   private readonly own = new Map<string, OwnTool>();
   private readonly names = new Map<string, string>();
@@ -54,6 +57,7 @@ export class ToolNames {
     if (type === "namespace" && name !== null) {
       for (const [inner, i] of objectsOf(tool.tools)) this.offer(inner, `${field}.tools[${i}]`, name);
     } else if (type === "function" && name !== null) {
+      for (const member of lostMembers(tool)) this.lost.add(`${field}.${member}`);
       this.add(
         { kind: type, name, namespace },
         { description: stringOf(tool.description), schema: objectOf(tool.parameters), strict: booleanOf(tool.strict), ...cacheHint(tool) },

@@ -20,7 +20,7 @@ beforeAll(async () => {
     { name: "fake-1", input_cost_per_million_tokens: 1.25, output_cost_per_million_tokens: 10, cache_read_cost_per_million_tokens: 0.125 },
     { name: "renamed", model_name: "fake-1" },
     "unpriced",
-    ...["bad-request", "bad-key", "slow-down", "broken", "redirect", "nonsense", "silent", "torn", "short", "hold"],
+    ...["bad-request", "bad-key", "slow-down", "slow-down-ms", "broken", "redirect", "nonsense", "silent", "torn", "short", "hold"],
     { name: "off", enabled: false },
     { name: "embedder", mode: "embedding" },
   ]);
@@ -303,12 +303,14 @@ describe("a provider in trouble", () => {
     expect(await rowFor(response)).toMatchObject({ success: false, http_status_code: status, error_type: errorType });
   });
 
-  test("Google's clients are told when to call again where they look for it, whatever the provider's format", async () => {
-    const headers = { "content-type": "application/json", "x-goog-api-key": served.apiKey };
-    const body = JSON.stringify({ contents: [{ parts: [{ text: "Hi" }] }] });
-    const response = await fetch(`${gateway.runtimeUrl}/v1beta/models/slow-down:generateContent`, { method: "POST", headers, body });
-    const { error } = await response.json();
-    expect([response.status, error.details]).toEqual([429, [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "7s" }]]);
+  test.each([
+    ["slow-down", "7", "7s"],
+    ["slow-down-ms", "2", "1.5s"],
+  ])("Google's clients are told when to call again where they look for it (%s)", async (model, retryAfter, retryDelay) => {
+    const url = `${gateway.runtimeUrl}/v1beta/models/${model}:generateContent?key=${served.apiKey}`;
+    const response = await fetch(url, { method: "POST", body: '{"contents":[{"parts":[{"text":"Hi"}]}]}' });
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }];
+    expect([response.headers.get("retry-after"), await response.json()]).toMatchObject([retryAfter, { error: { code: 429, details } }]);
   });
 
   test("an address where nobody listens is a 502", async () => {

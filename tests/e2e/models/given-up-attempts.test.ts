@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowOf, serveModels } from "../../support/worlds/admin.ts";
 import { fakeVendor } from "../../support/vendors/fake-vendor.ts";
+import { type RawUpstream, startRawUpstream } from "../../support/vendors/raw-upstream.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 /** A provider bills what it was sent, whether or not anybody waited for its answer: an attempt that is given up costs that. */
@@ -37,13 +38,18 @@ const vendor = fakeVendor(({ body }) => {
 });
 
 let world: World;
+let hanging: RawUpstream;
 let key: string;
 
 beforeAll(async () => {
   world = await startWorld();
+  hanging = await startRawUpstream(() => ({ head: null, pieces: [], ending: "end" }));
+  await world.admin.post("/v1/admin/providers", {
+    ...{ tenant_id: "default", provider_key: "hanging", api_format: "openai", base_url: `${hanging.origin}/v1` },
+  });
   const names = ["silent", "halves", "tears", "ends", "says", "fails"];
   const router = "/v1/admin/llm-router/routing-groups";
-  for (const id of [...names.map((name) => `only-${name}`), "then-serves"])
+  for (const id of [...names.map((name) => `only-${name}`), "only-hangs-up", "then-serves"])
     await world.admin.post(router, {
       tenant_id: "default",
       id,
@@ -56,6 +62,7 @@ beforeAll(async () => {
     });
   ({ apiKey: key } = await serveModels(world.admin, `${vendor.origin}/v1`, [
     ...names.map((name) => ({ name, ...PRICED, routing_group_id: `only-${name}` })),
+    { name: "hangs-up", provider: "hanging", ...PRICED, routing_group_id: "only-hangs-up" },
     { name: "first", model_name: "silent", ...PRICED, routing_group_id: "then-serves", routing_weight: 5 },
     { name: "second", model_name: "serves", ...PRICED, routing_group_id: "then-serves", routing_weight: 1 },
     { name: "gone", model_name: "halves", ...PRICED },
@@ -63,6 +70,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await vendor.stop();
+  await hanging.stop();
   await world.end();
 });
 
@@ -83,6 +91,8 @@ test.each([
   ["only-tears", true, "upstream_interrupted"],
   ["only-ends", true, "upstream_interrupted"],
   ["gone", false, "upstream_interrupted"],
+  // It had the whole request: a balancer between may have given up on an answer that is billed all the same.
+  ["only-hangs-up", false, "upstream_interrupted"],
 ])("what %s was sent is metered, as an estimate (streamed: %p)", async (model, stream, error_type) => {
   const row = await rowFor(model, stream);
   expect(row).toMatchObject({ success: false, error_type, llm_prompt_tokens: 1_000, llm_completion_tokens: 0, tags: ["usage_estimated"] });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
+import { rowOf } from "../../support/worlds/admin.ts";
 import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
@@ -18,11 +19,18 @@ const refusal = {
 };
 
 beforeAll(async () => {
-  vendor = fakeVendor(({ headers, body }) => {
+  vendor = fakeVendor(({ headers, body, path }) => {
     const account = headers.authorization ?? "";
     const { input, stream } = JSON.parse(body) as { input: any[]; stream?: boolean };
-    const seals = input.filter(({ type }) => type === "reasoning").map((item) => item.encrypted_content);
+    const sealed = input.filter(({ type }) => type === "reasoning" || type === "compaction");
+    const seals = sealed.map((item) => item.encrypted_content);
     if (seals.some((seal) => seal !== `sealed by ${account}`)) return Response.json(refusal, { status: 400 });
+    if (path.endsWith("/compact"))
+      return Response.json({
+        ...{ id: "resp_c", object: "response.compaction", created_at: 1 },
+        output: [{ id: "cmp_1", type: "compaction", encrypted_content: `sealed by ${account}` }],
+        usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+      });
     const isAnswered = input.at(-1)?.type === "function_call_output";
     const content = [{ type: "output_text", text: `Done with ${seals.length} thoughts`, annotations: [] }];
     const output = isAnswered
@@ -48,9 +56,14 @@ beforeAll(async () => {
   world = await startWorld();
   const { admin, gateway } = world;
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
+  await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id: "both", routing_strategy: "ordered" });
   for (const account of ["one", "other"]) {
     await admin.post("/v1/admin/providers", {
       ...{ tenant_id: "default", provider_key: account, api_format: "openai", base_url: `${vendor.origin}/v1`, api_key: `sk-${account}` },
+    });
+    await admin.post("/v1/admin/llms", {
+      ...{ tenant_id: "default", name: `${account}-of-both`, model_name: "m", provider: account, modes: ["responses", "chat"] },
+      ...{ group_ids: [group.id], routing_group_id: "both", routing_weight: account === "other" ? 2 : 1 },
     });
     for (const name of [account, `${account}-again`])
       await admin.post("/v1/admin/llms", {
@@ -116,3 +129,21 @@ test.each(ways)(
     expect(answer.choices[0]?.message.content).toBe(`Done with ${thoughts} thoughts`);
   },
 );
+
+test("a compacted conversation goes on at the account that compacted it, and nowhere else", async () => {
+  const { output } = await client.responses.compact({ model: "one", input: [{ role: "user", content: "Look." }] });
+  const input = [...(output as OpenAI.Responses.ResponseInput), { role: "user" as const, content: "And?" }];
+  // The other account is asked first otherwise.
+  for (let time = 0; time < 2; time++) {
+    const { response } = await client.responses.create({ model: "both", input, store: false }).withResponse();
+    expect(await rowOf(world.admin, { id: response.headers.get("x-request-id") })).toMatchObject({
+      ...{ llm_model_used: "one-of-both", llm_used_fallback: false, success: true },
+    });
+  }
+  await client.responses.compact({ model: "both", input });
+  const asked = vendor.seen.length;
+  const refused = await client.responses.create({ model: "other", input, store: false }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(OpenAI.BadRequestError);
+  expect(String(refused)).toContain("`input`: holds a compacted conversation");
+  expect(vendor.seen.length).toBe(asked);
+});

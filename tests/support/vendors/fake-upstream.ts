@@ -123,6 +123,8 @@ export function startFakeUpstream(): FakeUpstream {
           return refuse(401);
         case "slow-down":
           return refuse(429, { "retry-after": "7" });
+        case "slow-down-ms":
+          return refuse(429, { "retry-after-ms": "1500" });
         case "broken":
           return refuse(500);
         case "redirect":

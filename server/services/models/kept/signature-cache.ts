@@ -58,4 +58,10 @@ export async function foreignSealsOf(
   return foreign;
 }
 
+/** The providers that sealed these, as far as is known. */
+export async function sealersOf(call: Call, seals: readonly string[], signatures: SignatureCache): Promise<ReadonlySet<string>> {
+  const found = await signatures.find(call, seals.map(sealId));
+  return new Set([...found.values()].flatMap(({ providerKey }) => providerKey ?? []));
+}
+
 const sealId = (seal: string): string => `seal ${sha256Hex(seal)}`;

@@ -1,13 +1,14 @@
 import { isRefusal, refuse } from "../../../kernel/errors.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
+import type { Call } from "../../../road/call.ts";
 import type { Conversation } from "../../../road/conversation.ts";
 import { providerOf } from "../routing/attempt.ts";
 import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
 import type { ModelRequest } from "./model-request.ts";
 
 /** A conversation to be written shorter: what comes back only its vendor reads, so that nobody else can be asked for it. */
-export function compactionModelRequest(conversation: Conversation, parts: ConversationParts): ModelRequest {
-  const request = conversationModelRequest(conversation, parts);
+export async function compactionModelRequest(call: Call, conversation: Conversation, parts: ConversationParts): Promise<ModelRequest> {
+  const request = await conversationModelRequest(call, conversation, parts);
   const compacts = (model: ModelEntry) => {
     const provider = providerOf(parts.providers, model);
     return isRefusal(provider) || provider.traits.codecFor(model, conversation.caller.format).format === conversation.caller.format;
@@ -15,9 +16,9 @@ export function compactionModelRequest(conversation: Conversation, parts: Conver
   return {
     ...request,
     mayBeServedBy: (model) => compacts(model) && request.mayBeServedBy?.(model) !== false,
-    prepare: (call, model) =>
+    prepare: (asked, model) =>
       compacts(model)
-        ? request.prepare(call, model)
+        ? request.prepare(asked, model)
         : refuse(
             "unsupported_parameter",
             "Conversations are compacted by models that are asked in OpenAI's Responses format, which this one is not: go on sending the whole.",

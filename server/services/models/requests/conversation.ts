@@ -17,7 +17,7 @@ import { providerOf } from "../routing/attempt.ts";
 import type { ShownParts } from "../media/shown-files.ts";
 import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
-import { foreignSealsOf, readableBy, sealedBy, type SignatureCache, signedBy } from "../kept/signature-cache.ts";
+import { foreignSealsOf, readableBy, sealedBy, sealersOf, type SignatureCache, signedBy } from "../kept/signature-cache.ts";
 import type { Media } from "../media/media.ts";
 import { droppedSampling, withDefaults } from "./sampling.ts";
 import { regionAsked, servingAsked } from "../../../wire/serving.ts";
@@ -29,16 +29,31 @@ export interface ConversationParts extends ShownParts {
 }
 
 const encoder = new TextEncoder();
+const NOBODY: ReadonlySet<string> = new Set();
+const SEALED_ELSEWHERE = "holds a compacted conversation that another provider's account sealed and only that one opens";
 
-/** A conversation with a model of any provider: passed as it is where the formats are the same, else translated. */
-export function conversationModelRequest(conversation: Conversation, parts: ConversationParts): ModelRequest {
+/** A conversation with a model of any provider, of which it is known who has to serve it where somebody has. */
+export function conversationModelRequest(
+  call: Call,
+  conversation: Conversation,
+  parts: ConversationParts,
+): ModelRequest | Promise<ModelRequest> {
+  const { compactions = [] } = conversation.inbound;
+  if (compactions.length === 0) return requestOf(conversation, NOBODY, parts);
+  return sealersOf(call, compactions, parts.signatures).then((sealers) => requestOf(conversation, sealers, parts));
+}
+
+/** Passed as it is where the formats are the same, else translated. `compactedBy`: the providers that sealed parts of it. */
+function requestOf(conversation: Conversation, compactedBy: ReadonlySet<string>, parts: ConversationParts): ModelRequest {
   const { inbound, caller, previous } = conversation;
+  const opens = ({ provider }: ModelEntry) => [...compactedBy].every((providerKey) => providerKey === provider.providerKey);
   return {
     inputCharacters: inbound.inputCharacters,
     usageOfSending: () => estimated(inbound.inputCharacters, 0),
     askedRegion: regionAsked(inbound.body),
-    ...(previous !== undefined && { mayBeServedBy: ({ provider }) => provider.providerKey === previous.providerKey }),
+    mayBeServedBy: (model) => opens(model) && (previous === undefined || model.provider.providerKey === previous.providerKey),
     prepare(call, model) {
+      if (!opens(model)) return unsupported([{ field: "input", message: SEALED_ELSEWHERE }]);
       const provider = providerOf(parts.providers, model);
       if (isRefusal(provider)) return provider;
       const { traits } = provider;

@@ -1,11 +1,10 @@
-import type { Answer } from "../../../road/answer.ts";
 import type { PreparedRequest } from "./model-request.ts";
 
 const MAX_DROPPED_CHARACTERS = 2_000;
 
 /** Reports to the caller which of its parameters were not sent to the provider. */
-export function tellDropped(answer: Answer, prepared: PreparedRequest): void {
-  if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = listed([...new Set(prepared.dropped.map(spelled))]);
+export function droppedHeader({ dropped }: PreparedRequest): Record<string, string> {
+  return dropped.length === 0 ? {} : { "x-gw-dropped-parameters": listed([...new Set(dropped.map(spelled))]) };
 }
 
 /** A name is whatever the caller wrote, and a header holds only some of that. */

@@ -62,10 +62,9 @@ async function prepared(inbound: InboundRequest | { readonly fields: unknown }, 
     headers: {},
     statefulFields: [],
   } as unknown as Conversation;
-  const ready = await conversationModelRequest(conversation, parts).prepare(
-    { id: "1", row: { timestamp: "2026-01-01T00:00:00.000000Z" }, abort: new AbortController() } as Call,
-    model,
-  );
+  const call = { id: "1", row: { timestamp: "2026-01-01T00:00:00.000000Z" }, abort: new AbortController() } as Call;
+  const request = await conversationModelRequest(call, conversation, parts);
+  const ready = await request.prepare(call, model);
   if (isRefusal(ready as never) || "code" in ready) throw new Error(JSON.stringify(ready));
   return ready;
 }

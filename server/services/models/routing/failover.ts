@@ -15,7 +15,7 @@ import { tellsNothing } from "../../../wire/usage.ts";
 import { askedOf, attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { chooseMember } from "./choose.ts";
-import { tellDropped } from "../requests/dropped-parameters.ts";
+import { droppedHeader } from "../requests/dropped-parameters.ts";
 import { linkedAbort } from "../linked-abort.ts";
 import type { ModelRequest, PreparedRequest } from "../requests/model-request.ts";
 import type { CircuitRules, MemberHealth } from "./member-health.ts";
@@ -230,6 +230,7 @@ export class Failover {
       costMicros: null,
     };
     call.attempts.push(told);
+    call.askedHeaders = droppedHeader(prepared);
     const grouped = route.group !== null;
     const linked = grouped ? linkedAbort(call) : null;
     const startedAt = performance.now();
@@ -252,7 +253,7 @@ export class Failover {
     if ("answer" in result) {
       told.status = result.answer.status;
       if (grouped) this.answered(model, told.durationMs, result.answer);
-      tellDropped(result.answer, prepared);
+      Object.assign(result.answer.headers, call.askedHeaders);
       return result;
     }
     this.failedSince = true;

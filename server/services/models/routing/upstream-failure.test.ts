@@ -41,6 +41,16 @@ describe("what a provider's status means", () => {
     expect(failure(status, "", headers)).toMatchObject({ answer: { headers } });
   });
 
+  test.each([429, 503])(
+    "%d that tells the wait in milliseconds alone tells it in seconds too, which is all that some clients read",
+    (status) => {
+      expect(failure(status, "", { "retry-after-ms": "1200.5" })).toMatchObject({
+        coolMs: 1200.5,
+        answer: { headers: { "retry-after": "2" } },
+      });
+    },
+  );
+
   test.each([503, 529])("%d may be asked again, unless the provider says otherwise", (status) => {
     expect(failure(status)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
     expect(failure(status, "", { "x-should-retry": "false" })).toMatchObject({ answer: { headers: { "x-should-retry": "false" } } });

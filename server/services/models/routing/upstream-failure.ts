@@ -51,7 +51,7 @@ function isAboutModel(text: string): boolean {
 /** Seconds or an HTTP date, as milliseconds from now; null when it is neither. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const precise = headers.get("retry-after-ms");
-  if (precise !== null && /^\d+$/.test(precise)) return Math.min(Number(precise), LONGEST_COOL_MS);
+  if (precise !== null && /^\d+(?:\.\d+)?$/.test(precise)) return Math.min(Number(precise), LONGEST_COOL_MS);
   return msOfRetryAfter(headers, now, LONGEST_COOL_MS);
 }
 
@@ -113,7 +113,7 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
   if (status === 404 && MODEL_MISSING.test(text))
     return { outcome: "upstream_model_missing", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
   const headers = {
-    ...(toldMs === null && waitMs !== null && { "retry-after": String(Math.ceil(waitMs / 1000)) }),
+    ...(!upstream.has("retry-after") && waitMs !== null && { "retry-after": String(Math.ceil(waitMs / 1000)) }),
     ...retryHints(upstream),
   };
   if (status === 408 || status === 504)

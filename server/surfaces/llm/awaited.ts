@@ -1,0 +1,35 @@
+import { type Conversation, replyContext } from "../../road/conversation.ts";
+import type { Awaited } from "../../road/surface.ts";
+import { targetOfCall } from "../../services/models/routing/failover.ts";
+import { readOpenAiFault, writeOpenAiFault } from "../../wire/openai/fault.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
+import { COMMENT_LINE, lineJson } from "../../wire/streams/sse-data.ts";
+
+const encoder = new TextEncoder();
+
+function eventHeaders(type: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { ...more, "content-type": type, "cache-control": "no-cache", "x-accel-buffering": "no" };
+}
+
+/** A conversation's stream while it is awaited. */
+export function awaitedConversation(conversation: Conversation, headers: Readonly<Record<string, string>>): Awaited {
+  const { caller, streamType } = conversation;
+  return {
+    headers: eventHeaders(streamType, { ...headers, "x-gw-ai-generated": "true" }),
+    said: COMMENT_LINE,
+    asRest(answer, call) {
+      if (answer.failure === null) return null;
+      const fault = caller.readFault(answer.status, replyObject(answer.body));
+      const writer = caller.streamWriter(replyContext(call, conversation, targetOfCall(call).model));
+      return encoder.encode(writer.write({ kind: "fault", fault }));
+    },
+  };
+}
+
+/** OpenAI's other streams. What models without streams answer whole has been made into events. */
+export const AWAITED_EVENTS: Awaited = {
+  headers: eventHeaders("text/event-stream"),
+  said: COMMENT_LINE,
+  asRest: ({ body, failure, status }) =>
+    failure === null ? body : encoder.encode(`data: ${lineJson(writeOpenAiFault(readOpenAiFault(status, replyObject(body))))}\n\n`),
+};

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { geminiCodec } from "../gemini/gemini-codec.ts";
+import { messagesCodec } from "../messages/messages-codec.ts";
+import { chatCodec } from "../openai/chat-codec.ts";
+
+/** What the model is told of the schema of its answer. */
+function schemaTold(codec: typeof geminiCodec | typeof messagesCodec, schema: object): unknown {
+  const read = chatCodec.readRequest({
+    messages: [{ role: "user", content: "hi" }],
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "n", description: "What the weather is.", schema: { type: "object", ...schema } },
+    },
+  });
+  if ("unsupported" in read) throw new Error(JSON.stringify(read));
+  const written = codec.writeRequest(read.request, { name: "claude-sonnet-5", maxOutputTokens: 100 });
+  if ("unsupported" in written) throw new Error(JSON.stringify(written));
+  return JSON.stringify(written.body);
+}
+
+test.each([geminiCodec, messagesCodec])("what an answer is for reaches a model whose format has no place for it ($format)", (codec) => {
+  expect(schemaTold(codec, {})).toContain('"description":"What the weather is."');
+  const own = schemaTold(codec, { description: "Its own." });
+  expect(own).toContain('"description":"Its own."');
+  expect(own).not.toContain("What the weather is.");
+});
