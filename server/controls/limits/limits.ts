@@ -30,7 +30,7 @@ import { Warming } from "./warming.ts";
 import { AdmissionGate } from "./admission-gate.ts";
 import { dearest, demandOf, worstCaseOfNested } from "./worst-case.ts";
 import { type AgentRoute, modelOf, routeOf, toolsOf, wasMadeBefore } from "../../road/target.ts";
-import { agentPlan, agentPlanInRun } from "./agent-plan.ts";
+import { agentPlan, agentPlanInRun, budgetPlan } from "./agent-plan.ts";
 import { together } from "./settled-together.ts";
 import { LeftCalls } from "./left-calls.ts";
 
@@ -80,18 +80,16 @@ export class Limits implements RequestControl, CallLimits {
     });
     const reservationsOf = (call: Call) =>
       [this.reservations.get(call), this.suspended.reacquired(call), this.routed.get(call)?.reservation].filter((one) => one != null);
-    const released = this.gate.released.bind(this.gate);
-    this.jobs = new JobHolds({ ...parts, warming, planOf: this.planOf.bind(this), reservationsOf, released });
-    this.toolCallCaps = new ToolCallCaps(this.gate, this.planOf.bind(this));
+    const [planOf, released] = [this.planOf.bind(this), this.gate.released.bind(this.gate)] as const;
+    const budgetsOf = (scope: GroupScope, at: number) =>
+      this.plans.of(scope, "budgets", at, () => this.kept(scope, "budgets", budgetPlan(scope, at)));
+    this.jobs = new JobHolds({ ...parts, warming, planOf, budgetsOf, reservationsOf, released });
+    this.toolCallCaps = new ToolCallCaps(this.gate, planOf);
     const [settle, sealed] = [this.settleHeld.bind(this), this.sealed.bind(this)] as const;
     const { gate, reservations, arrivals, suspended } = this;
-    const planOf = (call: Call, model: ModelEntry) =>
-      nestedInRun(
-        this.planOf(call.scope as GroupScope, model, arrivalOf(call), nestedPlan),
-        call.row.root_task_id ?? null,
-        runBounds(call),
-      );
-    this.left = new LeftCalls({ counters: parts.counters, gate, reservations, arrivals, suspended, settle, sealed, planOf });
+    const planOfLeft = (call: Call, model: ModelEntry) =>
+      nestedInRun(planOf(call.scope as GroupScope, model, arrivalOf(call), nestedPlan), call.row.root_task_id ?? null, runBounds(call));
+    this.left = new LeftCalls({ counters: parts.counters, gate, reservations, arrivals, suspended, settle, sealed, planOf: planOfLeft });
   }
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {

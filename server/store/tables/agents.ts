@@ -91,6 +91,20 @@ export interface AgentTaskTable {
   watched_until: NullableStamp;
   told_digest: string | null;
   counted_micros: WithDefault<number>;
+  told_micros: WithDefault<number>;
+  owed_micros: WithDefault<number>;
+  cost_due_at: NullableStamp;
+  request_id: string | null;
+}
+
+export interface AgentCostClaimTable {
+  tenant_id: string;
+  agent_id: string;
+  task_id: string;
+  row_id: string;
+  micros: number;
+  claimed_at: Stamp;
+  look_at: Stamp;
 }
 
 export interface AgentTaskStateTable {
