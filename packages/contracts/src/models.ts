@@ -102,6 +102,16 @@ const imagePrice = z
 const videoPrice = z
   .strictObject({ resolution: token.optional(), usd_per_second: setUnitPrice })
   .meta({ id: "VideoPrice", description: "US dollars for a second of video of a resolution; left out, it fits all." });
+const vendorTool = z.enum(["file_search", "code_interpreter", "image_generation", "code_execution", "google_maps"]);
+export type VendorToolName = z.output<typeof vendorTool>;
+const toolPrices = z
+  .array(
+    z
+      .strictObject({ tool: vendorTool, usd_per_thousand: z.number().min(0).max(1_000_000) })
+      .meta({ id: "ToolPrice", description: "US dollars for a thousand uses of a tool that the vendor runs; of code, of its containers." }),
+  )
+  .max(20)
+  .refine((prices) => differ(prices, ({ tool }) => tool), "must name each tool once");
 const seconds = z.number().positive().max(86_400);
 const count = z.number().int().min(1).max(1_000_000_000_000).nullable();
 
@@ -156,6 +166,9 @@ const written = {
   video_output_cost_per_million_tokens: price.optional(),
   image_prices: z.array(imagePrice).max(50).optional().describe("before image_cost: the first that fits what was asked for"),
   video_prices: z.array(videoPrice).max(50).optional().describe("before video_cost_per_second: the first that fits"),
+  tool_prices: toolPrices
+    .optional()
+    .describe("of the vendor's own tools beside its web search; what is left out costs what its vendor usually takes"),
   supported_image_qualities: z.array(token).max(50).optional().describe("empty: no rule, as the other two lists"),
   supported_video_resolutions: z.array(token).max(50).optional(),
   supported_video_durations: z.array(seconds).max(50).optional().describe("seconds"),
@@ -259,6 +272,7 @@ export const model = z
     video_output_cost_per_million_tokens: money,
     image_prices: z.array(imagePrice),
     video_prices: z.array(videoPrice),
+    tool_prices: toolPrices,
     supported_image_qualities: z.array(z.string()),
     supported_video_resolutions: z.array(z.string()),
     supported_video_durations: z.array(z.number()),

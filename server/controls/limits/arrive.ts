@@ -54,8 +54,7 @@ export function arrive(
     outputCeiling: rules.maxOutputTokens,
   });
   const worst = writes ? bounded : ofMedia(model, view, bounded);
-  if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null)
-    return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
+  if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null) return unpricedRefusal(model, unpricedPart(model, worst));
   return {
     id: call.id,
     call,
@@ -68,6 +67,12 @@ export function arrive(
     demand: demandOf(model, worst, worst.outputTokens),
     ahead: null,
   };
+}
+
+/** What of a call that is too dear to tell has no price; undefined: its tokens. */
+function unpricedPart(model: ModelEntry, worst: WorstCase): string | undefined {
+  if (dearest(model, { ...worst, searches: 0, tools: {} }) === null) return undefined;
+  return dearest(model, { ...worst, tools: {} }) === null ? "a search" : "the vendor's own tools";
 }
 
 /** What came, with what the gateway put into it. */

@@ -6,6 +6,7 @@ import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.
 import { frameData, isWholeEvent } from "../sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
+import { ResponseToolUses } from "../vendor-tools.ts";
 import { isWebSearch, usageOfResponse } from "./usage.ts";
 
 const decoder = new TextDecoder();
@@ -28,6 +29,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   private found: Usage | null = null;
   /** Items that were whole before the response was, by whose end its usage is told. */
   protected searches = 0;
+  protected readonly uses = new ResponseToolUses();
   outputLength = 0;
   begun = false;
   providerError: string | null = null;
@@ -100,6 +102,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     const response = objectOf(event.response);
     if (response !== null) {
       this.told(response);
+      this.uses.asked(response);
       if (this.metered) this.found = usageOfResponse(response) ?? this.found;
     }
     switch (type) {
@@ -128,7 +131,9 @@ export class ResponsesStream implements StreamCodec, FrameReader {
         } else if (type.endsWith(".done")) this.begun = true;
         if (type === "response.output_item.done") {
           this.noteSeals(sealsIn([event.item ?? null]));
-          if (isWebSearch(objectOf(event.item) ?? {})) this.searches++;
+          const item = objectOf(event.item) ?? {};
+          if (isWebSearch(item)) this.searches++;
+          this.uses.item(item);
         }
     }
   }
