@@ -57,7 +57,7 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   const usage = reply.answered === undefined ? null : (prepared.usageOfPart?.(reply.answered) ?? null);
   if (isRefusal(reply)) {
     const refusal = reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply;
-    return { ...failed(refusal, null), usage, ...(refusal.code === "upstream_timeout" && { left: true }) };
+    return { ...failed(refusal, null), usage, ...((refusal.code === "upstream_timeout" || reply.connected === true) && { left: true }) };
   }
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;

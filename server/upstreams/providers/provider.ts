@@ -52,6 +52,12 @@ export interface AnsweredInPart {
   readonly answered?: JsonValue;
 }
 
+/** Why there is no answer. */
+export interface Unanswered extends Refusal, AnsweredInPart {
+  /** Whether the connection was there, so that the provider may have been sent the request, or a part of it. */
+  readonly connected?: true;
+}
+
 export interface ProviderReply extends AnsweredInPart {
   /** Its body is read once, as a stream or whole. */
   readonly response: Response;
@@ -71,7 +77,7 @@ export interface Provider {
   readonly traits: ProviderTraits;
   /** Address an operation goes to, without credentials: the audit row's target_url. */
   url(target: ProviderTarget, operation: ProviderOperation, stream: boolean, of?: string): string;
-  send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | (Refusal & AnsweredInPart)>;
+  send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Unanswered>;
   /** Of providers with jobs. A whole address that is not the provider's own is asked without its credential. */
   ask?(target: ProviderTarget, question: JobQuestion): Promise<ProviderReply | Refusal>;
 }

@@ -1,7 +1,7 @@
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
-import type { JobQuestion, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
+import { type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../../runtime/outbound.ts";
+import type { JobQuestion, ProviderReply, ProviderRequest, ProviderTarget, Unanswered } from "./provider.ts";
 import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
@@ -44,12 +44,12 @@ export async function send(
   outbound: Outbound,
   { url, headers, body, requestIdHeaders }: OutgoingRequest,
   { abort, timeoutMs }: Pick<ProviderRequest, "abort" | "timeoutMs">,
-): Promise<ProviderReply | Refusal> {
+): Promise<ProviderReply | Unanswered> {
   try {
     const response = redactSecrets(await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs }), secretsOf(headers));
     return { response, requestId: requestIdOf(response, requestIdHeaders) };
   } catch (error) {
-    return outboundRefusal(error);
+    return { ...outboundRefusal(error), ...(wasConnected(error) && { connected: true }) };
   }
 }
 

@@ -1,15 +1,16 @@
 import { concat } from "../adjoining-bytes.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
-import { servedByOpenAi } from "../serving.ts";
+import { servedByOpenAi, servingByOpenAi } from "../serving.ts";
 import { frameData, isWholeEvent } from "../sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
-import type { Usage } from "../usage.ts";
+import type { ServiceTier, Usage } from "../usage.ts";
 import { filledOf, wholeOf } from "./loose-fields.ts";
 import { readChatUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
 /** All that governance acts on stands in one of these members, or is the closing frame. */
 const TELLING = /"error"|"tool_calls"|"reasoning|"(?:usage|finish_reason)"\s*:\s*(?!null|\s)|\[DONE\]|\r/;
+const TIER = /"service_tier"\s*:\s*"([\w.-]{1,50})"/;
 const decoder = new TextDecoder();
 
 export interface ChunkStreamOptions {
@@ -57,6 +58,10 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     return servedByOpenAi(this.told, this.tier);
   }
 
+  get served(): ServiceTier {
+    return servingByOpenAi(this.tier);
+  }
+
   get outputLength(): number {
     return Math.max(0, this.length - this.echoed);
   }
@@ -96,6 +101,8 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
 
   note(text: string): boolean {
     const length = lengthUnder(this.textMember, text);
+    // Told in the first chunk, which may come together with those behind it.
+    if (length > 0 && !this.begun) this.tier ??= TIER.exec(text)?.[1] ?? null;
     this.length += length;
     this.begun ||= length > 0;
     return length > 0;

@@ -5,7 +5,8 @@ import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
 import { frameData, isWholeEvent } from "../sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
-import type { Usage } from "../usage.ts";
+import { servingByOpenAi } from "../serving.ts";
+import type { ServiceTier, Usage } from "../usage.ts";
 import { ResponseToolUses } from "../vendor-tools.ts";
 import { isWebSearch, usageOfResponse } from "./usage.ts";
 
@@ -27,6 +28,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   private readonly closing: Uint8Array[] = [];
   private finished = false;
   private found: Usage | null = null;
+  private tier: unknown = null;
   /** Items that were whole before the response was, by whose end its usage is told. */
   protected searches = 0;
   protected readonly uses = new ResponseToolUses();
@@ -50,6 +52,10 @@ export class ResponsesStream implements StreamCodec, FrameReader {
 
   get usage(): Usage | null {
     return this.found;
+  }
+
+  get served(): ServiceTier {
+    return servingByOpenAi(this.tier);
   }
 
   get closed(): boolean {
@@ -103,6 +109,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     if (response !== null) {
       this.told(response);
       this.uses.asked(response);
+      this.tier = response.service_tier ?? this.tier;
       if (this.metered) this.found = usageOfResponse(response) ?? this.found;
     }
     switch (type) {
