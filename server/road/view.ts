@@ -3,7 +3,7 @@ import type { Reranking } from "../wire/rerank/reranking.ts";
 import type { AskedKnowledge } from "./asked-knowledge.ts";
 import type { ModelReference, Target } from "./target.ts";
 import { servingAsked } from "../wire/serving.ts";
-import { offeredTools, type ToolUses } from "../wire/vendor-tools.ts";
+import { offeredVendorTools, type ToolUses } from "../wire/vendor-tools.ts";
 import type { ServiceTier } from "../wire/usage.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
 import { otherModels } from "../wire/other-models.ts";
@@ -142,7 +142,7 @@ export class InboundView implements RequestView {
     return offeredSearches(this.inbound.body);
   }
   get vendorTools(): ToolUses {
-    return offeredTools(this.inbound.body);
+    return offeredVendorTools(this.inbound.body);
   }
   get serving(): ServiceTier {
     return servingAsked(this.inbound.body);

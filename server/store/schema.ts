@@ -24,9 +24,9 @@ import type { ExternalIdentityTable, IdentityProviderTable, SignOnSessionTable, 
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
 import type { ApprovalTable, HeldAnswerTable } from "./tables/approvals.ts";
 import type { McpServerSnapshotTable, McpServerTable, ServerConfigTable, ToolSessionTable, VirtualServerTable } from "./tables/tools.ts";
+import type { AgentCostClaimTable } from "./tables/agent-costs.ts";
 import type {
   AgentContextTable,
-  AgentCostClaimTable,
   AgentGrantTable,
   AgentPushConfigTable,
   AgentPushDeliveryTable,

@@ -19,7 +19,7 @@ function containersOf(tool: JsonObject): number {
 const toolsIn = (tools: JsonValue | undefined): JsonObject[] => (Array.isArray(tools) ? tools : [tools]).filter((one) => isObject(one));
 
 /** The most that a request lets the model use of them; of what nothing bounds, one use. Reads the request of any format. */
-export function offeredTools(body: JsonObject): ToolUses {
+export function offeredVendorTools(body: JsonObject): ToolUses {
   const most: Partial<Record<VendorTool, number>> = {};
   const bound = body.max_tool_calls;
   const calls = typeof bound === "number" && Number.isInteger(bound) && bound >= 0 ? bound : 1;

@@ -1,3 +1,4 @@
+import type { VendorToolName } from "@gatehouse/contracts/models";
 import type { MicroUsd } from "../../kernel/money.ts";
 import type {
   ColumnPrices,
@@ -7,7 +8,6 @@ import type {
   StoredVideoPrice,
   TierPrices,
 } from "../../store/tables/models.ts";
-import type { VendorTool } from "../../wire/vendor-tools.ts";
 import type { ModelRow } from "../../store/models/models.ts";
 
 /** Micro-dollars per million tokens; null is unpriced. */
@@ -25,7 +25,7 @@ export interface Prices {
   /** For a million searches of the vendor's own web search; null and absent are unpriced. */
   readonly webSearch?: MicroUsd | null;
   /** For a million uses of other tools of the vendor's; of those that are left out as `toolPriceOf` has it. */
-  readonly tools?: Readonly<Partial<Record<VendorTool, MicroUsd>>>;
+  readonly tools?: Readonly<Partial<Record<VendorToolName, MicroUsd>>>;
   /** For a million search units of reranking; null and absent: what it reads is billed as input. */
   readonly searchUnit?: MicroUsd | null;
   /** For a million pictures; null and absent are unpriced. */
@@ -281,7 +281,7 @@ export function imagePriceOf({ imagePrices = [], image = null }: Prices, quality
 }
 
 /** In micro-dollars for a million, as their vendors publish them: a search, a container of 1 GB, five minutes of one, a prompt. */
-const USUAL_TOOL_PRICES: Readonly<Partial<Record<VendorTool, MicroUsd>>> = {
+const USUAL_TOOL_PRICES: Readonly<Partial<Record<VendorToolName, MicroUsd>>> = {
   file_search: 2_500_000_000,
   code_interpreter: 30_000_000_000,
   code_execution: 4_170_000_000,
@@ -289,7 +289,7 @@ const USUAL_TOOL_PRICES: Readonly<Partial<Record<VendorTool, MicroUsd>>> = {
 };
 
 /** For a million uses of a vendor's tool: what is set, else what its vendor usually takes. Null: unpriced. */
-export function toolPriceOf(prices: Prices, tool: VendorTool): MicroUsd | null {
+export function toolPriceOf(prices: Prices, tool: VendorToolName): MicroUsd | null {
   const set = prices.tools?.[tool] ?? USUAL_TOOL_PRICES[tool];
   if (set !== undefined || tool !== "image_generation") return set ?? null;
   const { imagePrices = [], image = null } = prices;

@@ -97,16 +97,6 @@ export interface AgentTaskTable {
   request_id: string | null;
 }
 
-export interface AgentCostClaimTable {
-  tenant_id: string;
-  agent_id: string;
-  task_id: string;
-  row_id: string;
-  micros: number;
-  claimed_at: Stamp;
-  look_at: Stamp;
-}
-
 export interface AgentTaskStateTable {
   tenant_id: string;
   agent_id: string;

@@ -21,6 +21,8 @@ export interface ChunkStreamOptions {
   readonly echoed?: number;
 }
 
+type Chunk = { readonly x_groq?: { readonly usage?: unknown } | null } & Readonly<Record<string, unknown>>;
+
 /** One choice of a chunk, in whatever this endpoint puts into it. */
 export type Choice = Readonly<Record<string, unknown>>;
 
@@ -123,14 +125,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       return true;
     }
     if (typeof chunk !== "object" || chunk === null) return true;
-    const { choices, error, object, message, x_groq, service_tier } = chunk as {
-      choices?: unknown;
-      error?: unknown;
-      object?: unknown;
-      message?: unknown;
-      x_groq?: { usage?: unknown } | null;
-      service_tier?: unknown;
-    };
+    const { choices, error, object, message, x_groq, usage: said, service_tier } = chunk as Chunk;
     if (error !== undefined && error !== null) {
       this.providerError =
         typeof error === "string" ? error : String((error as { message?: unknown }).message ?? "the provider reported an error");
@@ -141,7 +136,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       return true;
     }
     this.tier = service_tier ?? this.tier;
-    const usage = (chunk as { usage?: unknown }).usage ?? x_groq?.usage;
+    const usage = said ?? x_groq?.usage;
     if (usage !== undefined && usage !== null) this.told = readChatUsage(usage) ?? this.told;
     if (!Array.isArray(choices)) return true;
     for (const [place, choice] of (choices as (Choice | null)[]).entries()) {
