@@ -126,13 +126,10 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     }
     if (typeof chunk !== "object" || chunk === null) return true;
     const { choices, error, object, message, x_groq, usage: said, service_tier } = chunk as Chunk;
-    if (error !== undefined && error !== null) {
+    const fault = error ?? (object === "error" ? { message } : null);
+    if (fault !== null) {
       this.providerError =
-        typeof error === "string" ? error : String((error as { message?: unknown }).message ?? "the provider reported an error");
-      return true;
-    }
-    if (object === "error") {
-      this.providerError = String(message ?? "the provider reported an error");
+        typeof fault === "string" ? fault : String((fault as { message?: unknown }).message ?? "the provider reported an error");
       return true;
     }
     this.tier = service_tier ?? this.tier;
