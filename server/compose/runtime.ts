@@ -151,7 +151,6 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ...{ gates, begin, directory, outletTo, skills, knowledge: { find: knowledge.find, cleared }, ownServer: webSearch.server },
     caughtUp: () => follower.caughtUp(),
   });
-  const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
   const ended = new EndedAccess({ ...admission, calls, snapshots, log });
   const follower = openFollower(connection, log, { ...admission, tenants, tools, ended, feed });
   await follower.start();
@@ -163,6 +162,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const road = new Road({ ...callParts, strangers, admitted: (call) => notices.refer(call), bodies, maxBodyBytes });
   await feed.start();
   const background = new BackgroundCalls({ ...callParts, give: governAnswers(controls), standing });
+  const costs = { calls: background, budgets: limits.limits.jobs };
+  const agents = openAgents({ ...admission, ...agentParts(config, parts), ...costs, directory, gates, outletTo });
   const jobParts = { background, connection, calls, snapshots, files: files.files, clock, log };
   const asking = { ledger, budgets: limits.limits.jobs, providers: upstream.providers, timeoutMs: upstreamTimeoutMs };
   const { videos, responses, ...lasting } = openLasting({ ...jobParts, ...asking });

@@ -15,7 +15,8 @@ export interface NestedBounds {
 /** A job that runs on after the call that began it, and the most it may come to. */
 export interface BudgetedJob {
   readonly scope: GroupScope;
-  readonly model: ModelEntry;
+  /** Null of an agent's: it is held to budgets alone, and to what its run may cost. */
+  readonly model: ModelEntry | null;
   /** The run it belongs to. */
   readonly rootTaskId: string | null;
   readonly micros: number;

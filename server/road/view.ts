@@ -3,6 +3,7 @@ import type { Reranking } from "../wire/rerank/reranking.ts";
 import type { AskedKnowledge } from "./asked-knowledge.ts";
 import type { ModelReference, Target } from "./target.ts";
 import { servingAsked } from "../wire/serving.ts";
+import { offeredVendorTools, type ToolUses } from "../wire/vendor-tools.ts";
 import type { ServiceTier } from "../wire/usage.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
 import { otherModels } from "../wire/other-models.ts";
@@ -44,6 +45,8 @@ export interface RequestView {
   readonly tools: readonly string[];
   /** Searches of the vendor's own that the model may run: 0 where none is offered, null where nothing bounds them. */
   readonly webSearches: number | null;
+  /** Other tools of the vendor's that have a fee, and how often the model may use them; none where left out. */
+  readonly vendorTools?: ToolUses | undefined;
   /** How the model is asked to be served; the usual way when left out. */
   readonly serving?: ServiceTier | undefined;
   /** Members by which other models are asked for beside the one that it addresses; none where left out. */
@@ -137,6 +140,9 @@ export class InboundView implements RequestView {
   }
   get webSearches(): number | null {
     return offeredSearches(this.inbound.body);
+  }
+  get vendorTools(): ToolUses {
+    return offeredVendorTools(this.inbound.body);
   }
   get serving(): ServiceTier {
     return servingAsked(this.inbound.body);

@@ -24,6 +24,7 @@ import type { ExternalIdentityTable, IdentityProviderTable, SignOnSessionTable, 
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
 import type { ApprovalTable, HeldAnswerTable } from "./tables/approvals.ts";
 import type { McpServerSnapshotTable, McpServerTable, ServerConfigTable, ToolSessionTable, VirtualServerTable } from "./tables/tools.ts";
+import type { AgentCostClaimTable } from "./tables/agent-costs.ts";
 import type {
   AgentContextTable,
   AgentGrantTable,
@@ -292,6 +293,7 @@ export interface Schema {
   agent_grant_groups: { grant_id: string; group_id: string; tenant_id: string };
   agent_signing_keys: AgentSigningKeyTable;
   agent_tasks: AgentTaskTable;
+  agent_cost_claims: AgentCostClaimTable;
   agent_task_states: AgentTaskStateTable;
   agent_contexts: AgentContextTable;
   agent_push_configs: AgentPushConfigTable;

@@ -18,7 +18,14 @@ export function offeredSearches(body: JsonObject): number | null {
   return most;
 }
 
-const GOOGLE = ["googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval"] as const;
+const GOOGLE = [
+  "googleSearch",
+  "google_search",
+  "googleSearchRetrieval",
+  "google_search_retrieval",
+  "enterpriseWebSearch",
+  "enterprise_web_search",
+] as const;
 
 function wholeIn(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null;

@@ -39,9 +39,11 @@ export function servingAsked(body: { readonly [name: string]: unknown }): Servic
 /** Where a request wants to be processed, as it says it; null where it leaves that to the vendor's settings. */
 export const regionAsked = (body: JsonObject): JsonValue => body.inference_geo ?? null;
 
-/** The usage of an answer in one of OpenAI's formats, whose answers say it beside the usage. */
+/** What an answer in one of OpenAI's formats says of it, beside its usage. */
+export const servingByOpenAi = (tier: unknown): ServiceTier => ({ tier: openAiTier(tier), geo: null });
+
 export function servedByOpenAi(usage: Usage | null, tier: unknown): Usage | null {
-  return served(usage, { tier: openAiTier(tier), geo: null });
+  return served(usage, servingByOpenAi(tier));
 }
 
 /**

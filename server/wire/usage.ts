@@ -1,3 +1,5 @@
+import { addedUses, type ToolUses } from "./vendor-tools.ts";
+
 /** How a provider serves a call, where that may have a price of its own. Null: nobody said. */
 export interface ServiceTier {
   /** As its vendor calls it; `standard` where it is the usual way. */
@@ -33,6 +35,8 @@ export interface Usage {
   readonly videoOutput?: number;
   /** Searches of the vendor's own web search, which have a fee beside the tokens. */
   readonly webSearches?: number;
+  /** Uses of other tools of the vendor's that have a fee. */
+  readonly toolUses?: ToolUses;
   /** Of reranking, by which it is billed where the model's record prices them. */
   readonly searchUnits?: number;
   /** Pictures that came: billed by the tokens told of them, else each by itself, as what was asked for is priced. */
@@ -93,6 +97,7 @@ export function addedUsage(one: Usage, other: Usage): Usage {
     ...sum("imageCacheRead"),
     ...sum("webSearches"),
     ...sum("images"),
+    ...addedUses(one.toolUses, other.toolUses),
     ...(serving && { serving }),
     estimated: one.estimated || other.estimated,
   };

@@ -102,6 +102,19 @@ const imagePrice = z
 const videoPrice = z
   .strictObject({ resolution: token.optional(), usd_per_second: setUnitPrice })
   .meta({ id: "VideoPrice", description: "US dollars for a second of video of a resolution; a missing resolution matches all." });
+const vendorTool = z.enum(["file_search", "code_interpreter", "image_generation", "code_execution", "google_maps"]);
+export type VendorToolName = z.output<typeof vendorTool>;
+const toolPrices = z
+  .array(
+    z
+      .strictObject({ tool: vendorTool, usd_per_thousand: z.number().min(0).max(1_000_000) })
+      .meta({
+        id: "ToolPrice",
+        description: "US dollars for a thousand uses of a tool that the vendor runs; for code, of its containers.",
+      }),
+  )
+  .max(20)
+  .refine((prices) => differ(prices, ({ tool }) => tool), "must name each tool once");
 const seconds = z.number().positive().max(86_400);
 const count = z.number().int().min(1).max(1_000_000_000_000).nullable();
 
@@ -154,6 +167,9 @@ const written = {
   video_output_cost_per_million_tokens: price.optional(),
   image_prices: z.array(imagePrice).max(50).optional().describe("checked before image_cost: the first that matches the request"),
   video_prices: z.array(videoPrice).max(50).optional().describe("checked before video_cost_per_second: the first that matches"),
+  tool_prices: toolPrices
+    .optional()
+    .describe("fees of the vendor's own tools other than web search; a tool that is not listed costs the vendor's usual fee"),
   supported_image_qualities: z.array(token).max(50).optional().describe("empty: no restriction, as in the other two lists"),
   supported_video_resolutions: z.array(token).max(50).optional(),
   supported_video_durations: z.array(seconds).max(50).optional().describe("seconds"),
@@ -254,6 +270,7 @@ export const model = z
     video_output_cost_per_million_tokens: money,
     image_prices: z.array(imagePrice),
     video_prices: z.array(videoPrice),
+    tool_prices: toolPrices,
     supported_image_qualities: z.array(z.string()),
     supported_video_resolutions: z.array(z.string()),
     supported_video_durations: z.array(z.number()),

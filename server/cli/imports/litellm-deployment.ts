@@ -41,6 +41,11 @@ const TOKEN_PRICES = [
   ["cache_read_cost_per_million_tokens", "cache_read_input_token_cost"],
   ["cache_write_cost_per_million_tokens", "cache_creation_input_token_cost"],
 ] as const;
+/** LiteLLM has them for so many uses. */
+const TOOL_PRICES = [
+  ["file_search", "file_search_cost_per_1k_calls", 1_000],
+  ["code_interpreter", "code_interpreter_cost_per_session", 1],
+] as const;
 /** LiteLLM has a price for each of them by a member of its own. */
 const SERVICE_TIERS = ["priority", "flex", "ultrafast"] as const;
 const PRICES_READ = TOKEN_PRICES.flatMap(([, theirs]) => [theirs, ...SERVICE_TIERS.map((tier) => `${theirs}_${tier}`)]);
@@ -64,6 +69,7 @@ const READ = new Set<string>([
   "max_tokens",
   ...PRICES_READ,
   "input_cost_per_query",
+  ...TOOL_PRICES.map(([, theirs]) => theirs),
   "aws_access_key_id",
   "aws_secret_access_key",
   "aws_session_token",
@@ -84,6 +90,7 @@ const READ_INFO = new Set<string>([
   "base_model",
   ...PRICES_READ,
   "input_cost_per_query",
+  ...TOOL_PRICES.map(([, theirs]) => theirs),
   "max_tokens",
   "max_input_tokens",
   "max_output_tokens",
@@ -263,6 +270,11 @@ function settingsOf(params: ConfigEntry, info: ConfigEntry): ConfigEntry {
   if (tiers.length > 0) found["service_tier_prices"] = tiers;
   const query = numberWritten(params["input_cost_per_query"] ?? info["input_cost_per_query"]);
   set("search_unit_cost_per_thousand", query === null ? null : Math.round(query * 1e12) / 1e9);
+  const tools = TOOL_PRICES.flatMap(([tool, theirs, uses]) => {
+    const usd = numberWritten(params[theirs] ?? info[theirs]);
+    return usd === null ? [] : [{ tool, usd_per_thousand: Math.round((usd / uses) * 1e12) / 1e9 }];
+  });
+  if (tools.length > 0) found["tool_prices"] = tools;
   if (typeof info["supports_vision"] === "boolean") found["supports_vision"] = info["supports_vision"];
   if (typeof info["supports_function_calling"] === "boolean") found["supports_tools"] = info["supports_function_calling"];
   if (typeof info["description"] === "string") found["description"] = info["description"];

@@ -184,7 +184,7 @@ test("shares of deployments stay what they are", async () => {
 
 test("an entry that leaves its mode to LiteLLM's list of models has that of its name, or the catalog's", async () => {
   const { of, notes } = await imported(
-    `model_list:\n${["text-embedding-3-small", "whisper-1", "tts-1", "gpt-image-1", "gpt-5"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("ada", "model: openai/our-deployment", "{ base_model: azure/text-embedding-ada-002 }")}${model("ranks", "model: cohere/rerank-v3.5, input_cost_per_query: 0.002")}${model("live", "model: openai/gpt-realtime", "{ mode: realtime }")}`,
+    `model_list:\n${["text-embedding-3-small", "whisper-1", "tts-1", "gpt-image-1", "gpt-5"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("ada", "model: openai/our-deployment", "{ base_model: azure/text-embedding-ada-002 }")}${model("ranks", "model: cohere/rerank-v3.5, input_cost_per_query: 0.002")}${model("tools", "model: openai/gpt-5", "{ file_search_cost_per_1k_calls: 2, code_interpreter_cost_per_session: 0.02 }")}${model("live", "model: openai/gpt-realtime", "{ mode: realtime }")}`,
   );
   expect(of("llms", "modes")).toEqual([
     ["embedding"],
@@ -195,7 +195,13 @@ test("an entry that leaves its mode to LiteLLM's list of models has that of its 
     ["embedding"],
     ["rerank"],
   ]);
-  expect(of("llms", "search_unit_cost_per_thousand").at(-1)).toBe(2);
+  expect(of("llms", "search_unit_cost_per_thousand").filter((cost) => cost !== undefined)).toEqual([2]);
+  expect(of("llms", "tool_prices").filter((prices) => prices !== undefined)).toEqual([
+    [
+      { tool: "file_search", usd_per_thousand: 2 },
+      { tool: "code_interpreter", usd_per_thousand: 20 },
+    ],
+  ]);
   expect(notes).toContain("models of the mode realtime are not served");
 });
 

@@ -89,6 +89,7 @@ test.each(homes.map((home) => [home.name, home] as const))(
       counters: own,
       warming: { policiesOf: () => undefined } as unknown as Warming,
       planOf: () => of,
+      budgetsOf: () => of,
       reservationsOf: () => [held],
       released: () => {},
     });

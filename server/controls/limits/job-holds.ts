@@ -12,6 +12,8 @@ interface JobHoldParts {
   readonly counters: Counters;
   readonly warming: Warming;
   readonly planOf: (scope: GroupScope, model: ModelEntry, at: number, make: typeof nestedPlan) => CallPlan;
+  /** Of what no model serves. */
+  readonly budgetsOf: (scope: GroupScope, at: number) => CallPlan;
   /** What calls hold. */
   readonly reservationsOf: (call: Call) => readonly Reservation[];
   readonly released: (reservation: Reservation) => void;
@@ -47,9 +49,10 @@ export class JobHolds implements JobBudgets {
   }
 
   async hold(id: string, job: BudgetedJob, from: Call | null): Promise<void> {
-    const { planOf, reservationsOf } = this.parts;
-    const { micros, tokens } = job;
-    const plan = nestedInRun(planOf(job.scope, job.model, job.at, nestedPlan), job.rootTaskId, runBounds(from ?? job));
+    const { planOf, budgetsOf, reservationsOf } = this.parts;
+    const { micros, tokens, scope, model, at } = job;
+    const base = model === null ? budgetsOf(scope, at) : planOf(scope, model, at, nestedPlan);
+    const plan = nestedInRun(base, job.rootTaskId, runBounds(from ?? job));
     if (plan.windows.length === 0 && plan.buckets.length === 0) return;
     const ofCall = from === null ? [] : reservationsOf(from);
     const reservation = { id, plan, demand: { tokens, micros, toolCalls: 0 } };

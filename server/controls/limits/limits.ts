@@ -30,7 +30,7 @@ import { Warming } from "./counters/warming.ts";
 import { AdmissionGate } from "./admission/admission-gate.ts";
 import { highestCost, demandOf, worstCaseOfNested } from "./plans/worst-case.ts";
 import { type AgentRoute, modelOf, routeOf, toolsOf, isStoredResult } from "../../road/target.ts";
-import { agentPlan, agentPlanInRun } from "./plans/agent-plan.ts";
+import { agentPlan, agentPlanInRun, budgetPlan } from "./plans/agent-plan.ts";
 import { joinPending } from "./counters/join-pending.ts";
 import { LeftCalls } from "./counters/left-calls.ts";
 
@@ -80,18 +80,16 @@ export class Limits implements RequestControl, CallLimits {
     });
     const reservationsOf = (call: Call) =>
       [this.reservations.get(call), this.suspended.reacquired(call), this.routed.get(call)?.reservation].filter((one) => one != null);
-    const released = this.gate.released.bind(this.gate);
-    this.jobs = new JobHolds({ ...parts, warming, planOf: this.planOf.bind(this), reservationsOf, released });
-    this.toolCallCaps = new ToolCallCaps(this.gate, this.planOf.bind(this));
+    const [planOf, released] = [this.planOf.bind(this), this.gate.released.bind(this.gate)] as const;
+    const budgetsOf = (scope: GroupScope, at: number) =>
+      this.plans.of(scope, "budgets", at, () => this.kept(scope, "budgets", budgetPlan(scope, at)));
+    this.jobs = new JobHolds({ ...parts, warming, planOf, budgetsOf, reservationsOf, released });
+    this.toolCallCaps = new ToolCallCaps(this.gate, planOf);
     const [settle, sealed] = [this.settleHeld.bind(this), this.sealed.bind(this)] as const;
     const { gate, reservations, arrivals, suspended } = this;
-    const planOf = (call: Call, model: ModelEntry) =>
-      nestedInRun(
-        this.planOf(call.scope as GroupScope, model, arrivalOf(call), nestedPlan),
-        call.row.root_task_id ?? null,
-        runBounds(call),
-      );
-    this.left = new LeftCalls({ counters: parts.counters, gate, reservations, arrivals, suspended, settle, sealed, planOf });
+    const planOfLeft = (call: Call, model: ModelEntry) =>
+      nestedInRun(planOf(call.scope as GroupScope, model, arrivalOf(call), nestedPlan), call.row.root_task_id ?? null, runBounds(call));
+    this.left = new LeftCalls({ counters: parts.counters, gate, reservations, arrivals, suspended, settle, sealed, planOf: planOfLeft });
   }
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {

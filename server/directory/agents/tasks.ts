@@ -16,17 +16,23 @@ import {
   tellPushConfigs,
   type ToldStatus,
 } from "../../store/agents/agent-pushes.ts";
+import { claimOwedCost, endCostClaim, returnCostClaim, settleCostClaims } from "../../store/agents/agent-cost-claims.ts";
+import {
+  countTaskCost,
+  type DueCost,
+  noteToldCost,
+  restartTaskCost,
+  resumeTaskCost,
+  takeDueCosts,
+} from "../../store/agents/agent-costs.ts";
 import { keepContext, ownContext } from "../../store/agents/agent-contexts.ts";
 import {
   type AgentTaskInsert,
   type AgentTaskRow,
-  countTaskCost,
   listOwnTasks,
   ownTask,
   pruneTasks,
   putTask,
-  restartTaskCost,
-  resumeTaskCost,
   type StatesAround,
   type TaskKey,
   type TaskListing,
@@ -36,6 +42,7 @@ import { readsAsGood } from "../../store/credentials/credential-reads.ts";
 import type { Database } from "../../store/database.ts";
 import type { TenantTurns } from "../../store/records/tenant-turns.ts";
 
+export type { DueCost } from "../../store/agents/agent-costs.ts";
 export type { AgentTaskRow, TaskKey, TaskScope } from "../../store/agents/agent-tasks.ts";
 
 /** What is told to whom: a token and credentials are opened here only. */
@@ -91,17 +98,45 @@ export class AgentTasks {
   }
 
   /** As `countTaskCost` of the store has it. */
-  countCost(task: TaskKey, told: number, own: number): Promise<number | undefined> {
-    return this.written(task.tenant_id, () => countTaskCost(this.db, task, told, own));
+  countCost(task: TaskKey, told: number, own: number, rowId: string): Promise<number | undefined> {
+    return this.written(task.tenant_id, () => countTaskCost(this.db, task, told, own, rowId));
   }
 
-  restartCost(task: TaskKey): Promise<void> {
+  /** As `restartTaskCost` of the store has it. */
+  restartCost(task: TaskKey): Promise<number> {
     return this.written(task.tenant_id, () => restartTaskCost(this.db, task));
   }
 
   /** As `resumeTaskCost` of the store has it. */
   resumeCost(task: TaskKey, counted: number): Promise<void> {
     return this.written(task.tenant_id, () => resumeTaskCost(this.db, task, counted));
+  }
+
+  /** As `noteToldCost` of the store has it. */
+  noteCost(task: TaskKey, micros: number, afterMs: number): Promise<void> {
+    return this.written(task.tenant_id, () => noteToldCost(this.db, task, micros, afterMs));
+  }
+
+  takeDueCosts(most: number, leaseMs: number): Promise<DueCost[]> {
+    return takeDueCosts(this.db, most, leaseMs);
+  }
+
+  /** As `claimOwedCost` of the store has it. */
+  claimCost(task: TaskKey, rowId: string, micros: number): Promise<boolean> {
+    return claimOwedCost(this.db, task, rowId, micros);
+  }
+
+  endCostClaim(task: TaskKey, rowId: string): Promise<void> {
+    return endCostClaim(this.db, task, rowId);
+  }
+
+  returnCostClaim(task: TaskKey, rowId: string): Promise<void> {
+    return returnCostClaim(this.db, task, rowId);
+  }
+
+  /** As `settleCostClaims` of the store has it. */
+  settleCostClaims(most: number): Promise<void> {
+    return settleCostClaims(this.db, most);
   }
 
   list(scope: TaskScope, listing: TaskListing): ReturnType<typeof listOwnTasks> {

@@ -1,4 +1,4 @@
-import type { ModelUpdate, PriceChange, PriceTier, ServiceTierPrice } from "@gatehouse/contracts/models";
+import type { VendorToolName, ModelUpdate, PriceChange, PriceTier, ServiceTierPrice } from "@gatehouse/contracts/models";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
 import type { ModelPatch, ModelRow } from "../../store/models/models.ts";
 import { serviceTiersAfter } from "./prices.ts";
@@ -40,6 +40,7 @@ export const PRICE_MEMBERS: ReadonlySet<string> = new Set([
   "service_tier_prices",
   "image_prices",
   "video_prices",
+  "tool_prices",
 ]);
 
 /** The columns a body sets; a member it leaves out sets none. */
@@ -61,6 +62,8 @@ export function priceColumns(body: ModelUpdate): ModelPatch {
     patch.video_prices = JSON.stringify(
       body.video_prices.map(({ usd_per_second: usd, ...asked }) => ({ ...asked, second_cost: Math.round(usd * 1e12) })),
     );
+  if (body.tool_prices !== undefined)
+    patch.tool_prices = JSON.stringify(body.tool_prices.map(({ tool, usd_per_thousand: usd }) => ({ tool, cost: Math.round(usd * 1e9) })));
   if (body.price_changes !== undefined) patch.price_changes = JSON.stringify(body.price_changes.map(storedChange));
   return patch;
 }
@@ -97,6 +100,7 @@ export function priceMembers(row: ModelRow) {
     video_output_cost_per_million_tokens: usd(row.video_output_cost),
     image_prices: row.image_prices.map(({ cost, ...asked }) => ({ ...asked, usd: cost / 1e12 })),
     video_prices: row.video_prices.map(({ second_cost: cost, ...asked }) => ({ ...asked, usd_per_second: cost / 1e12 })),
+    tool_prices: row.tool_prices.map(({ tool, cost }) => ({ tool: tool as VendorToolName, usd_per_thousand: cost / 1e9 })),
   };
 }
 

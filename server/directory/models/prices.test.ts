@@ -25,6 +25,7 @@ const BARE = {
   image_cache_read_cost: null,
   video_output_cost: null,
   image_prices: [],
+  tool_prices: [],
   video_prices: [],
 } as unknown as ModelRow;
 

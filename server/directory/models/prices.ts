@@ -1,3 +1,4 @@
+import type { VendorToolName } from "@gatehouse/contracts/models";
 import type { MicroUsd } from "../../kernel/money.ts";
 import type {
   ColumnPrices,
@@ -23,6 +24,8 @@ export interface Prices {
   readonly audioOutput?: MicroUsd | null;
   /** For a million searches of the vendor's own web search; null and absent are unpriced. */
   readonly webSearch?: MicroUsd | null;
+  /** For a million uses of other tools of the vendor's; of those that are left out as `toolPriceOf` has it. */
+  readonly tools?: Readonly<Partial<Record<VendorToolName, MicroUsd>>>;
   /** For a million search units of reranking; null and absent: what it reads is billed as input. */
   readonly searchUnit?: MicroUsd | null;
   /** For a million pictures; null and absent are unpriced. */
@@ -90,6 +93,7 @@ type PriceColumns = Pick<
   | "video_output_cost"
   | "image_prices"
   | "video_prices"
+  | "tool_prices"
 >;
 
 /** The plain price columns of a row. */
@@ -114,6 +118,7 @@ export function pricesOfColumns(row: PriceColumns): Prices {
     videoSecond: row.video_second_cost,
     imagePrices: row.image_prices,
     videoPrices: row.video_prices,
+    ...(row.tool_prices.length > 0 && { tools: Object.fromEntries(row.tool_prices.map(({ tool, cost }) => [tool, cost])) }),
   };
 }
 
@@ -273,6 +278,22 @@ export function imagePriceOf({ imagePrices = [], image = null }: Prices, quality
   const first = imagePrices.find((one) => fits(one.quality, quality, false) && fits(one.size, size, false));
   const any = imagePrices.filter((one) => fits(one.quality, quality, true) && fits(one.size, size, true));
   return first?.cost ?? image ?? dearestOf(any.map(({ cost }) => cost));
+}
+
+/** In micro-dollars for a million, as their vendors publish them: a search, a container of 1 GB, five minutes of one, a prompt. */
+const USUAL_TOOL_PRICES: Readonly<Partial<Record<VendorToolName, MicroUsd>>> = {
+  file_search: 2_500_000_000,
+  code_interpreter: 30_000_000_000,
+  code_execution: 4_170_000_000,
+  google_maps: 25_000_000_000,
+};
+
+/** For a million uses of a vendor's tool: what is set, else what its vendor usually takes. Null: unpriced. */
+export function toolPriceOf(prices: Prices, tool: VendorToolName): MicroUsd | null {
+  const set = prices.tools?.[tool] ?? USUAL_TOOL_PRICES[tool];
+  if (set !== undefined || tool !== "image_generation") return set ?? null;
+  const { imagePrices = [], image = null } = prices;
+  return dearestOf([...imagePrices.map(({ cost }) => cost), ...(image === null ? [] : [image])]);
 }
 
 /** For a million seconds of video; `isResolution`: null where none was asked for. */

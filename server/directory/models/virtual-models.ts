@@ -78,6 +78,7 @@ function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Mod
     video_output_cost_per_million_tokens: null,
     image_prices: [],
     video_prices: [],
+    tool_prices: [],
     supported_image_qualities: [],
     supported_video_resolutions: [],
     supported_video_durations: [],

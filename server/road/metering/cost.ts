@@ -5,12 +5,14 @@ import {
   pricesAt,
   type Prices,
   pricesServed,
+  toolPriceOf,
   videoPriceOf,
 } from "../../directory/models/prices.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
 import { tiersServed } from "../../wire/serving.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
+import type { ToolUses, VendorTool } from "../../wire/vendor-tools.ts";
 import { arrivalOf, type Call } from "../call.ts";
 import { modelOf } from "../target.ts";
 
@@ -47,6 +49,8 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const { audioInput = 0, audioOutput = 0, imageInput = 0, imageOutput = 0, imageCacheRead = 0, videoOutput = 0, webSearches = 0 } = usage;
   if ((input === null && inputTokens(usage) > 0) || (output === null && usage.output > 0)) return null;
   if (webSearches > 0 && prices.webSearch == null) return null;
+  const tools = feesOf(prices, usage.toolUses);
+  if (tools === null) return null;
   const plain = input ?? 0;
   const cached = [
     { tokens: rest(usage.cacheRead, imageCacheRead), pricePerMillion: prices.cacheRead ?? plain },
@@ -64,10 +68,19 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
     { tokens: videoOutput, pricePerMillion: prices.videoOutput ?? output ?? 0 },
     { tokens: audioOutput, pricePerMillion: prices.audioOutput ?? output ?? 0 },
     { tokens: webSearches, pricePerMillion: prices.webSearch ?? 0 },
+    ...tools,
   ]);
   const cachedTokens = usage.cacheRead + cacheWriteTokens(usage);
   if (cachedTokens === 0) return { micros, cacheSavings: null };
   return { micros, cacheSavings: costOf([{ tokens: cachedTokens, pricePerMillion: plain }]) - costOf(cached) };
+}
+
+/** Of tools of the vendor's; null where one has no price. */
+export function feesOf(prices: Prices, uses: ToolUses = {}): { readonly tokens: number; readonly pricePerMillion: MicroUsd }[] | null {
+  const fees = (Object.entries(uses) as [VendorTool, number][])
+    .filter(([, used]) => used > 0)
+    .map(([tool, used]) => ({ tokens: used, pricePerMillion: toolPriceOf(prices, tool) }));
+  return fees.every((fee): fee is { tokens: number; pricePerMillion: MicroUsd } => fee.pricePerMillion !== null) ? fees : null;
 }
 
 /** What is of no kind that has a price of its own. Kinds that come to more than the whole take nothing off what the others cost. */

@@ -44,5 +44,7 @@ export function streamUsage({ codec, inputCharacters, asked, usageOfSending }: S
   if (inputCharacters === null) return plausibleUsage(codec.usage);
   const usage = meteredUsage(codec.usage, inputCharacters, codec.outputLength);
   const gaveNothing = !codec.begun && codec.providerError === null && tellsNothing(usage);
-  return servedAsAsked((gaveNothing ? usageOfSending?.() : null) ?? usage, asked);
+  // Told where the answer begins, it holds for one that never came to its usage.
+  const served = servedAsAsked((gaveNothing ? usageOfSending?.() : null) ?? usage, codec.served);
+  return servedAsAsked(served, asked);
 }

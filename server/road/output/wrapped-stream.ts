@@ -1,6 +1,6 @@
 import { runToEnd, type InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
-import type { Usage } from "../../wire/usage.ts";
+import type { ServiceTier, Usage } from "../../wire/usage.ts";
 
 /** A stream around another one: what is known of the answer is what the inner one knows. */
 export abstract class WrappedStream implements StreamCodec {
@@ -41,6 +41,9 @@ export abstract class WrappedStream implements StreamCodec {
   }
   get usage(): Usage | null {
     return this.inner.usage;
+  }
+  get served(): ServiceTier | undefined {
+    return this.inner.served;
   }
   get outputLength(): number {
     return this.inner.outputLength;

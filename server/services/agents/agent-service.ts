@@ -28,6 +28,7 @@ import { streamMessage, subscribeToTask } from "./stream-task.ts";
 import { cancelTask, getTask, listTasks } from "./task-operations.ts";
 import { isOwnerLetIn, type TaskOwner } from "./task-owner.ts";
 import { TaskWatches } from "./task-watches.ts";
+import { tellUnheardCosts, type UnheardCostParts } from "./unheard-costs.ts";
 import { writeAnswer } from "./write-answer.ts";
 
 /** The agent service as surfaces use it. */
@@ -45,11 +46,14 @@ export interface AgentServiceOptions extends AdmissionParts {
   readonly publicUrl: string | null;
   readonly gatewayOrigins: readonly string[];
   readonly allowPrivate: boolean;
+  readonly calls: UnheardCostParts["calls"];
+  readonly budgets: UnheardCostParts["budgets"];
 }
 
 const STREAMS_CHECKED_MS = 1_000;
 const WATCHED_MS = 2_000;
 const DELIVERED_MS = 1_000;
+const COSTS_TOLD_MS = 1_000;
 const REFRESHED_MS = 60_000;
 const PRUNED_MS = 600_000;
 
@@ -123,6 +127,7 @@ export function openAgents(options: AgentServiceOptions) {
   const jobs: Job[] = [
     { name: "check_agent_streams", everyMs: STREAMS_CHECKED_MS, run: () => streams.check() },
     { name: "watch_agent_tasks", everyMs: WATCHED_MS, run: () => watches.look() },
+    { name: "tell_agent_costs", everyMs: COSTS_TOLD_MS, run: () => tellUnheardCosts({ ...options, tasks }) },
     { name: "deliver_agent_notifications", everyMs: DELIVERED_MS, run: () => deliveries.deliver() },
     { name: "refresh_agent_cards", everyMs: REFRESHED_MS, run: () => refreshCards(directory, discover, log, stopping.signal) },
     { name: "prune_agent_tasks", everyMs: PRUNED_MS, run: () => tasks.prune() },

@@ -69,6 +69,7 @@ export async function keepTask(
     root_task_id: String(call.row.root_task_id),
     depth: Number(call.row.delegation_depth ?? 0),
     protocol_version: request.version,
+    request_id: call.id,
     created_at: new Date(now),
     updated_at: new Date(now),
   };

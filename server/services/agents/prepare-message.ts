@@ -77,8 +77,7 @@ export async function prepareMessage(
   const names = await contextNames(call, route, contextId, parts);
   const passage = await letThrough(call, route, { ...params, message }, parts);
   if (isRefusal(passage)) return passage;
-  const counted = Number(goesOn?.counted_micros ?? 0);
-  if (goesOn !== null && counted > 0) await parts.tasks.restartCost(goesOn);
+  const counted = goesOn === null ? 0 : await parts.tasks.restartCost(goesOn);
   const sent: JsonObject = {
     message: { ...message, ...(names.upstream === null ? {} : { contextId: names.upstream }) },
     ...(Object.keys(configuration).length === 0 ? {} : { configuration }),

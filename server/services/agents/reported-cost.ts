@@ -32,11 +32,8 @@ export class ReportedCost {
   }
 
   async take({ kind, value }: AgentEvent): Promise<void> {
-    const usd = [value, isObject(value.status) && isObject(value.status.message) ? value.status.message : undefined]
-      .map(costIn)
-      .find((one) => one !== null);
-    if (usd == null) return;
-    const micros = microsFromUsd(usd);
+    const micros = costToldIn(value);
+    if (micros === null) return;
     if (kind === "message") return this.put(micros);
     if (this.told?.micros === micros) return;
     this.told = { taskId: String(kind === "task" ? value.id : value.taskId), micros };
@@ -54,7 +51,7 @@ export class ReportedCost {
 
   private async count({ taskId, micros }: { readonly taskId: string; readonly micros: number }): Promise<void> {
     const task = { tenant_id: this.call.identity?.tenantId ?? "", agent_id: this.route.agent.id, id: taskId };
-    const more = await this.parts.tasks.countCost(task, micros, this.own).catch((error: Error) => {
+    const more = await this.parts.tasks.countCost(task, micros, this.own, this.call.id).catch((error: Error) => {
       this.parts.log.warn("agent_cost_not_kept", { call_id: this.call.id, error });
       return undefined;
     });
@@ -69,6 +66,14 @@ export class ReportedCost {
     row.llm_estimated_cost_usd = usdFromMicros(sum - this.shown + micros);
     this.shown = micros;
   }
+}
+
+/** In micro-dollars; null where it tells of none. */
+export function costToldIn(value: JsonObject): number | null {
+  const usd = [value, isObject(value.status) && isObject(value.status.message) ? value.status.message : undefined]
+    .map(costIn)
+    .find((one) => one !== null);
+  return usd == null ? null : microsFromUsd(usd);
 }
 
 function costIn(value: JsonObject | undefined): number | null {

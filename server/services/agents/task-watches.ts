@@ -9,12 +9,13 @@ import type { Gates } from "../../road/gates.ts";
 import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 import { type AgentEvent, INTERRUPTED_STATES, stateOf, statesAround, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
-import type { JsonObject } from "../../kernel/json-value.ts";
+import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { isOwnerGuarded } from "./guarded-owner.ts";
 import { nameAsOwn } from "./own-context.ts";
 import { knownTask, statusTime } from "./own-tasks.ts";
 import { PacedWrites } from "./paced-writes.ts";
 import { queueNotifications } from "./push-configs.ts";
+import { costToldIn } from "./reported-cost.ts";
 import type { TaskOwner } from "./task-owner.ts";
 import { withoutContent } from "./without-content.ts";
 
@@ -62,12 +63,15 @@ const ASKED_AGAIN_MS = { part: 0.1, least: 2_000, most: 60_000 };
 /** Whoever began a task is let in no more: whether they are again is looked at after so long. */
 const LET_IN_AGAIN_MS = 60_000;
 
+/** A row tells what a task cost so long after nobody but the watch heard of it; of one under way that may come to cost more, later. */
+const COST_TOLD_MS = { ended: 5_000, underWay: 600_000 };
+
 const askedAgainMs = (stoodMs: number): number =>
   Math.min(Math.max(ASKED_AGAIN_MS.least, stoodMs * ASKED_AGAIN_MS.part), ASKED_AGAIN_MS.most);
 
 /**
- * Follows tasks that have push subscribers while no client need be connected. One process follows each task, by a lease in the database,
- * and queues events for `PushDeliveries`. Where guardrails or policies look at what agents say to the owner's group, events are queued
+ * Follows tasks that have push subscribers, and tasks in progress that nobody polls, whose cost would otherwise be lost, while no client
+ * need be connected. One process follows each task, by a lease in the database, and queues events for `PushDeliveries`. Where guardrails or policies look at what agents say to the owner's group, events are queued
  * without content: a subscriber asks for the task, and the answer to that call is governed.
  */
 export class TaskWatches {
@@ -184,6 +188,7 @@ export class TaskWatches {
     // A watch goes on for as long as its task does, and what guards may change meanwhile.
     if (watched.folded !== null && (await isOwnerGuarded(row, this.parts)) !== false) watched.folded = null;
     const { folded } = watched;
+    await this.noteCost(row, value);
     nameAsOwn(event, row.context_id, row.id);
     const told: AgentEvent = { kind, value: folded === null ? withoutContent(value) : value };
     folded?.take(told);
@@ -196,6 +201,15 @@ export class TaskWatches {
     watched.said = value;
     await (state === watched.state ? writes.soon() : writes.now());
     return watched.isGone || TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
+  }
+
+  /** Whoever waits for the task hears the same, and counts it first. */
+  private async noteCost(row: AgentTaskRow, value: JsonObject): Promise<void> {
+    const micros = costToldIn(value);
+    if (micros === null) return;
+    const state = isObject(value.status) ? stateOf(value) : "";
+    const stands = TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
+    await this.parts.tasks.noteCost(row, micros, stands ? COST_TOLD_MS.ended : COST_TOLD_MS.underWay);
   }
 
   private async keep(watched: Watched): Promise<void> {

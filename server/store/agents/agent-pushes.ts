@@ -70,15 +70,19 @@ export async function removePushConfig(db: Database, task: TaskKey, id: string):
     .execute();
 }
 
-/** A task somebody is to be told of, with a lease on watching it. */
+/** A task that is watched, with a lease on it. */
 export type WatchedTask = AgentTaskRow;
+
+/** In SQL: whether a task is under way that nobody has asked for in a minute. */
+export const IS_LEFT_ALONE =
+  "state IN ('TASK_STATE_UNSPECIFIED', 'TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING') AND updated_at < now() - interval '1 minute'";
 
 /** By the database's clock, which all processes have in common. */
 const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
 
 /**
  * Takes the watch over tasks that nobody watches, for `leaseMs`: of each tenant one after the other, those that were never watched, or
- * the longest ago, first. One in a state of `ended` is among them as long as its end was not told.
+ * the longest ago, first. Those that somebody is to be told of, and those that are left alone. One in a state of `ended` is among them as long as its end was not told.
  */
 export async function takeWatches(
   db: Database,
@@ -96,7 +100,8 @@ export async function takeWatches(
         FROM agent_tasks w LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
         WHERE (w.watched_until IS NULL OR w.watched_until < now())
           AND (w.state <> ALL(${ended}) OR w.told_digest IS NULL OR w.told_digest NOT LIKE ${`${ENDED}%`})
-          AND EXISTS (SELECT FROM agent_push_configs p WHERE p.tenant_id = w.tenant_id AND p.agent_id = w.agent_id AND p.task_id = w.id)
+          AND (${sql.raw(IS_LEFT_ALONE)} OR EXISTS (
+            SELECT FROM agent_push_configs p WHERE p.tenant_id = w.tenant_id AND p.agent_id = w.agent_id AND p.task_id = w.id))
       ) waiting USING (tenant_id, agent_id, id)
       WHERE (k.watched_until IS NULL OR k.watched_until < now()) AND waiting.turn <= ${mostOfOne}
       ORDER BY waiting.turn, k.watched_until NULLS FIRST LIMIT ${most} FOR UPDATE OF k SKIP LOCKED)

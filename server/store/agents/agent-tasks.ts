@@ -117,51 +117,6 @@ export async function putTask(db: Database | Trx, row: AgentTaskInsert, { earlie
 /** One task of a tenant's at an agent. */
 export type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
-const withKey = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, id });
-
-/**
- * Takes down what an agent told of a task's cost; what that adds to what was counted before, less than nothing where it told
- * whoever counted `own` of it of less than that. Undefined: there is no such task.
- */
-export async function countTaskCost(db: Database, key: TaskKey, told: number, own: number): Promise<number | undefined> {
-  return db.transaction().execute(async (trx) => {
-    const task = await trx
-      .selectFrom("agent_tasks")
-      .select("counted_micros")
-      .where((eb) => eb.and(withKey(key)))
-      .forUpdate()
-      .executeTakeFirst();
-    if (task === undefined) return undefined;
-    const before = Number(task.counted_micros);
-    const counted = Math.max(told, before - own);
-    if (counted !== before)
-      await trx
-        .updateTable("agent_tasks")
-        .set({ counted_micros: counted })
-        .where((eb) => eb.and(withKey(key)))
-        .execute();
-    return counted - before;
-  });
-}
-
-/** What is told from now on is the cost of another message. */
-export async function restartTaskCost(db: Database, key: TaskKey): Promise<void> {
-  await db
-    .updateTable("agent_tasks")
-    .set({ counted_micros: 0 })
-    .where((eb) => eb.and(withKey(key)))
-    .execute();
-}
-
-/** Another message did not get to the agent after all: what it told before is still the cost of the one that was counted. */
-export async function resumeTaskCost(db: Database, key: TaskKey, counted: number): Promise<void> {
-  await db
-    .updateTable("agent_tasks")
-    .set({ counted_micros: sql<number>`greatest(counted_micros, ${counted}::bigint)` })
-    .where((eb) => eb.and(withKey(key)))
-    .execute();
-}
-
 export interface TaskListing {
   readonly contextId: string | null;
   readonly state: string | null;

@@ -11,6 +11,7 @@ export const OWN_CALLS = [
   "knowledge_embedding",
   "video_end",
   "response_end",
+  "task_cost",
 ] as const;
 
 export type OwnCall = (typeof OWN_CALLS)[number];

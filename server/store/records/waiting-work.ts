@@ -1,3 +1,4 @@
+import { IS_LEFT_ALONE } from "../agents/agent-pushes.ts";
 import type { Database } from "../database.ts";
 import { poolOf } from "../database.ts";
 import { prepared } from "../connections/prepared.ts";
@@ -18,7 +19,8 @@ const WAITING = {
   run_replays: "SELECT FROM replay_runs WHERE state IN ('queued', 'running')",
   run_videos: "SELECT FROM video_jobs WHERE settled_at IS NULL",
   sync_knowledge: "SELECT FROM knowledge_connectors WHERE enabled AND due_at <= now()",
-  watch_agent_tasks: "SELECT FROM agent_push_configs",
+  tell_agent_costs: "SELECT FROM agent_tasks WHERE cost_due_at < now() UNION ALL SELECT FROM agent_cost_claims WHERE look_at < now()",
+  watch_agent_tasks: `SELECT FROM agent_push_configs UNION ALL SELECT FROM agent_tasks WHERE ${IS_LEFT_ALONE}`,
   watch_drift: "SELECT FROM ai_systems WHERE lifecycle_state <> 'retired'",
 } as const;
 

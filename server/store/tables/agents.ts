@@ -91,6 +91,10 @@ export interface AgentTaskTable {
   watched_until: NullableStamp;
   told_digest: string | null;
   counted_micros: WithDefault<number>;
+  told_micros: WithDefault<number>;
+  owed_micros: WithDefault<number>;
+  cost_due_at: NullableStamp;
+  request_id: string | null;
 }
 
 export interface AgentTaskStateTable {

@@ -62,6 +62,12 @@ export interface StoredImagePrice {
   readonly cost: number;
 }
 
+/** What a million uses of a tool of the vendor's cost. */
+export interface StoredToolPrice {
+  readonly tool: string;
+  readonly cost: number;
+}
+
 /** What a second of video costs. */
 export interface StoredVideoPrice {
   readonly resolution?: string;
@@ -111,6 +117,7 @@ export interface ModelTable {
   /** Micro-dollars for a million; the first that fits. */
   image_prices: JsonWithDefault<StoredImagePrice[]>;
   video_prices: JsonWithDefault<StoredVideoPrice[]>;
+  tool_prices: JsonWithDefault<StoredToolPrice[]>;
   supported_image_qualities: WithDefault<string[]>;
   supported_video_resolutions: WithDefault<string[]>;
   supported_video_durations: WithDefault<number[]>;

@@ -103,14 +103,15 @@ class KeptStream extends ResponsesStream {
 
   /**
    * What was used of one that did not come to its end: of one in the background where nobody could find it again, of every other where
-   * there are searches in it, whose fee an estimate from texts leaves out.
+   * its vendor's tools were used, whose fee an estimate from texts leaves out.
    */
   override get usage(): Usage | null {
     const told = super.usage;
     const { searches } = this;
+    const { told: uses } = this.uses;
     const { background, inputCharacters } = this.inbound;
-    if (told !== null || (background ? this.state.kept === true : searches === 0)) return told;
-    return { ...estimated(inputCharacters, this.outputLength), ...(searches > 0 && { webSearches: searches }) };
+    if (told !== null || (background ? this.state.kept === true : searches === 0 && uses.toolUses === undefined)) return told;
+    return { ...estimated(inputCharacters, this.outputLength), ...(searches > 0 && { webSearches: searches }), ...uses };
   }
 }
 

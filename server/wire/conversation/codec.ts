@@ -5,6 +5,7 @@ import type { CacheQuestion } from "./question.ts";
 import type { ConversationEvent, ConversationReply, ProviderFault } from "./reply.ts";
 import type { ConversationRequest, Feature } from "./request.ts";
 import type { SentSettings } from "../sent-settings.ts";
+import type { ServiceTier } from "../usage.ts";
 
 /** The formats in which a conversation with a model is written on a wire. */
 export type ConversationFormat = "chat" | "responses" | "completions" | "messages" | "gemini" | "converse";
@@ -57,8 +58,9 @@ export interface StreamReader {
   push(piece: Uint8Array): ConversationEvent[];
   /** Call once the provider closed its stream. `complete` is false when the answer had not ended. */
   end(): { readonly events: readonly ConversationEvent[]; readonly complete: boolean };
-  /** As in `StreamCodec`. */
+  /** As in `StreamCodec`, as the next. */
   readonly closed?: boolean;
+  readonly served?: ServiceTier | undefined;
 }
 
 export interface StreamWriter {

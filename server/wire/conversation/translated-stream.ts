@@ -1,5 +1,5 @@
 import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
-import { type Usage, withOutputSince } from "../usage.ts";
+import { type ServiceTier, type Usage, withOutputSince } from "../usage.ts";
 import { FrameTooLarge } from "../streams/stream-bounds.ts";
 import type { StreamReader, StreamWriter } from "./codec.ts";
 import type { ConversationEvent } from "./reply.ts";
@@ -47,6 +47,10 @@ export class TranslatedStream implements StreamCodec {
   /** Some vendors tell at the start what they do at the end, as far as it is known: what a torn answer said since is estimated. */
   get usage(): Usage | null {
     return this.told === null || this.stopped ? this.told : withOutputSince(this.told, this.outputLength - this.lengthTold);
+  }
+
+  get served(): ServiceTier | undefined {
+    return this.reader.served;
   }
 
   /** After an error nothing more is said, however much is sent. */

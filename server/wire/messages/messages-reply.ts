@@ -1,6 +1,7 @@
 import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { tellsFailure } from "../openai/reply-object.ts";
 import type { Usage } from "../usage.ts";
+import { codeRun, runsCode } from "../vendor-tools.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** What governance reads of a whole message; null when the bytes are no JSON object, or tell of a failure. */
@@ -14,7 +15,9 @@ export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; out
   if (!isObject(body) || tellsFailure(body, "content")) return null;
   let outputCharacters = 0;
   if (Array.isArray(body.content)) for (const block of body.content) outputCharacters += blockLength(block);
-  return { usage: readMessagesUsage(body.usage), outputCharacters };
+  const usage = readMessagesUsage(body.usage);
+  const ran = Array.isArray(body.content) && body.content.some(runsCode);
+  return { usage: usage === null ? null : { ...usage, ...codeRun(body.usage, ran) }, outputCharacters };
 }
 
 function blockLength(block: JsonValue): number {

@@ -4,6 +4,7 @@ import { type FrameReader, lengthUnder, PassingFrames } from "../streams/passing
 import { frameData, isWholeEvent } from "../streams/sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
 import { type Usage, withOutputSince } from "../usage.ts";
+import { codeRun, runsCode } from "../vendor-tools.ts";
 import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 
 const decoder = new TextDecoder();
@@ -23,12 +24,14 @@ export class MessagesStream implements StreamCodec, FrameReader {
   private finished = false;
   /** That the vendor was seen to begin. Its usage tells of them at the end. */
   private searches = 0;
+  private ranCode = false;
   begun = false;
   outputLength = 0;
   providerError: string | null = null;
 
   get usage(): Usage | null {
-    const told = readMessagesUsage(this.counts);
+    const counted = readMessagesUsage(this.counts);
+    const told = counted === null ? null : { ...counted, ...codeRun(this.counts ?? undefined, this.ranCode) };
     // The start tells of the first token only; the rest is told at the end, which a torn answer has not.
     if (told === null || this.finished) return told;
     const since = withOutputSince(told, this.outputLength);
@@ -81,6 +84,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
         this.begun ||= !isObject(event.content_block) || !OPENED_EMPTY.has(event.content_block.type);
         if (isObject(event.content_block) && event.content_block.type === "server_tool_use" && event.content_block.name === "web_search")
           this.searches++;
+        this.ranCode ||= runsCode(event.content_block);
         return true;
       case "content_block_delta":
         this.begun = true;

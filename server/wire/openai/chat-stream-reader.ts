@@ -5,7 +5,8 @@ import { CandidateReader } from "./chat-candidate-reader.ts";
 import { EventReader } from "./event-reader.ts";
 import { readOpenAiFault, statusOfFault } from "./fault.ts";
 import { filledOf, objectOf, objectsOf, wholeOf } from "./loose-fields.ts";
-import { servedByOpenAi } from "../serving.ts";
+import { servedByOpenAi, servingByOpenAi } from "../serving.ts";
+import type { ServiceTier } from "../usage.ts";
 import { readChatUsage } from "./usage.ts";
 
 /** The chunks of a streamed chat completion, of OpenAI or of a server that resembles it. */
@@ -14,6 +15,10 @@ export class ChatStreamReader extends EventReader {
   private id: string | null = null;
   private tier: unknown = null;
   private started = false;
+
+  get served(): ServiceTier {
+    return servingByOpenAi(this.tier);
+  }
 
   protected read(chunk: JsonObject): void {
     const error = objectOf(chunk.error) ?? (filledOf(chunk.error) === null && chunk.object !== "error" ? null : chunk);

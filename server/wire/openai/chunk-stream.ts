@@ -1,15 +1,16 @@
 import { concat } from "../streams/adjoining-bytes.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../streams/passing-frames.ts";
-import { servedByOpenAi } from "../serving.ts";
+import { servedByOpenAi, servingByOpenAi } from "../serving.ts";
 import { frameData, isWholeEvent } from "../streams/sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
-import type { Usage } from "../usage.ts";
+import type { ServiceTier, Usage } from "../usage.ts";
 import { filledOf, wholeOf } from "./loose-fields.ts";
 import { readChatUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
 /** All that governance acts on stands in one of these members, or is the closing frame. */
 const TELLING = /"error"|"tool_calls"|"reasoning|"(?:usage|finish_reason)"\s*:\s*(?!null|\s)|\[DONE\]|\r/;
+const TIER = /"service_tier"\s*:\s*"([\w.-]{1,50})"/;
 const decoder = new TextDecoder();
 
 export interface ChunkStreamOptions {
@@ -19,6 +20,8 @@ export interface ChunkStreamOptions {
   /** How many characters of the text, all choices together, are the prompt once more; 0 when not said. */
   readonly echoed?: number;
 }
+
+type Chunk = { readonly x_groq?: { readonly usage?: unknown } | null } & Readonly<Record<string, unknown>>;
 
 /** One choice of a chunk, in whatever this endpoint puts into it. */
 export type Choice = Readonly<Record<string, unknown>>;
@@ -55,6 +58,10 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
 
   get usage(): Usage | null {
     return servedByOpenAi(this.told, this.tier);
+  }
+
+  get served(): ServiceTier {
+    return servingByOpenAi(this.tier);
   }
 
   get outputLength(): number {
@@ -96,6 +103,8 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
 
   note(text: string): boolean {
     const length = lengthUnder(this.textMember, text);
+    // Told in the first chunk, which may come together with those behind it.
+    if (length > 0 && !this.begun) this.tier ??= TIER.exec(text)?.[1] ?? null;
     this.length += length;
     this.begun ||= length > 0;
     return length > 0;
@@ -116,25 +125,15 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       return true;
     }
     if (typeof chunk !== "object" || chunk === null) return true;
-    const { choices, error, object, message, x_groq, service_tier } = chunk as {
-      choices?: unknown;
-      error?: unknown;
-      object?: unknown;
-      message?: unknown;
-      x_groq?: { usage?: unknown } | null;
-      service_tier?: unknown;
-    };
-    if (error !== undefined && error !== null) {
+    const { choices, error, object, message, x_groq, usage: said, service_tier } = chunk as Chunk;
+    const fault = error ?? (object === "error" ? { message } : null);
+    if (fault !== null) {
       this.providerError =
-        typeof error === "string" ? error : String((error as { message?: unknown }).message ?? "the provider reported an error");
-      return true;
-    }
-    if (object === "error") {
-      this.providerError = String(message ?? "the provider reported an error");
+        typeof fault === "string" ? fault : String((fault as { message?: unknown }).message ?? "the provider reported an error");
       return true;
     }
     this.tier = service_tier ?? this.tier;
-    const usage = (chunk as { usage?: unknown }).usage ?? x_groq?.usage;
+    const usage = said ?? x_groq?.usage;
     if (usage !== undefined && usage !== null) this.told = readChatUsage(usage) ?? this.told;
     if (!Array.isArray(choices)) return true;
     for (const [place, choice] of (choices as (Choice | null)[]).entries()) {

@@ -5,7 +5,9 @@ import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../streams/passing-frames.ts";
 import { frameData, isWholeEvent } from "../streams/sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
-import type { Usage } from "../usage.ts";
+import { servingByOpenAi } from "../serving.ts";
+import type { ServiceTier, Usage } from "../usage.ts";
+import { ResponseToolUses } from "../vendor-tools.ts";
 import { isWebSearch, usageOfResponse } from "./usage.ts";
 
 const decoder = new TextDecoder();
@@ -26,8 +28,10 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   private readonly closing: Uint8Array[] = [];
   private finished = false;
   private found: Usage | null = null;
+  private tier: unknown = null;
   /** Items that were whole before the response was, by whose end its usage is told. */
   protected searches = 0;
+  protected readonly uses = new ResponseToolUses();
   outputLength = 0;
   begun = false;
   providerError: string | null = null;
@@ -48,6 +52,10 @@ export class ResponsesStream implements StreamCodec, FrameReader {
 
   get usage(): Usage | null {
     return this.found;
+  }
+
+  get served(): ServiceTier {
+    return servingByOpenAi(this.tier);
   }
 
   get closed(): boolean {
@@ -100,6 +108,8 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     const response = objectOf(event.response);
     if (response !== null) {
       this.told(response);
+      this.uses.asked(response);
+      this.tier = response.service_tier ?? this.tier;
       if (this.metered) this.found = usageOfResponse(response) ?? this.found;
     }
     switch (type) {
@@ -128,7 +138,9 @@ export class ResponsesStream implements StreamCodec, FrameReader {
         } else if (type.endsWith(".done")) this.begun = true;
         if (type === "response.output_item.done") {
           this.noteSeals(sealsIn([event.item ?? null]));
-          if (isWebSearch(objectOf(event.item) ?? {})) this.searches++;
+          const item = objectOf(event.item) ?? {};
+          if (isWebSearch(item)) this.searches++;
+          this.uses.item(item);
         }
     }
   }

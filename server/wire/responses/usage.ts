@@ -1,13 +1,21 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { servedByOpenAi } from "../serving.ts";
+import { ResponseToolUses } from "../vendor-tools.ts";
 import { plausibleUsage, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
 
-/** Of a whole response: its `usage` member, and the searches among its output. Null when it tells none. */
+/** Of a whole response: its `usage` member, and what of its vendor's tools its output used. Null when it tells none. */
 export function usageOfResponse(response: JsonObject): Usage | null {
   const usage = servedByOpenAi(readResponsesUsage(response.usage), response.service_tier);
-  const webSearches = [...objectsOf(response.output).filter(([item]) => isWebSearch(item))].length;
-  return usage === null || webSearches === 0 ? usage : { ...usage, webSearches };
+  if (usage === null) return null;
+  const uses = new ResponseToolUses();
+  uses.asked(response);
+  let webSearches = 0;
+  for (const [item] of objectsOf(response.output)) {
+    uses.item(item);
+    if (isWebSearch(item)) webSearches++;
+  }
+  return { ...usage, ...(webSearches > 0 && { webSearches }), ...uses.told };
 }
 
 /** Whether an item of an output is a search of the vendor's own, and not a look at what one found. */

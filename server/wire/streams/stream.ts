@@ -1,5 +1,5 @@
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { Usage } from "../usage.ts";
+import type { ServiceTier, Usage } from "../usage.ts";
 
 /** Bytes to hand on now; null when there are none. */
 export type StreamPiece = Uint8Array | null;
@@ -29,6 +29,8 @@ export interface StreamCodec {
   readonly begun: boolean;
   /** As the provider told it; null when it never did. */
   readonly usage: Usage | null;
+  /** How it is served, where the provider said so apart from its usage. */
+  readonly served?: ServiceTier | undefined;
   /** Rough length of the output seen, for an estimate when the stream ends before its usage. */
   readonly outputLength: number;
   /** What the provider itself reported as an error inside the stream. */

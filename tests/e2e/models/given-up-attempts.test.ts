@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { rowOf, serveModels } from "../../support/worlds/admin.ts";
 import { fakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { type RawUpstream, startRawUpstream } from "../../support/vendors/raw-upstream.ts";
@@ -37,6 +38,9 @@ const vendor = fakeVendor(({ body }) => {
   return Response.json({ id: "c", object: "chat.completion", choices: [{ index: 0, message, finish_reason: "stop" }], usage });
 });
 
+/** Reads a request and hangs up. */
+const resets = createServer((socket) => socket.on("data", () => socket.resetAndDestroy()));
+
 let world: World;
 let hanging: RawUpstream;
 let key: string;
@@ -65,14 +69,22 @@ beforeAll(async () => {
     { name: "hangs-up", provider: "hanging", ...PRICED, routing_group_id: "only-hangs-up" },
     { name: "first", model_name: "silent", ...PRICED, routing_group_id: "then-serves", routing_weight: 5 },
     { name: "second", model_name: "serves", ...PRICED, routing_group_id: "then-serves", routing_weight: 1 },
+    { name: "resets", ...PRICED, api_key: "k", base_url: `http://127.0.0.1:${await listening(resets)}/v1` },
+    { name: "refuses", ...PRICED, api_key: "k", base_url: "http://127.0.0.1:1/v1" },
     { name: "gone", model_name: "halves", ...PRICED },
   ]));
 });
 afterAll(async () => {
+  resets.close();
   await vendor.stop();
   await hanging.stop();
   await world.end();
 });
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
 
 async function rowFor(model: string, stream: boolean) {
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
@@ -93,6 +105,8 @@ test.each([
   ["gone", false, "upstream_interrupted"],
   // It had the whole request: a balancer between may have given up on an answer that is billed all the same.
   ["only-hangs-up", false, "upstream_interrupted"],
+  ["resets", false, "upstream_interrupted"],
+  ["resets", true, "upstream_interrupted"],
 ])("what %s was sent is metered, as an estimate (streamed: %p)", async (model, stream, error_type) => {
   const row = await rowFor(model, stream);
   expect(row).toMatchObject({ success: false, error_type, llm_prompt_tokens: 1_000, llm_completion_tokens: 0, tags: ["usage_estimated"] });
@@ -115,4 +129,10 @@ test("an attempt that took too long costs beside the one that served", async () 
     tags: ["usage_estimated"],
   });
   expect(row.llm_estimated_cost_usd).toBe(SENT + 0.5);
+});
+
+test("an attempt that reached nobody costs nothing", async () => {
+  const row = await rowFor("refuses", false);
+  expect(row).toMatchObject({ success: false, error_type: "upstream_unreachable" });
+  expect(row.llm_estimated_cost_usd ?? 0).toBe(0);
 });

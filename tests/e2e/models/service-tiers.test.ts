@@ -74,6 +74,14 @@ function answerOf({ path, body }: VendorRequest): Response {
     ]);
   }
   const usage = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 };
+  if (body.includes("breaks off")) {
+    const begun = { id: "c1", object: "chat.completion.chunk", created: 1, model: "m", ...tier };
+    const text = { ...begun, service_tier: undefined, choices: [{ index: 0, delta: { content: "Yes" }, finish_reason: null }] };
+    const first = { ...begun, choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }] };
+    return new Response([first, text].map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  }
   const chunk = { id: "c1", object: "chat.completion.chunk", created: 1, model: "m", ...tier };
   if (streamed)
     return events([
@@ -183,6 +191,20 @@ test.each([
   const row = await rowOf(world.admin, { id });
   expect(row.llm_estimated_cost_usd).toBeCloseTo(USUAL * factor, 9);
   expect(row.custom_metadata?.service_tier ?? null).toBe(tier);
+});
+
+test.each([
+  ["in its own format", CHAT, chat("gpt", null, STREAM)],
+  ["in another format", MESSAGES, { ...message(null, STREAM), model: "gpt" }],
+])("a stream that breaks off costs what the tier does that its first chunk told: %s", async (_name, path, body) => {
+  const costs = [];
+  for (const told of ["default", "priority"]) {
+    const { id } = await ask(path, { ...body, messages: [{ role: "user", content: `breaks off told:${told} ${"x".repeat(4_000)}` }] });
+    const row = await rowOf(world.admin, { id });
+    expect([row.error_type, row.tags]).toEqual(["upstream_interrupted", ["usage_estimated"]]);
+    costs.push(row.llm_estimated_cost_usd);
+  }
+  expect(costs[1] / costs[0]).toBeCloseTo(2.5, 2);
 });
 
 async function teamWith(daily_limit_usd: number): Promise<string> {

@@ -3,6 +3,7 @@ import { PERSONAL } from "../../../server/store/ledger/unhashed.ts";
 /** What becomes of a person's data in each table when they are erased. A table or column that is not here fails. */
 export const WHOLE_ROWS_GO = [
   "agent_contexts",
+  "agent_cost_claims",
   "agent_push_configs",
   "agent_push_deliveries",
   "agent_task_states",

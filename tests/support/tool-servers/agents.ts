@@ -48,11 +48,12 @@ interface Publisher {
 }
 
 interface Held {
+  /** Until it is let go on the next time. */
   readonly released: Promise<void>;
   isCancelled(taskId: string): boolean;
 }
 
-/** `complete X`, `message X`, `ask`, `count N`, `hold X`, `fail`, `cost N`, `spend N`, `echo`: see each. */
+/** `complete X`, `message X`, `ask`, `count N`, `hold X`, `fail`, `cost N`, `spend N`, `pay N`, `echo`: see each. */
 async function act(text: string, taskId: string, isNew: boolean, publish: Publisher, held: Held): Promise<void> {
   const [verb, ...rest] = text.split(" ");
   const said = rest.join(" ");
@@ -69,6 +70,11 @@ async function act(text: string, taskId: string, isNew: boolean, publish: Publis
     await held.released;
     publish.status("TASK_STATE_WORKING", "Nearly done.", { cost_usd: Number(said) / 2 });
     return publish.status("TASK_STATE_COMPLETED", "Done.", { cost_usd: Number(said) });
+  }
+  if (verb === "pay") {
+    publish.status("TASK_STATE_WORKING", "Paid.", { cost_usd: Number(said) });
+    await held.released;
+    return publish.status("TASK_STATE_COMPLETED");
   }
   if (verb === "cost") return publish.status("TASK_STATE_COMPLETED", "Done.", { cost_usd: Number(said) });
   publish.status("TASK_STATE_WORKING");

@@ -57,8 +57,7 @@ export function prepareAdmission(
     outputCeiling: rules.maxOutputTokens,
   });
   const worst = writes ? bounded : ofMedia(model, view, bounded);
-  if (any(({ needsPrice }) => needsPrice) && highestCost(model, worst) === null)
-    return unpricedRefusal(model, highestCost(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
+  if (any(({ needsPrice }) => needsPrice) && highestCost(model, worst) === null) return unpricedRefusal(model, unpricedPart(model, worst));
   return {
     id: call.id,
     call,
@@ -71,6 +70,12 @@ export function prepareAdmission(
     demand: demandOf(model, worst, worst.outputTokens),
     ahead: null,
   };
+}
+
+/** What of a call that is too dear to tell has no price; undefined: its tokens. */
+function unpricedPart(model: ModelEntry, worst: WorstCase): string | undefined {
+  if (highestCost(model, { ...worst, searches: 0, tools: {} }) === null) return undefined;
+  return highestCost(model, { ...worst, tools: {} }) === null ? "a search" : "the vendor's own tools";
 }
 
 /** What came, with what the gateway put into it. */

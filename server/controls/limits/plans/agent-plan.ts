@@ -19,6 +19,11 @@ export function agentPlan(
   return withBudgets(toolPlan(scope, agent, principal, at), scope, at);
 }
 
+/** What is held to the budgets of the group and of every group above it, and to nothing else: what an agent's task cost. */
+export function budgetPlan(scope: GroupScope, at: number): CallPlan {
+  return withBudgets({ tenantId: scope.tenant.id, scopes: [], windows: [], buckets: [], needsPrice: false, needsBound: false }, scope, at);
+}
+
 /** The plan with what its run may cost. */
 export function agentPlanInRun(plan: CallPlan, call: Call): CallPlan {
   const bounds = runBounds(call);

@@ -1,6 +1,7 @@
 import { type DatedPrices, imagePriceOf, type Prices, pricesServed, videoPriceOf } from "../../../directory/models/prices.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../../kernel/money.ts";
+import { feesOf } from "../../../road/metering/cost.ts";
 import { billedVideoSeconds, billedVideoTokens } from "../../../road/metering/video-billing.ts";
 import type { RequestView } from "../../../road/view.ts";
 import { TOKENS_OF_SHOWN } from "../../../wire/images/picture-tokens.ts";
@@ -8,6 +9,7 @@ import type { AskedVideo, Pictures } from "../../../wire/media-asked.ts";
 import type { Reranking } from "../../../wire/rerank/reranking.ts";
 import { TOKENS_OF_HEARD_SECOND } from "../../../wire/transcriptions/transcript-usage.ts";
 import { tiersServed } from "../../../wire/serving.ts";
+import type { ToolUses } from "../../../wire/vendor-tools.ts";
 import type { ServiceTier } from "../../../wire/usage.ts";
 import { isSameResolution } from "../../../wire/videos/resolution.ts";
 import type { Demand } from "../counters/counters.ts";
@@ -28,6 +30,8 @@ export interface WorstCase {
   readonly outputTokens: number;
   /** Of the vendor's own web search, for a fee each. Where the request bounds them not at all there is no worst case: one is counted. */
   readonly searches: number;
+  /** Uses of other tools of the vendor's, likewise; none when left out. */
+  readonly tools?: ToolUses;
   /** Pictures, which a price for each may be set for; none when left out. */
   readonly images?: number;
   readonly imagesAsked?: Pictures["asked"];
@@ -152,6 +156,7 @@ export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds
     inputBytes: inputTokens,
     outputTokens: each * view.candidates,
     searches: view.webSearches ?? 1,
+    ...(view.vendorTools && { tools: view.vendorTools }),
     serving: view.serving,
     outputIsOurs: view.unbounded !== true && view.maxTokens === null,
     outputMustBeSet: view.unbounded !== true && known.length === 0,
@@ -166,7 +171,7 @@ type Dear = Pick<
   WorstCase,
   "at" | "serving" | "inputTokens" | "outputTokens" | "searches" | "images" | "imagesAsked" | "spokenCharacters"
 > &
-  Pick<WorstCase, "searchUnits" | "audioSeconds" | "videoSeconds" | "videoResolution">;
+  Pick<WorstCase, "tools" | "searchUnits" | "audioSeconds" | "videoSeconds" | "videoResolution">;
 
 const most = (prices: readonly (number | null | undefined)[]): number | null =>
   prices.reduce<number | null>((dear, price) => (price == null ? dear : Math.max(dear ?? 0, price)), null);
@@ -194,6 +199,7 @@ export function highestCost(
     inputTokens,
     outputTokens,
     searches,
+    tools,
     images = 0,
     imagesAsked,
     videoSeconds = 0,
@@ -227,7 +233,10 @@ export function highestCost(
     if (each.length > 0 && (of.input === null || of.output === null)) continue;
     if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0) || (of.webSearch == null && searches > 0))
       return null;
+    const fees = feesOf(of, tools);
+    if (fees === null) return null;
     const cost = costOf([
+      ...fees,
       {
         tokens: inputTokens,
         pricePerMillion:

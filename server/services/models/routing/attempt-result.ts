@@ -9,6 +9,6 @@ export interface FailedAttempt {
   readonly usage: Usage | null;
   /** The provider's own, whatever the caller is told; null when none arrived. */
   readonly status: number | null;
-  /** Whether its provider was at work on it when it broke off or took too long, and bills what it was sent. */
+  /** Whether its provider may have been at work on it when it broke off or took too long, and bills what it was sent. */
   readonly left?: true;
 }

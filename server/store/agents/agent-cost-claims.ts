@@ -1,0 +1,125 @@
+import { sql, type Updateable } from "kysely";
+import type { AgentTaskRow, TaskKey } from "./agent-tasks.ts";
+import type { Database, Trx } from "../database.ts";
+import type { AgentTaskTable } from "../tables/agents.ts";
+
+export const withKey = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, id });
+const ofTask = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, task_id: id });
+
+/** By the database's clock, which all processes have in common. */
+export const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
+
+/** A row is looked for again after so long, until it is known to be there. */
+const LOOKED_AGAIN_MS = 30_000;
+/** How long a row is waited for that a process was about to write when it died: as long as it may take to come back with its journal. */
+const WAITED_FOR_MS = 24 * 3_600_000;
+
+export const lockedCost = (db: Database | Trx, key: TaskKey) =>
+  db
+    .selectFrom("agent_tasks")
+    .select(["counted_micros", "told_micros", "owed_micros"])
+    .where((eb) => eb.and(withKey(key)))
+    .forUpdate()
+    .executeTakeFirst();
+
+export const changeCost = (
+  trx: Trx,
+  key: TaskKey,
+  change: Pick<Updateable<AgentTaskTable>, "counted_micros" | "told_micros" | "owed_micros" | "cost_due_at">,
+) =>
+  trx
+    .updateTable("agent_tasks")
+    .set(change)
+    .where((eb) => eb.and(withKey(key)))
+    .execute();
+
+export const claimCost = (trx: Trx, key: TaskKey, rowId: string, micros: number) =>
+  trx
+    .insertInto("agent_cost_claims")
+    .values({ ...ofTask(key), row_id: rowId, micros, look_at: inMs(LOOKED_AGAIN_MS) })
+    .onConflict((conflict) =>
+      conflict.columns(["tenant_id", "agent_id", "task_id", "row_id"]).doUpdateSet({ micros, claimed_at: sql<Date>`now()` }),
+    )
+    .execute();
+
+/** What no row tells yet of what a task cost. */
+export const uncountedMicros = (task: Pick<AgentTaskRow, "counted_micros" | "told_micros" | "owed_micros">): number =>
+  Number(task.owed_micros) + Math.max(0, Number(task.told_micros) - Number(task.counted_micros));
+
+/** Names the row that tells so much of what no row tells yet. False where that is another sum by now. */
+export async function claimOwedCost(db: Database, key: TaskKey, rowId: string, micros: number): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const task = await lockedCost(trx, key);
+    if (task === undefined || uncountedMicros(task) !== micros) return false;
+    await changeCost(trx, key, {
+      counted_micros: Math.max(Number(task.counted_micros), Number(task.told_micros)),
+      owed_micros: 0,
+      cost_due_at: null,
+    });
+    await claimCost(trx, key, rowId, micros);
+    return true;
+  });
+}
+
+/** A row is there that tells its part. */
+export async function endCostClaim(db: Database, key: TaskKey, rowId: string): Promise<void> {
+  await db
+    .deleteFrom("agent_cost_claims")
+    .where((eb) => eb.and(ofTask(key)))
+    .where("row_id", "=", rowId)
+    .execute();
+}
+
+/** A row that tells nothing, and never will: another one has to. */
+export async function returnCostClaim(db: Database, key: TaskKey, rowId: string): Promise<void> {
+  await db.transaction().execute((trx) => giveBack(trx, { ...ofTask(key), row_id: rowId }));
+}
+
+async function giveBack(
+  trx: Trx,
+  claim: { readonly tenant_id: string; readonly agent_id: string; readonly task_id: string; readonly row_id: string },
+): Promise<void> {
+  await sql`
+    WITH returned AS (
+      DELETE FROM agent_cost_claims
+      WHERE tenant_id = ${claim.tenant_id} AND agent_id = ${claim.agent_id} AND task_id = ${claim.task_id} AND row_id = ${claim.row_id}
+      RETURNING tenant_id, agent_id, task_id, micros)
+    UPDATE agent_tasks t SET owed_micros = t.owed_micros + r.micros, cost_due_at = now()
+    FROM returned r WHERE t.tenant_id = r.tenant_id AND t.agent_id = r.agent_id AND t.id = r.task_id`.execute(trx);
+}
+
+/**
+ * Looks what became of rows that were to tell a part of a task's cost. One that is there and tells of a cost is done with; what one
+ * without was to tell, written for a process that died, is due again.
+ */
+export async function settleCostClaims(db: Database, most: number): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{
+      tenant_id: string;
+      agent_id: string;
+      task_id: string;
+      row_id: string;
+      is_there: boolean;
+      tells: boolean;
+      is_lost: boolean;
+    }>`
+      WITH due AS MATERIALIZED (
+        SELECT * FROM agent_cost_claims WHERE look_at < now() ORDER BY look_at LIMIT ${most} FOR UPDATE SKIP LOCKED)
+      SELECT due.tenant_id, due.agent_id, due.task_id, due.row_id, a.id IS NOT NULL AS is_there, a.llm_estimated_cost_usd IS NOT NULL AS tells,
+        due.claimed_at < now() - ${WAITED_FOR_MS} * interval '1 millisecond' AS is_lost
+      FROM due LEFT JOIN audit_rows a ON a.tenant_id = due.tenant_id AND a.id = due.row_id`.execute(trx);
+    for (const { is_there: isThere, tells, is_lost: isLost, ...claim } of rows)
+      if (tells)
+        await trx
+          .deleteFrom("agent_cost_claims")
+          .where((eb) => eb.and(claim))
+          .execute();
+      else if (isThere || isLost) await giveBack(trx, claim);
+      else
+        await trx
+          .updateTable("agent_cost_claims")
+          .set({ look_at: inMs(LOOKED_AGAIN_MS) })
+          .where((eb) => eb.and(claim))
+          .execute();
+  });
+}

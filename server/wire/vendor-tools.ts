@@ -1,0 +1,84 @@
+import { isObject, type JsonObject, type JsonValue } from "../kernel/json-value.ts";
+
+/** Tools that vendors run themselves and bill for beside tokens, in their own words; their web searches are counted by themselves. */
+export type VendorTool = "file_search" | "code_interpreter" | "image_generation" | "code_execution" | "google_maps";
+
+/** How often each was used. Of what runs code, containers: one of more memory is as many as it is dearer. */
+export type ToolUses = Readonly<Partial<Record<VendorTool, number>>>;
+
+const BY_CALL: ReadonlySet<unknown> = new Set(["file_search", "image_generation"]);
+const GIGABYTES = /^([1-9]\d{0,2})g$/;
+
+/** How many of the smallest container one of the memory that a request asks for costs as much as. */
+function containersOf(tool: JsonObject): number {
+  const memory =
+    isObject(tool.container) && typeof tool.container.memory_limit === "string" ? GIGABYTES.exec(tool.container.memory_limit) : null;
+  return Math.max(1, Number(memory?.[1] ?? 1));
+}
+
+const toolsIn = (tools: JsonValue | undefined): JsonObject[] => (Array.isArray(tools) ? tools : [tools]).filter((one) => isObject(one));
+
+/** The most that a request lets the model use of them; of what nothing bounds, one use. Reads the request of any format. */
+export function offeredVendorTools(body: JsonObject): ToolUses {
+  const most: Partial<Record<VendorTool, number>> = {};
+  const bound = body.max_tool_calls;
+  const calls = typeof bound === "number" && Number.isInteger(bound) && bound >= 0 ? bound : 1;
+  for (const tool of toolsIn(body.tools)) {
+    const { type } = tool;
+    if (BY_CALL.has(type)) most[type as "file_search" | "image_generation"] = calls;
+    if (type === "code_interpreter") most.code_interpreter = Math.max(most.code_interpreter ?? 0, containersOf(tool));
+    if (typeof type === "string" && type.startsWith("code_execution")) most.code_execution = 1;
+    if (isObject(tool.googleMaps) || isObject(tool.google_maps)) most.google_maps = 1;
+  }
+  return most;
+}
+
+/** What of its vendor's tools a response used, as its items tell. */
+export class ResponseToolUses {
+  private searched = 0;
+  private drawn = 0;
+  private memory = 1;
+  private readonly containers = new Set<string>();
+
+  /** The response itself, whole or as far as it came: what it was asked with. */
+  asked(response: JsonObject): void {
+    for (const tool of toolsIn(response.tools))
+      if (tool.type === "code_interpreter") this.memory = Math.max(this.memory, containersOf(tool));
+  }
+
+  item(item: JsonObject): void {
+    if (item.type === "file_search_call") this.searched++;
+    if (item.type === "code_interpreter_call") this.containers.add(typeof item.container_id === "string" ? item.container_id : "");
+    if (item.type === "image_generation_call" && typeof item.result === "string" && item.result !== "") this.drawn++;
+  }
+
+  /** Nothing where none was used. */
+  get told(): { readonly toolUses?: ToolUses } {
+    const uses: Partial<Record<VendorTool, number>> = {
+      ...(this.searched > 0 && { file_search: this.searched }),
+      ...(this.drawn > 0 && { image_generation: this.drawn }),
+      ...(this.containers.size > 0 && { code_interpreter: this.containers.size * this.memory }),
+    };
+    return Object.keys(uses).length === 0 ? {} : { toolUses: uses };
+  }
+}
+
+/** Whether a block of a message begins to run code: Anthropic bills the container, and none beside its web tools. */
+export function runsCode(block: JsonValue | undefined): boolean {
+  return isObject(block) && block.type === "server_tool_use" && typeof block.name === "string" && block.name.endsWith("code_execution");
+}
+
+/** The fee of a message's container, by its usage: none where the message used web tools. */
+export function codeRun(usage: JsonValue | undefined, ran: boolean): { readonly toolUses?: ToolUses } {
+  const tools = isObject(usage) && isObject(usage.server_tool_use) ? usage.server_tool_use : {};
+  const isFree = Number(tools.web_search_requests ?? 0) + Number(tools.web_fetch_requests ?? 0) > 0;
+  return ran && !isFree ? { toolUses: { code_execution: 1 } } : {};
+}
+
+/** Of two answers together. */
+export function addedUses(one: ToolUses | undefined, other: ToolUses | undefined): { readonly toolUses?: ToolUses } {
+  if (one === undefined || other === undefined) return one === undefined && other === undefined ? {} : { toolUses: { ...one, ...other } };
+  const sum: Partial<Record<VendorTool, number>> = { ...one };
+  for (const [tool, uses] of Object.entries(other) as [VendorTool, number][]) sum[tool] = (sum[tool] ?? 0) + uses;
+  return { toolUses: sum };
+}
