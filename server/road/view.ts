@@ -68,10 +68,10 @@ export interface RequestView {
   /** Of a call that may be given passages of knowledge bases; none where left out. */
   readonly knowledge?: AskedKnowledge | undefined;
   /**
-   * Says in the place of everything that it was withheld, to whoever waits for it; null where a guardrail that blocks
-   * ends the call.
+   * Takes out what a guardrail blocked where the rest has to go on all the same, and gives the tag that says so on the row; null where
+   * a guardrail that blocks ends the call.
    */
-  readonly withhold: (() => void) | null;
+  readonly withhold: (() => string) | null;
 }
 
 /** A request in a vendor's format, as controls see it. */

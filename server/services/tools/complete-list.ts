@@ -6,6 +6,7 @@ import type { Call } from "../../road/call.ts";
 import { memberText } from "../../wire/mcp/rpc.ts";
 import { allPages, type ListPage } from "./all-pages.ts";
 import { forwardRequest } from "./forward-request.ts";
+import { definitionsIn, messageGate } from "./answer-gate.ts";
 import type { Relay } from "./relay.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
@@ -31,7 +32,7 @@ export function completeList(
         dialect: server.dialect ?? "handshake",
         sender,
         session: null,
-        gate: async () => null,
+        gate: (text) => messageGate(call, text, parts, definitionsIn(method)),
         edit: () => null,
       },
       parts,

@@ -1,17 +1,20 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import { bridgedErrorCode, handshakeResult, statelessResult } from "../../wire/mcp/bridge.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import { isObject } from "../../wire/document.ts";
 import { edited, errorMember, memberText, resultText } from "../../wire/mcp/rpc.ts";
 import type { Asked } from "./exchange.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
-/** What the caller may have of an answer: through the gate, with the caller's id and in its dialect. */
-export async function gated(request: ForwardedRequest, exchange: Asked, final: UpstreamMessage): Promise<string | Refusal> {
-  const { result } = final.value;
-  const verdict = result === undefined ? null : await request.gate(final.text, result);
-  if (verdict === null) return answerText(request, exchange, final);
-  return typeof verdict === "string" ? answerText(request, exchange, { text: verdict, value: JSON.parse(verdict) as JsonObject }) : verdict;
+/** What the caller may have of an answer, through the gate. `said`: what it comes to; the answer itself where null. */
+export async function gated(
+  request: ForwardedRequest,
+  exchange: Asked,
+  final: UpstreamMessage,
+  said: string | null,
+): Promise<string | Refusal> {
+  const text = said ?? (await answerText(request, exchange, final));
+  return (await request.gate(text, final.value.result)) ?? text;
 }
 
 /** The answer with the caller's id and in the caller's dialect. */

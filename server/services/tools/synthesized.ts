@@ -8,11 +8,13 @@ import { DEFAULT_LOG_LEVEL, isLogLevel } from "../../wire/mcp/log-levels.ts";
 import { errorText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { type Answer, ownAnswer } from "../../road/answer.ts";
+import { definitionsIn, messageGate } from "./answer-gate.ts";
 import { takesEvents } from "./answer-in-stream.ts";
 import { callerSession } from "./caller-session.ts";
 import { deliverClientAnswer } from "./client-answers.ts";
 import { initializedSession } from "./initialized-session.ts";
 import { subscriptionStream, sessionStream } from "./listen.ts";
+import { lookedAtChanges } from "./looked-at-changes.ts";
 import { acceptedAnswer, type Relay, relayAnswer, wholeAnswer, wholeRelayAnswer } from "./relay.ts";
 import { cancellableRequest, cancelRequest } from "./cancellation.ts";
 import { subscribed, unnoted } from "./session-notes.ts";
@@ -27,10 +29,16 @@ export async function serveSynthesized(
   server: SynthesizedServer,
   parts: ToolParts,
 ): Promise<Answer | Refusal> {
-  return request.envelope === null ? serveHandshake(call, request, server, parts) : serveStateless(call, request, server);
+  const told = { ...server, changes: lookedAtChanges(call, server.changes, parts) };
+  return request.envelope === null ? serveHandshake(call, request, told, parts) : serveStateless(call, request, told, parts);
 }
 
-async function serveStateless(call: Call, { message, envelope }: ToolRequest, server: SynthesizedServer): Promise<Answer | Refusal> {
+async function serveStateless(
+  call: Call,
+  { message, envelope }: ToolRequest,
+  server: SynthesizedServer,
+  parts: ToolParts,
+): Promise<Answer | Refusal> {
   if (message === null || envelope === null) return refuse("method_not_allowed", undefined, { headers: { allow: "POST" } });
   if (envelope.version !== STATELESS_VERSION)
     return refuse("rpc_unsupported_version", undefined, { extra: { supported: [STATELESS_VERSION], requested: envelope.version } });
@@ -46,7 +54,9 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
       cacheScope: "private",
       _meta: { [META.serverInfo]: server.info },
     };
-    return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
+    const text = resultText(id, JSON.stringify(result));
+    const said = (await messageGate(call, text, parts, definitionsIn(message.method))) ?? text;
+    return typeof said === "string" ? wholeAnswer(call, said, "stateless") : said;
   }
   if (isHandshakeOnly(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
   const sender: McpSender = {
