@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import type { RpcMessage } from "../../wire/mcp/rpc.ts";
 import { collectSlots, exactAt, memberNameSlot } from "./argument-slots.ts";
-import { isPlainName, metaTexts } from "./request-texts.ts";
+import { isProtocolMember, metaTexts } from "./request-texts.ts";
 
 /** Names and values of the protocol itself in what a caller answers: they say nothing, and none of them may be another. */
 const OWN_WORDS = new Set([
@@ -55,7 +55,7 @@ export function answerTexts({ kind, params, document }: RpcMessage, slots: TextS
   if (!isObject(inputResponses)) return collectSlots(params, "inputResponses", slots, changed, exact);
   for (const name of Object.keys(inputResponses)) {
     answered(inputResponses, name, slots, changed, exactAt(exact, name));
-    if (!isPlainName(name)) slots.push(memberNameSlot(inputResponses, name, changed));
+    if (!isProtocolMember(name)) slots.push(memberNameSlot(inputResponses, name, changed));
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import { lookedAt } from "./looked-at.ts";
+import { lookedAtMessage } from "./looked-at-message.ts";
 import { isObject } from "../../wire/document.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
@@ -77,7 +77,7 @@ async function* untilFinal(
   // Questions the caller has not answered yet, by the ids the server gave them.
   const questions = new Map<string, { readonly id: string; readonly over: AbortController }>();
   let answeredAt = 0;
-  const look = async (message: UpstreamMessage) => (isUnheard(request, message) ? null : lookedAt(call, exchange, message, parts));
+  const look = async (message: UpstreamMessage) => (isUnheard(request, message) ? null : lookedAtMessage(call, exchange, message, parts));
   for (;;) {
     // Not `for await`: an exchange that is held must not be closed by leaving the loop.
     const next = await withinSilence(exchange, request.server.timeoutMs, () =>

@@ -13,8 +13,9 @@ export function lookedAtChanges(call: Call, open: OpenChanges, parts: Pick<ToolP
   const looked = new WeakMap<JsonObject, Promise<JsonObject | null>>();
   const look = async (message: JsonObject) => {
     const text = JSON.stringify(message);
-    const told = await toldText(call, text, parts);
-    return told === null || told === text ? (told === null ? null : message) : exactMessage(told, JSON.parse(told) as JsonObject);
+    const said = await toldText(call, text, parts);
+    if (said === null) return null;
+    return said === text ? message : exactMessage(said, JSON.parse(said) as JsonObject);
   };
   async function* told(notifications: AsyncGenerator<JsonObject, void>): AsyncGenerator<JsonObject, void> {
     for await (const message of notifications) {

@@ -143,22 +143,15 @@ export async function passThrough(
     const read = await answerInStream(call, response, id, server.timeoutMs);
     return isRefusal(read) ? read : whole(call, read, { ...answered, "content-type": "application/json" }, edit, awaited, parts);
   }
-  /** A stateless server may not ask, nor be answered. */
-  const answerServer = async (asked: RpcId) => {
-    if (request.envelope !== null) return;
-    const said = { ...headers, ...JSON_AND_EVENTS };
-    const abort = new AbortController();
+  // A stateless server may not ask, nor be answered.
+  const respond = async (said: string) => {
     const told = await parts.send({
-      url,
-      method: "POST",
-      headers: said,
-      abort,
-      timeoutMs: server.timeoutMs,
-      body: errorText(asked, QUESTION_WITHHELD),
+      ...{ url, method: "POST", headers: { ...headers, ...JSON_AND_EVENTS }, body: said },
+      ...{ abort: new AbortController(), timeoutMs: server.timeoutMs },
     });
     if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
   };
-  const told = toldBy(call, answerServer, parts);
+  const told = toldBy(call, request.envelope === null ? respond : null, parts);
   return stream(call, id, judgedStream(response.body, edit, told), answered, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
 }
 
@@ -193,12 +186,12 @@ function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: Tool
 }
 
 /** What a server says beside its answers, as the caller may have it; null where nobody looks. */
-function toldBy(call: Call, answerServer: (asked: RpcId) => Promise<void>, parts: ToolParts): JudgeTold | null {
+function toldBy(call: Call, respond: ((said: string) => Promise<void>) | null, parts: ToolParts): JudgeTold | null {
   if (!parts.gates.looksAt(call, "mcp_output")) return null;
   return async ({ text, value }) => {
     const said = await toldText(call, text, parts, value !== null);
-    const id = said === null && typeof value?.method === "string" ? idIn(memberText(text, "id"), value.id) : null;
-    if (id !== null) await answerServer(id);
+    const question = said === null && typeof value?.method === "string" ? idIn(memberText(text, "id"), value.id) : null;
+    if (question !== null) await respond?.(errorText(question, QUESTION_WITHHELD));
     return said;
   };
 }

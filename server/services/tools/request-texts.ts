@@ -78,7 +78,7 @@ const META_HANDLES: ReadonlySet<string> = new Set([
 ]);
 /** Names that whoever wrote a protocol may have given, those of extensions included. */
 const PLAIN_NAME = /^[\w.$:/-]{1,128}$/;
-export const isPlainName = (name: string): boolean => PLAIN_NAME.test(name);
+export const isProtocolMember = (name: string): boolean => PLAIN_NAME.test(name);
 /** What every message has, and what is looked at by itself. */
 const FRAME: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
 
@@ -86,7 +86,7 @@ type Holder = Record<string, JsonValue | undefined> | JsonValue[];
 type Changed = () => void;
 
 /** What the audit row says of a request by itself. */
-export type Told = "mcp_method" | "mcp_request_id" | "mcp_capability_name" | "endpoint";
+type Told = "mcp_method" | "mcp_request_id" | "mcp_capability_name" | "endpoint";
 /** Takes it from there. */
 export type Forget = (told: Told) => void;
 
@@ -160,7 +160,7 @@ export function metaTexts(holder: Holder, key: string | number, slots: TextSlot[
       const member = value[name];
       if (META_HANDLES.has(name) && typeof member === "string" && !hasWords(member)) continue;
       metaTexts(value, name, slots, changed, exactAt(exact, name));
-      if (!isPlainName(name)) slots.push(aside(memberNameSlot(value, name, changed)));
+      if (!isProtocolMember(name)) slots.push(aside(memberNameSlot(value, name, changed)));
     }
   else if (!(typeof key === "string" && META_HANDLES.has(key) && typeof value === "number")) {
     const found: TextSlot[] = [];

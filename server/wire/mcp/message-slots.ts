@@ -1,6 +1,6 @@
 import type { TextSlot } from "../inbound.ts";
 import { distinctNames } from "../json-leaves.ts";
-import { type Except, type Place, replaceMessageTexts } from "./message-texts.ts";
+import { type Except, type MessagePlace, replaceMessageTexts } from "./message-texts.ts";
 
 /**
  * A message of a tool server with its texts, each replaceable in place; the rest keeps its exact spelling. The texts that a tool
@@ -18,7 +18,7 @@ export class MessageSlots {
   constructor(message: string, except?: Except) {
     this.message = message;
     this.except = except;
-    const places: Place[] = [];
+    const places: MessagePlace[] = [];
     replaceMessageTexts(
       message,
       (text, place) => {
@@ -33,7 +33,7 @@ export class MessageSlots {
     this.slots = [...slots.filter((_, at) => places[at] === "block"), ...slots.filter((_, at) => places[at] !== "block")];
   }
 
-  private slotAt(at: number, place: Place): TextSlot {
+  private slotAt(at: number, place: MessagePlace): TextSlot {
     const { said } = this;
     return {
       role: "tool",

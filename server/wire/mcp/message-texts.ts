@@ -9,7 +9,7 @@ import { afterNumber, startsNumber, wholeDigits } from "../json-numbers.ts";
  * What stands in a message: `block`, a text that a tool answered as one block among others; `name`, what a member is called; `aside`,
  * what a program says of itself and of where something is; any other text.
  */
-export type Place = "block" | "name" | "aside" | "text";
+export type MessagePlace = "block" | "name" | "aside" | "text";
 
 /**
  * Members whose values are the protocol's own words, bytes, times, or what a program gave out and gets back as it is: one of them is
@@ -152,7 +152,11 @@ function changedFile(encoded: string, change: (text: string) => string): string 
  * Writes a message of a tool server anew with its texts as `change` gives them; what `change` leaves as it is keeps its
  * exact spelling. A member that stands twice is looked at twice. The text must already have parsed as JSON.
  */
-export function replaceMessageTexts(message: string, change: (text: string, place: Place) => string, except: Except = NOTHING): string {
+export function replaceMessageTexts(
+  message: string,
+  change: (text: string, place: MessagePlace) => string,
+  except: Except = NOTHING,
+): string {
   const respelled = new Respelled(message);
   const path = new Path(except);
   const value = (start: number, end: number) => {

@@ -10,7 +10,7 @@ import type { UpstreamMessage } from "./upstream-messages.ts";
  * What a server says before its answer, as the caller may have it; null where it is withheld. A server that asked something is told
  * so, and goes on without.
  */
-export async function lookedAt(
+export async function lookedAtMessage(
   call: Call,
   exchange: Pick<Asked, "respond">,
   message: UpstreamMessage,
