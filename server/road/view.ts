@@ -6,6 +6,7 @@ import { servingAsked } from "../wire/serving.ts";
 import type { ServiceTier } from "../wire/usage.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
 import { otherModels } from "../wire/other-models.ts";
+import { vendorIds, vendorTemplates } from "../wire/vendor-ids.ts";
 import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
 /**
@@ -48,6 +49,10 @@ export interface RequestView {
   readonly serving?: ServiceTier | undefined;
   /** Members by which other models are asked for beside the one that it addresses; none where left out. */
   readonly otherModels?: readonly string[];
+  /** Places that name what the vendor keeps in its account; none where left out. */
+  readonly vendorIds?: readonly string[];
+  /** Members by which the vendor puts in instructions and tools that it keeps; none where left out. */
+  readonly vendorTemplates?: readonly string[];
   removeTools(names: ReadonlySet<string>): void;
   /** The instruction text (system prompt), joined; null when there is none. */
   readonly instructions: string | null;
@@ -143,6 +148,12 @@ export class InboundView implements RequestView {
   }
   get otherModels(): readonly string[] {
     return otherModels(this.inbound.body);
+  }
+  get vendorIds(): readonly string[] {
+    return vendorIds(this.inbound.body);
+  }
+  get vendorTemplates(): readonly string[] {
+    return vendorTemplates(this.inbound.body);
   }
   removeTools(names: ReadonlySet<string>): void {
     this.inbound.removeTools(names);

@@ -160,6 +160,28 @@ describe("parameter governance", () => {
     }
   });
 
+  test("what a provider keeps is refused where it may bring tools, and all of it where several share its account", async () => {
+    const [ruled, sharing, free] = [await team("kept-ruled"), await team("kept-sharing"), await team("kept-free")];
+    await patch(ruled.id, "llm-global-governance", { governance: { tool_use: { blocked_tools: ["shell"] } } });
+    expect((await patch(sharing.id, "llm-global-governance", { governance: { tool_use: { vendor_ids: "refuse" } } })).status).toBe(200);
+    const ask = async (key: string, members: object) => {
+      const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/responses`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": key },
+        body: JSON.stringify({ model: "fake-1", input: "hi", ...members }),
+      });
+      const { error } = (await reply.json()) as { error?: { code: string; fields?: { field: string }[] } };
+      return [reply.status, error?.code, error?.fields?.[0]?.field];
+    };
+    const refused = (field: string) => [400, "parameter_rejected", field];
+    const [template, store] = [{ prompt: { id: "pmpt_1" } }, { tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }] }];
+    expect(await ask(ruled.key, template)).toEqual(refused("prompt"));
+    expect((await ask(ruled.key, store))[0]).toBe(200);
+    expect(await ask(sharing.key, template)).toEqual(refused("prompt"));
+    expect(await ask(sharing.key, store)).toEqual(refused("tools[0].vector_store_ids"));
+    expect((await ask(free.key, store))[0]).toBe(200);
+  });
+
   test("rejects, adds mandatory fragments, bans patterns", async () => {
     const a = await team("reject-a");
     const governance = {
