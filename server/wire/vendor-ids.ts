@@ -38,7 +38,7 @@ function visit(holder: JsonObject, place: string, fields: string[]): void {
     const field = place === "" ? name : `${place}.${name}`;
     const folding = folded(name);
     if (DATA.has(folding) || (isTool && name === "input")) continue;
-    if (names(folding, value, holder)) fields.push(field);
+    if (isVendorId(folding, value, holder)) fields.push(field);
     else if (Array.isArray(value)) visitAll(value, field, fields);
     else if (isObject(value)) visit(value, field, fields);
   }
@@ -50,7 +50,7 @@ function visitAll(list: readonly JsonValue[], place: string, fields: string[]): 
     else if (isObject(item)) visit(item, `${place}[${at}]`, fields);
 }
 
-function names(folding: string, value: JsonValue | undefined, holder: JsonObject): boolean {
+function isVendorId(folding: string, value: JsonValue | undefined, holder: JsonObject): boolean {
   if (IDS.has(folding) && (Array.isArray(value) ? value.some(isFilled) : isFilled(value))) return true;
   if (WITH_ID.has(folding) && isObject(value) && isFilled(value.id)) return true;
   if (FILE_ADDRESS.has(folding)) return typeof value === "string" && value !== "" && !PUBLIC.test(value);

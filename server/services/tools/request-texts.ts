@@ -7,64 +7,8 @@ import { META } from "../../wire/mcp/dialect.ts";
 import type { RpcMessage } from "../../wire/mcp/rpc.ts";
 import { hasWords } from "../../wire/other-texts.ts";
 import { collectSlots, exactAt, memberNameSlot } from "./argument-slots.ts";
+import { type ParamMembers, OF_EVERY_REQUEST, OWN_PARAMS, type ParamReading } from "./own-params.ts";
 
-/**
- * How a member of the protocol is looked at. A handle (`handle`) is what a program gave out and gets back as it is, or one of the
- * protocol's own words: it is looked at where it has words in it. What a thing is called by (`name`), or where it is (`address`), cannot
- * be said differently, so it is refused where it would have to be. `aside` is what a program says of itself.
- */
-type Reading = "handle" | "name" | "address" | "aside" | "text";
-type Members = Readonly<Record<string, Reading>>;
-
-const CURSOR = { cursor: "handle" } as const;
-const NAME = { name: "name" } as const;
-const URI = { uri: "address" } as const;
-const TASK = { taskId: "handle" } as const;
-
-/** The members that the protocol has in the params of a method, and in those of them that are objects. All else is whoever asks'. */
-const OWN: Readonly<Record<string, Readonly<Record<string, Reading | Members>>>> = {
-  initialize: { protocolVersion: "handle", capabilities: "aside", clientInfo: "aside" },
-  "tools/list": CURSOR,
-  "tools/call": NAME,
-  "prompts/list": CURSOR,
-  "prompts/get": NAME,
-  "resources/list": CURSOR,
-  "resources/templates/list": CURSOR,
-  "resources/read": URI,
-  "resources/subscribe": URI,
-  "resources/unsubscribe": URI,
-  "resources/directory/read": { ...URI, ...CURSOR },
-  "skills/list": CURSOR,
-  "skills/get": URI,
-  "completion/complete": {
-    ref: { type: "handle", name: "name", title: "text", uri: "address" },
-    argument: { name: "name", value: "text" },
-    context: { arguments: "text" },
-  },
-  ping: {},
-  "server/discover": {},
-  "logging/setLevel": { level: "handle" },
-  "subscriptions/listen": {
-    notifications: {
-      toolsListChanged: "handle",
-      promptsListChanged: "handle",
-      resourcesListChanged: "handle",
-      resourceSubscriptions: "address",
-      taskIds: "handle",
-    },
-    resourceSubscriptions: "address",
-  },
-  "tasks/list": CURSOR,
-  "tasks/get": TASK,
-  "tasks/result": TASK,
-  "tasks/update": TASK,
-  "tasks/cancel": TASK,
-  "notifications/initialized": {},
-  "notifications/roots/list_changed": {},
-  "notifications/cancelled": { requestId: "handle", reason: "aside" },
-  "notifications/progress": { progressToken: "handle", progress: "handle", total: "handle", message: "text" },
-};
-const OF_EVERY: Readonly<Record<string, Reading | Members>> = { _meta: "aside", task: { ttl: "handle" }, requestState: "handle" };
 /** Looked at by themselves: they are answers. */
 const ANSWERS = "inputResponses";
 /** What the protocol has in `_meta`. */
@@ -106,14 +50,14 @@ export function messageTexts({ kind, id, method, params, document }: RpcMessage,
   }
   if (typeof id === "string" && hasWords(id)) slots.push(fixedSlot("fixed_text", id, () => forget("mcp_request_id")));
   if (method === null) return;
-  if (!Object.hasOwn(OWN, method)) slots.push(fixedSlot("fixed_name", method, () => forget("mcp_method")));
+  if (!Object.hasOwn(OWN_PARAMS, method)) slots.push(fixedSlot("fixed_name", method, () => forget("mcp_method")));
   const look: Look = { slots, changed: () => document.touch("params"), forget: () => forget("mcp_capability_name") };
   paramTexts(method, params, look, exactReading(document.memberText("params") ?? ""));
 }
 
 function paramTexts(method: string, params: JsonObject, look: Look, exact: unknown): void {
   const { slots, changed } = look;
-  const own = { ...OF_EVERY, ...ownEntry(OWN, method) };
+  const own = { ...OF_EVERY_REQUEST, ...ownEntry(OWN_PARAMS, method) };
   for (const key of Object.keys(params)) {
     if (key === ANSWERS) continue;
     const known = ownEntry(own, key);
@@ -127,7 +71,7 @@ function paramTexts(method: string, params: JsonObject, look: Look, exact: unkno
   }
 }
 
-function members(known: Members, holder: JsonObject, look: Look, exact: unknown): void {
+function members(known: ParamMembers, holder: JsonObject, look: Look, exact: unknown): void {
   const { slots, changed } = look;
   for (const name of Object.keys(holder)) {
     const reading = ownEntry(known, name);
@@ -139,7 +83,7 @@ function members(known: Members, holder: JsonObject, look: Look, exact: unknown)
   }
 }
 
-function read(reading: Reading, holder: Holder, key: string | number, look: Look, exact: unknown): void {
+function read(reading: ParamReading, holder: Holder, key: string | number, look: Look, exact: unknown): void {
   const { slots, changed, forget } = look;
   const value = (holder as Record<string | number, JsonValue | undefined>)[key];
   if (reading === "aside") return metaTexts(holder, key, slots, changed, exact);

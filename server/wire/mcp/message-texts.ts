@@ -3,6 +3,7 @@ import { hasWords } from "../other-texts.ts";
 import { base64Readers, isReadAsText } from "../text-file.ts";
 import { Respelled, jsonStringAt } from "../json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
+import { ADDRESS_MEMBERS, ASIDE_MEMBERS, FREE_DATA_OF, FREE_MEMBER, MEMBER_NAME, NAMED_MEMBERS, PLAIN_MEMBERS } from "./message-members.ts";
 import { afterNumber, startsNumber, wholeDigits } from "../json-numbers.ts";
 
 /**
@@ -11,56 +12,6 @@ import { afterNumber, startsNumber, wholeDigits } from "../json-numbers.ts";
  */
 export type MessagePlace = "block" | "name" | "aside" | "text";
 
-/**
- * Members whose values are the protocol's own words, bytes, times, or what a program gave out and gets back as it is: one of them is
- * looked at where it has words in it.
- */
-const PLAIN = new Set([
-  "jsonrpc",
-  "id",
-  "type",
-  "role",
-  "method",
-  "mode",
-  "mimeType",
-  "format",
-  "data",
-  "blob",
-  "resultType",
-  "requestState",
-  "taskId",
-  "status",
-  "level",
-  "createdAt",
-  "lastUpdatedAt",
-  "lastModified",
-  "cacheScope",
-  "nextCursor",
-  "progressToken",
-  "elicitationId",
-  "toolUseId",
-  "protocolVersion",
-  "supportedVersions",
-  "audience",
-  "theme",
-  "sizes",
-  "io.modelcontextprotocol/protocolVersion",
-  "io.modelcontextprotocol/subscriptionId",
-  "traceparent",
-  "tracestate",
-]);
-/** Where something is: it is read as whoever goes there decodes it. */
-const ADDRESSES = new Set(["uri", "url", "uriTemplate", "websiteUrl", "src", "resourceUri", "resourceSubscriptions"]);
-/** Members whose own members are named by whoever writes the message, be it by one of those names. */
-const NAMED = new Set(["properties", "$defs", "inputRequests", "inputResponses"]);
-/** What a tool gives as data of its own: there a name or a whole number may say as much as a text. */
-const FREE = "structuredContent";
-/** Where the protocol has room for data of any kind: what is logged, and what is told of an error. */
-const FREE_DATA = new Set(["params", "error"]);
-/** Names that whoever wrote a protocol may have given, those of extensions included. */
-const PLAIN_NAME = /^[\w.$:/-]{1,128}$/;
-/** What a program says of itself. */
-const ASIDE = new Set(["_meta", "annotations", "icons", "serverInfo", "clientInfo", "capabilities"]);
 /** Parts of a result that are looked at by themselves. */
 export type Except = ReadonlySet<string>;
 const NOTHING: Except = new Set();
@@ -98,11 +49,11 @@ class Path {
     if (this.levels.length === 2) {
       const parent = this.levels[0]?.name ?? "";
       if (parent === "result" && this.except.has(name)) return "skipped";
-      if (name === "data" && FREE_DATA.has(parent)) return "free";
+      if (name === "data" && FREE_DATA_OF.has(parent)) return "free";
     }
     if (named) return "text";
-    if (name === FREE) return "free";
-    return PLAIN.has(name) ? "plain" : ADDRESSES.has(name) ? "address" : "text";
+    if (name === FREE_MEMBER) return "free";
+    return PLAIN_MEMBERS.has(name) ? "plain" : ADDRESS_MEMBERS.has(name) ? "address" : "text";
   }
 
   get aside(): boolean {
@@ -117,8 +68,8 @@ class Path {
       object,
       // Where the protocol has a word or an address, an object is nothing that it knows.
       kind: object && (kind === "plain" || kind === "address") ? "text" : kind,
-      named: level?.named === false && name !== null && NAMED.has(name),
-      aside: this.aside || (level?.named !== true && name !== null && ASIDE.has(name)),
+      named: level?.named === false && name !== null && NAMED_MEMBERS.has(name),
+      aside: this.aside || (level?.named !== true && name !== null && ASIDE_MEMBERS.has(name)),
       name: null,
     };
     this.levels.push(this.level);
@@ -180,7 +131,7 @@ export function replaceMessageTexts(
       end = afterString(message, at);
       if (level?.object === true && level.name === null) {
         level.name = jsonStringAt(message, at, end);
-        if (level.kind === "free" || (level.kind !== "skipped" && !PLAIN_NAME.test(level.name)))
+        if (level.kind === "free" || (level.kind !== "skipped" && !MEMBER_NAME.test(level.name)))
           respelled.say(at, end, level.name, change(level.name, "name"));
       } else value(at, end);
     } else if (startsNumber(code)) {
