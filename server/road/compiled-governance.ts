@@ -13,6 +13,8 @@ export interface Governance {
   /** Null: all. */
   readonly allowedTools: ReadonlySet<string> | null;
   readonly blockedTools: ReadonlySet<string>;
+  /** Whether a request may name nothing that a vendor keeps. */
+  readonly refusesVendorIds: boolean;
   readonly maxToolCalls: number | null;
   readonly prepend: readonly string[];
   readonly append: readonly string[];
@@ -36,6 +38,7 @@ export function compileGovernance(fields: Fields): Governance {
     toolMode: (fields.get("tool_use.mode") as Governance["toolMode"] | undefined) ?? "allow",
     allowedTools: allowed === undefined ? null : new Set(allowed),
     blockedTools: new Set(list("tool_use.blocked_tools")),
+    refusesVendorIds: fields.get("tool_use.vendor_ids") === "refuse",
     maxToolCalls: number("tool_use.max_tool_calls_per_request"),
     prepend,
     append,

@@ -7,6 +7,7 @@ import { offeredVendorTools, type ToolUses } from "../wire/vendor-tools.ts";
 import type { ServiceTier } from "../wire/usage.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
 import { otherModels } from "../wire/other-models.ts";
+import { vendorIds, vendorTemplates } from "../wire/vendor-ids.ts";
 import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
 /**
@@ -51,6 +52,10 @@ export interface RequestView {
   readonly serving?: ServiceTier | undefined;
   /** Members by which other models are asked for beside the one that it addresses; none where left out. */
   readonly otherModels?: readonly string[];
+  /** Places that name what the vendor keeps in its account; none where left out. */
+  readonly vendorIds?: readonly string[];
+  /** Members by which the vendor puts in instructions and tools that it keeps; none where left out. */
+  readonly vendorTemplates?: readonly string[];
   removeTools(names: ReadonlySet<string>): void;
   /** The instruction text (system prompt), joined; null when there is none. */
   readonly instructions: string | null;
@@ -71,10 +76,10 @@ export interface RequestView {
   /** Of a call that may be given passages of knowledge bases; none where left out. */
   readonly knowledge?: AskedKnowledge | undefined;
   /**
-   * Says in the place of everything that it was withheld, to whoever waits for it; null where a guardrail that blocks
-   * ends the call.
+   * Takes out what a guardrail blocked where the rest has to go on all the same, and gives the tag that says so on the row; null where
+   * a guardrail that blocks ends the call.
    */
-  readonly withhold: (() => void) | null;
+  readonly withhold: (() => string) | null;
 }
 
 /** A request in a vendor's format, as controls see it. */
@@ -149,6 +154,12 @@ export class InboundView implements RequestView {
   }
   get otherModels(): readonly string[] {
     return otherModels(this.inbound.body);
+  }
+  get vendorIds(): readonly string[] {
+    return vendorIds(this.inbound.body);
+  }
+  get vendorTemplates(): readonly string[] {
+    return vendorTemplates(this.inbound.body);
   }
   removeTools(names: ReadonlySet<string>): void {
     this.inbound.removeTools(names);

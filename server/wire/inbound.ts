@@ -14,6 +14,10 @@ export interface TextSlot {
   readonly kind: "text" | "arguments" | "name" | "fixed_name" | "fixed_text";
   /** The message that it is a part of, beside others perhaps. */
   readonly owner?: object;
+  /** What programs say of themselves and of where something is: rules look at it, and no model is asked about it. */
+  readonly rulesOnly?: true;
+  /** Of what stands on the audit row by itself: takes it from there, where it may be kept by nobody. */
+  forget?(): void;
   readonly text: string;
   replace(text: string): void;
 }

@@ -115,6 +115,11 @@ export const llmGovernance = z
         mode: z.enum(["allow", "approval_required", "deny"]).nullable().optional().describe("tool access as a whole"),
         allowed_tools: names.describe("only these; empty: no restriction"),
         blocked_tools: names,
+        vendor_ids: z
+          .enum(["allow", "refuse"])
+          .nullable()
+          .optional()
+          .describe("ids of files, containers, vector stores, templates and caches that a provider keeps"),
         max_tool_calls_per_request: count,
         max_tool_calls_per_hour: count,
         max_tool_calls_per_day: count,

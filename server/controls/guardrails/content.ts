@@ -16,7 +16,10 @@ export async function inspectContent(call: Call, run: GuardRun, slots: readonly 
   const said = await inTurns(guardContent(run, slots), run.work);
   run.looked();
   const { surface, engines } = run.surface;
-  if (run.blocked === null && engines.length > 0) await askEngines(parts, run, call, SURFACES[surface].direction, said.join("\n\n"));
+  if (run.blocked === null && engines.length > 0) {
+    const asked = said.filter((_, at) => slots[at]?.rulesOnly !== true);
+    await askEngines(parts, run, call, SURFACES[surface].direction, asked.join("\n\n"));
+  }
   run.tell(call);
   return run.refusal();
 }

@@ -59,8 +59,7 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
       withholdContent(call);
       return refused(refusal);
     }
-    view.withhold();
-    addTag(call, "answer_withheld");
+    addTag(call, view.withhold());
   }
   if (own || defined || refusal !== null) {
     // What was received is not kept: until the call leaves, the record's preview is of what was left.
@@ -71,9 +70,10 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
 
 type GuardOf = (slot: TextSlot) => TextGuard;
 
-/** What engines are asked about: all but the operator's own instructions. */
+/** What engines are asked about: all but the operator's own instructions and what only rules look at. */
 function wordsOf(view: RequestView): string {
-  return [...textsAsRead(view.texts()).filter(({ role }) => role !== "system"), ...view.definitions()].map(({ text }) => text).join("\n\n");
+  const asked = textsAsRead(view.texts().filter(({ role, rulesOnly }) => role !== "system" && rulesOnly !== true));
+  return [...asked, ...view.definitions()].map(({ text }) => text).join("\n\n");
 }
 
 /** Every text by itself, then those that are parts of one message as the one text they are read as. */
@@ -100,12 +100,12 @@ function* guardSlots(slots: readonly TextSlot[], run: GuardRun, guardOf: GuardOf
       : isNameSlot(slot)
         ? guardedName(slot, run, guard)
         : run.text(text, guard);
-    if (run.blocked !== null) return changed;
-    if (out === text) continue;
-    if (slot.kind === "fixed_text") {
-      run.blockWhatIsRedacted();
+    if (run.blocked === null && out !== text && slot.kind === "fixed_text") run.blockWhatIsRedacted();
+    if (run.blocked !== null) {
+      slot.forget?.();
       return changed;
     }
+    if (out === text) continue;
     slot.replace(out);
     changed = true;
   }

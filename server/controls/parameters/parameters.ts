@@ -42,6 +42,7 @@ function bounded(call: Call, view: RequestView, rules: Governance, model: ModelE
     (generates ? temperature(call, view, rules, model) : null) ??
     inputTokens(view, rules) ??
     (generates ? outputTokens(call, view, rules, model.defaultMaxTokens) : null) ??
+    kept(view, rules) ??
     tools(call, view, rules);
   if (refusal !== null) return refused(refusal);
   if (rules.prepend.length + rules.append.length > 0 && generates) view.addInstructions(rules.prepend, rules.append);
@@ -92,6 +93,15 @@ function outputTokens(call: Call, view: RequestView, rules: Governance, modelDef
   view.maxTokens = most;
   noteClamped(call, "max_tokens");
   return null;
+}
+
+/** What a vendor keeps is shown to nobody here: neither whose it is, nor which tools it brings. */
+function kept(view: RequestView, rules: Governance): Refusal | null {
+  const [id] = rules.refusesVendorIds ? (view.vendorIds ?? []) : [];
+  if (id !== undefined) return rejected(id, "must name nothing that the provider keeps, in this resource group");
+  const ruled = rules.toolMode === "deny" || rules.allowedTools !== null || rules.blockedTools.size > 0;
+  const [template] = ruled ? (view.vendorTemplates ?? []) : [];
+  return template === undefined ? null : rejected(template, "may bring tools of its own, and this resource group has rules about tools");
 }
 
 function tools(call: Call, view: RequestView, rules: Governance): Refusal | null {

@@ -47,7 +47,8 @@ export class SemanticInspector implements Inspector, ActionControl {
 
   private async apply(call: Call, policies: Policies, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
     if (policies.length === 0) return null;
-    return this.enforcement.apply(call, policies, surface, slots.map(({ text }) => text).join("\n\n"));
+    const asked = slots.filter(({ rulesOnly }) => rulesOnly !== true);
+    return this.enforcement.apply(call, policies, surface, asked.map(({ text }) => text).join("\n\n"));
   }
 
   looksAt(call: Call, surface: GuardrailSurface): boolean {

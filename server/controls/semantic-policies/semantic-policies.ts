@@ -132,7 +132,10 @@ function textOf(view: RequestView): string {
   const pieces = [
     ...definitions.filter((slot) => !isNameSlot(slot)).map(({ text }) => ["tool definition", text]),
     ...(names.size === 0 ? [] : [["names", [...names].join(", ")]]),
-    ...textsAsRead(view.texts()).map(({ role, kind, text }) => [kind === "arguments" ? "tool arguments" : role, text]),
+    ...textsAsRead(view.texts().filter(({ rulesOnly }) => rulesOnly !== true)).map(({ role, kind, text }) => [
+      kind === "arguments" ? "tool arguments" : role,
+      text,
+    ]),
   ];
   return pieces.map(([whose, text]) => `[${whose}]\n${text}`).join("\n\n");
 }

@@ -35,6 +35,7 @@ const RULES: Readonly<Record<string, MergeRule>> = {
   "temperature.enforce": ENFORCE,
   "context_window.enforce": ENFORCE,
   "tool_use.mode": ["allow", "approval_required", "deny"],
+  "tool_use.vendor_ids": ["allow", "refuse"],
   "tool_use.allowed_tools": "intersect",
   "tool_use.blocked_tools": "unite",
   "domains.allowed": "domains",

@@ -13,6 +13,9 @@ test.each([
   "cf-access-jwt-assertion",
   "x-goog-iap-jwt-assertion",
   "x-amzn-oidc-data",
+  "mcp-name",
+  "mcp-method",
+  "mcp-param-to",
 ])("%s is left out", (name) => {
   expect(sanitisedHeaders({ [name]: "value", accept: "text/plain" })).toEqual({ accept: "text/plain" });
 });

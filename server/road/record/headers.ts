@@ -1,6 +1,8 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 
 const SECRET_NAME = /auth|token|secret|key|cookie|password|credential|signature|jwt|assertion|oidc-data/i;
+/** What repeats the body of a message to a tool server: it would keep what is redacted there. */
+const REPEATS_BODY = /^mcp-(?:name|method|param-.*)$/i;
 /** What an address carries behind its path may be a code or a token. */
 const HOLDS_ADDRESS = /^(?:location|referer|x-goog-upload-url)$/i;
 /** API keys, and signed tokens: proxies before the gateway hand them on under names of their own. */
@@ -14,7 +16,7 @@ const secretNames = new BoundedMap<string, boolean>(1_000);
 function isSecret(name: string): boolean {
   let secret = secretNames.get(name);
   if (secret === undefined) {
-    secret = SECRET_NAME.test(name);
+    secret = SECRET_NAME.test(name) || REPEATS_BODY.test(name);
     secretNames.set(name, secret);
   }
   return secret;

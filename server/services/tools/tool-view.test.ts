@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { toolCalled } from "../../../tests/support/tool-servers/tool-request.ts";
+import { readRpc, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { toolView } from "./tool-view.ts";
 
 function read(params: string) {
@@ -40,6 +41,7 @@ test("a whole number of more digits than a number keeps is looked at with all of
   );
   const texts = view.texts();
   expect(texts.map(({ text }) => text)).toEqual([
+    "pay",
     "4539148803436467008",
     "4539148803436467008",
     "of",
@@ -54,12 +56,12 @@ test("a whole number of more digits than a number keeps is looked at with all of
   );
 });
 
-test("what stands beside the arguments of a call is looked at as they are, and the protocol's own is not", () => {
+test("what stands beside the arguments of a call is looked at as they are, and of the protocol's own what is no handle", () => {
   const { message, view } = read(
     '{"name":"pay","note":"to joe","arguments":{"to":"Joe"},"task":{"ttl":1},"requestState":"s","_meta":{"a":"b"}}',
   );
   for (const slot of view.texts()) if (slot.text === "to joe") slot.replace("[WHO]");
-  expect(view.texts().map(({ text }) => text)).toEqual(["[WHO]", "note", "Joe", "to"]);
+  expect(view.texts().map(({ text }) => text)).toEqual(["pay", "[WHO]", "note", "Joe", "to", "b"]);
   expect(message.document.memberText("params")).toBe(
     '{"name":"pay","note":"[WHO]","arguments":{"to":"Joe"},"task":{"ttl":1},"requestState":"s","_meta":{"a":"b"}}',
   );
@@ -69,4 +71,33 @@ test("what a caller says of the task that a call is to run as is looked at", () 
   const { message, view } = read('{"name":"pay","arguments":{},"task":{"ttl":60000,"note":"joe@example.com"}}');
   for (const slot of view.texts()) if (slot.text === "joe@example.com") slot.replace("[EMAIL]");
   expect(message.document.memberText("params")).toBe('{"name":"pay","arguments":{},"task":{"ttl":60000,"note":"[EMAIL]"}}');
+});
+
+function textsOf(method: string, params: object): string[] {
+  const message = readRpc(new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }))) as RpcMessage;
+  return toolView({ ...toolCalled("{}"), message })
+    .texts()
+    .map(({ text }) => text);
+}
+
+test("what a request asks for and what its sender says of itself is looked at, whatever it asks", () => {
+  expect(textsOf("resources/read", { uri: "notes://joe%40example.com" })).toEqual(["notes://joe@example.com"]);
+  expect(textsOf("prompts/list", { cursor: "c-1" })).toEqual([]);
+  expect(textsOf("prompts/list", { cursor: "one two" })).toEqual(["one two"]);
+  expect(textsOf("prompts/list", { cursor: { of: "one" } })).toEqual(["one", "of"]);
+  expect(textsOf("initialize", { capabilities: { experimental: { "x/y": "one", "a b": {} } }, clientInfo: { name: "two" } })).toEqual([
+    "one",
+    "a b",
+    "two",
+  ]);
+  expect(
+    textsOf("completion/complete", { ref: { type: "ref/resource", uri: "x://one" }, argument: { name: "two", value: "three" } }),
+  ).toEqual(["x://one", "two", "three"]);
+  expect(textsOf("tools/list", { _meta: { progressToken: "p", traceparent: "00-1-2-03", note: "one" } })).toEqual(["one"]);
+  expect(textsOf("subscriptions/listen", { notifications: { resourceSubscriptions: ["x://one"], toolsListChanged: true } })).toEqual([
+    "x://one",
+  ]);
+  expect(textsOf("notifications/cancelled", { requestId: "r", reason: "one" })).toEqual(["one"]);
+  expect(textsOf("notifications/progress", { progressToken: "p", progress: 1, message: "one" })).toEqual(["one"]);
+  expect(textsOf("x/one", { inputResponses: "two" })).toEqual(["x/one", "two"]);
 });

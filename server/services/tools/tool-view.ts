@@ -1,52 +1,32 @@
-import { exactReading } from "../../kernel/text/exact-numbers.ts";
-import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
+
 import type { TextSlot } from "../../wire/inbound.ts";
 import { fromHeaderValue, headerValue } from "../../wire/mcp/header-values.ts";
 import { REFUSED } from "../../wire/mcp/rpc.ts";
 import type { RequestView } from "../../road/view.ts";
-import { collectSlots, exactAt, memberNameSlot } from "./argument-slots.ts";
+import { answerTexts } from "./questions/client-answer-texts.ts";
+import { addressSlot, type Forget, messageTexts } from "./request-texts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 /** The error for a server that waits for an answer which a guardrail blocked. */
 const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail blocked it." };
 
 /**
- * The view of what is sent to a tool server: its texts are those of the arguments, and those of the answers to what the
- * server asked of its caller, each replaceable in place.
+ * The view of what is sent to a tool server: its texts are those of its params, and those of the answers to what the server asked of
+ * its caller, each replaceable in place but for what something is called by and where it is. `forget`: what the row says of it.
  */
-export function toolView({ target, message, body, envelope, capability, paramHeaders }: ToolRequest): RequestView {
-  const changed = () => message?.document.touch("params");
-  const exactly = (member: string) => exactReading(message?.document.memberText(member) ?? "");
+export function toolView(
+  { target, subPath, message, body, envelope, capability, paramHeaders }: ToolRequest,
+  forget: Forget = () => undefined,
+): RequestView {
   const texts = (): readonly TextSlot[] => {
     const slots: TextSlot[] = [];
-    if (message?.kind === "response") {
-      const { result, error } = message.document.value;
-      collectAnswer(result, slots, () => message.document.touch("result"), exactly("result"));
-      const exact = exactly("error");
-      for (const key of isObject(error) ? ["message", "data"] : [])
-        collectSlots(error as JsonObject, key, slots, () => message.document.touch("error"), exactAt(exact, key));
+    if (message !== null) {
+      messageTexts(message, slots, forget);
+      answerTexts(message, slots);
     }
-    const exact = exactly("params");
-    const responses = message?.params.inputResponses;
-    if (isObject(responses))
-      for (const name of Object.keys(responses))
-        collectAnswer(responses[name], slots, changed, exactAt(exactAt(exact, "inputResponses"), name));
-    const method = message?.method ?? null;
-    if (message !== null && method !== null && !method.startsWith("notifications/")) {
-      const look = (holder: JsonObject, key: string, within: unknown) => {
-        collectSlots(holder, key, slots, changed, exactAt(within, key));
-        if (!CALLED_SO.has(key)) slots.push(memberNameSlot(holder, key, changed));
-      };
-      const own = ownEntry(OWN_PARAMS, method) ?? NONE;
-      for (const key of Object.keys(message.params)) if (!own.includes(key) && !OF_EVERY_REQUEST.has(key)) look(message.params, key, exact);
-      for (const [param, known] of Object.entries({ ...OF_EVERY_OBJECT, ...ownEntry(OWN_MEMBERS, method) })) {
-        const holder = message.params[param];
-        if (!isObject(holder)) collectSlots(message.params, param, slots, changed, exactAt(exact, param));
-        else for (const key of Object.keys(holder)) if (!known.includes(key)) look(holder, key, exactAt(exact, param));
-      }
-    }
+    // What a server is sent below its own path may stand in the path alone.
+    if (subPath !== null) slots.push(addressSlot(subPath, () => forget("endpoint")));
     for (const name in paramHeaders) slots.push(paramHeaderSlot(paramHeaders, name));
     return slots;
   };
@@ -69,15 +49,26 @@ export function toolView({ target, message, body, envelope, capability, paramHea
     names: { ...EMPTY_VIEW.names, input: "body" },
     content: () => message?.document.text() ?? "",
     get inputCharacters() {
-      return texts().reduce((sum, { text }) => sum + text.length, 0);
+      return texts().reduce((sum, { text, rulesOnly }) => sum + (rulesOnly === true ? 0 : text.length), 0);
     },
-    withhold:
-      message?.kind !== "response"
-        ? null
-        : () => {
-            message.document.set("result", undefined);
-            message.document.set("error", WITHHELD);
-          },
+    withhold: withholding(message),
+  };
+}
+
+/** Whoever waits for an answer is told that there is none, and what is cancelled is cancelled whatever the reason. */
+function withholding(message: ToolRequest["message"]): (() => string) | null {
+  if (message?.kind === "response")
+    return () => {
+      message.document.set("result", undefined);
+      message.document.set("error", WITHHELD);
+      return "answer_withheld";
+    };
+  if (message?.method !== "notifications/cancelled") return null;
+  return () => {
+    const { params } = message;
+    for (const name of Object.keys(params)) if (name !== "requestId") delete params[name];
+    message.document.touch("params");
+    return "reason_withheld";
   };
 }
 
@@ -92,103 +83,4 @@ function paramHeaderSlot(headers: Record<string, string>, name: string): TextSlo
     },
     replace: (text) => void (headers[name] = headerValue(text)),
   };
-}
-
-/** Names and values of the protocol itself in what a caller answers: they say nothing, and none of them may be another. */
-const OWN_WORDS = new Set([
-  "action",
-  "accept",
-  "decline",
-  "cancel",
-  "role",
-  "user",
-  "assistant",
-  "model",
-  "stopReason",
-  "endTurn",
-  "maxTokens",
-  "stopSequence",
-  "toolUse",
-  "content",
-  "type",
-  "text",
-  "image",
-  "audio",
-  "data",
-  "mimeType",
-  "tool_use",
-  "tool_result",
-  "id",
-  "name",
-  "input",
-  "toolUseId",
-  "isError",
-  "structuredContent",
-]);
-
-/** What of a request is the protocol's own, whatever it asks: all else reaches the server as well. */
-const OF_EVERY_REQUEST: ReadonlySet<string> = new Set(["_meta", "task", "requestState", "inputResponses"]);
-const NONE: readonly string[] = [];
-/** The same of what the protocol asks. Of a method that it does not have nothing is known. */
-const OWN_PARAMS: Readonly<Record<string, readonly string[]>> = {
-  initialize: ["protocolVersion", "capabilities", "clientInfo"],
-  "tools/list": ["cursor"],
-  "tools/call": ["name"],
-  "prompts/list": ["cursor"],
-  "prompts/get": ["name"],
-  "resources/list": ["cursor"],
-  "resources/templates/list": ["cursor"],
-  "resources/read": ["uri"],
-  "resources/subscribe": ["uri"],
-  "resources/unsubscribe": ["uri"],
-  "resources/directory/read": ["uri", "cursor"],
-  "skills/get": ["uri"],
-  "completion/complete": ["ref", "argument", "context"],
-  "logging/setLevel": ["level"],
-  "subscriptions/listen": ["notifications", "resourceSubscriptions"],
-  "tasks/list": ["cursor"],
-  "tasks/get": ["taskId"],
-  "tasks/result": ["taskId"],
-  "tasks/update": ["taskId"],
-  "tasks/cancel": ["taskId"],
-};
-
-/** What the protocol calls that which it leaves to whoever asks. */
-const CALLED_SO: ReadonlySet<string> = new Set(["arguments", "value"]);
-/** What of these params, which are objects, is the protocol's own in its turn. */
-const OF_EVERY_OBJECT: Readonly<Record<string, readonly string[]>> = { task: ["ttl"] };
-const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  initialize: { clientInfo: ["name", "title", "version", "description", "websiteUrl", "icons"] },
-  "completion/complete": { ref: ["type", "name", "title", "uri"], argument: ["name"], context: NONE },
-  "subscriptions/listen": {
-    notifications: ["toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds"],
-  },
-};
-
-/**
- * What a person filled in, or what a model said, for a server that asked for it: all but the bytes of pictures and sound, and lists of
- * roots.
- */
-function collectAnswer(answer: JsonValue | undefined, slots: TextSlot[], changed: () => void, exact: unknown): void {
-  if (!isObject(answer)) return;
-  for (const name of Object.keys(answer))
-    if (name !== "_meta" && name !== "roots") collectSaid(answer, name, slots, changed, exactAt(exact, name));
-}
-
-function collectSaid(
-  holder: Record<string, JsonValue | undefined> | JsonValue[],
-  key: string | number,
-  slots: TextSlot[],
-  changed: () => void,
-  exact: unknown,
-): void {
-  const value = (holder as Record<string | number, JsonValue | undefined>)[key];
-  if (Array.isArray(value)) value.forEach((_, index) => collectSaid(value, index, slots, changed, exactAt(exact, index)));
-  else if (isObject(value)) {
-    const isBytes = value.type === "image" || value.type === "audio";
-    for (const name of Object.keys(value)) {
-      if (!(isBytes && name === "data")) collectSaid(value, name, slots, changed, exactAt(exact, name));
-      if (!OWN_WORDS.has(name)) slots.push(memberNameSlot(value, name, changed));
-    }
-  } else if (typeof value !== "string" || !OWN_WORDS.has(value)) collectSlots(holder, key, slots, changed, exact);
 }

@@ -33,7 +33,7 @@ export const skillToolServer = (tools: ToolService): Surface => ({
     const request = readRequest(call, { kind: "server", id: decodeURIComponent(id) }, null, body);
     if (isRefusal(request)) return request;
     noteKind(call, request);
-    return exchange(tools, withoutToken(call, request));
+    return exchange(tools, withoutToken(call, request), call);
   },
   refusal(refusal, call) {
     const dialect = call === null ? undefined : toolCalls.get(call);

@@ -34,14 +34,22 @@ export function surface(tools: ToolService, kind: ToolRequest["target"]["kind"],
       call.row.server_id = id.slice(0, 200);
       if (below !== null && mayLeadOut(below)) return refuse("not_found");
       const request = readRequest(call, { kind, id }, subPath, body);
-      return isRefusal(request) ? request : exchange(tools, request);
+      return isRefusal(request) ? request : exchange(tools, request, call);
     },
   };
 }
 
-export function exchange(tools: ToolService, request: ToolRequest): Exchange {
-  const view = toolView(request);
+export function exchange(tools: ToolService, request: ToolRequest, { row }: Call): Exchange {
+  const view = toolView(request, (told) => {
+    row[told] = told === "endpoint" ? endpointAbove(row.endpoint, request.subPath) : null;
+  });
   return { view, answer: (call) => tools.call(call, request, view) };
+}
+
+/** Of a path below a server's own, as the row has it, the part that names the server. */
+function endpointAbove(endpoint: string | null | undefined, subPath: string | null): string | null {
+  const [below = ""] = subPath?.split("?") ?? [];
+  return endpoint?.slice(0, endpoint.length - below.length) ?? null;
 }
 
 export function readRequest(

@@ -1,6 +1,6 @@
 import type { TextSlot } from "../inbound.ts";
 import { distinctNames } from "../json/json-leaves.ts";
-import { replaceMessageTexts } from "./message-texts.ts";
+import { replaceMessageTexts, type Except, type MessagePlace } from "./message-texts.ts";
 
 /**
  * A message of a tool server with its texts, each replaceable in place; the rest keeps its exact spelling. The texts that a tool
@@ -11,28 +11,35 @@ export class MessageSlots {
   private readonly said: string[] = [];
   private readonly asked: readonly string[];
   private readonly message: string;
+  private readonly except: Except | undefined;
   private changed = false;
 
-  /** `message` has parsed as JSON. */
-  constructor(message: string) {
+  /** `message` has parsed as JSON. `except`: parts of its result that are looked at by themselves. */
+  constructor(message: string, except?: Except) {
     this.message = message;
-    const isBlock: boolean[] = [];
-    replaceMessageTexts(message, (text, block) => {
-      this.said.push(text);
-      isBlock.push(block);
-      return text;
-    });
+    this.except = except;
+    const places: MessagePlace[] = [];
+    replaceMessageTexts(
+      message,
+      (text, place) => {
+        this.said.push(text);
+        places.push(place);
+        return text;
+      },
+      except,
+    );
     this.asked = [...this.said];
-    const slots = this.said.map((_, at) => this.slotAt(at, isBlock[at] === true));
-    this.slots = [...slots.filter((_, at) => isBlock[at]), ...slots.filter((_, at) => isBlock[at] !== true)];
+    const slots = places.map((place, at) => this.slotAt(at, place));
+    this.slots = [...slots.filter((_, at) => places[at] === "block"), ...slots.filter((_, at) => places[at] !== "block")];
   }
 
-  private slotAt(at: number, isBlock: boolean): TextSlot {
+  private slotAt(at: number, place: MessagePlace): TextSlot {
     const { said } = this;
     return {
       role: "tool",
       kind: "text",
-      ...(isBlock ? { owner: this } : {}),
+      ...(place === "block" ? { owner: this } : {}),
+      ...(place === "aside" ? { rulesOnly: true } : {}),
       get text() {
         return said[at] ?? "";
       },
@@ -48,9 +55,13 @@ export class MessageSlots {
     if (!this.changed) return null;
     let next = 0;
     const name = distinctNames(this.asked);
-    return replaceMessageTexts(this.message, (text, _, isName) => {
-      const out = this.said[next++] ?? text;
-      return isName && out !== text ? name(text, out) : out;
-    });
+    return replaceMessageTexts(
+      this.message,
+      (text, place) => {
+        const out = this.said[next++] ?? text;
+        return place === "name" && out !== text ? name(text, out) : out;
+      },
+      this.except,
+    );
   }
 }

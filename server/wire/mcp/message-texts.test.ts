@@ -27,8 +27,8 @@ const ANSWER = {
   },
 };
 
-test("texts are those a caller reads: not addresses, bytes, kinds or what is for programs; data of a tool's own is read whole", () => {
-  expect(textsOf(ANSWER)).toEqual(["one", "two", "three", "type", "four", "deep", "five@x", "6", "eight"]);
+test("texts are all but bytes, kinds and handles; data of a tool's own is read whole", () => {
+  expect(textsOf(ANSWER)).toEqual(["one", "test://x", "two", "test://y", "three", "type", "four", "deep", "five@x", "6", "kept", "eight"]);
 });
 
 test("a resource that comes as bytes is looked into where they are text, and stays bytes", () => {
@@ -41,7 +41,7 @@ test("a resource that comes as bytes is looked into where they are text, and sta
   const changed = JSON.parse(replaceMessageTexts(message, (text) => text.replace("secret", "***")));
   expect(changed.result.contents.map(({ blob }: any) => blob)).toEqual([base64("a ***"), base64("\u00e9 ***"), blobs[2], blobs[3]]);
   expect(changed.result.content[0].resource.blob).toBe(base64("a ***"));
-  expect(changed.result._meta.blob).toBe(blobs[0]);
+  expect(changed.result._meta.blob).toBe(base64("a ***"));
 });
 
 test("a name that stands twice hides nothing, nor does one that is spelled with escapes", () => {
@@ -82,18 +82,44 @@ test("fields of a form and questions are looked at whatever the server calls the
     expect([name, textsOf(named(name))]).toEqual([name, ["one", "two", "three"]]);
 });
 
-test("a sentence is looked at where a kind, an address or bytes would stand; ids and what servers keep for themselves are not", () => {
+test("a sentence is looked at where a kind, a handle or bytes would stand, and an address always, as its reader decodes it", () => {
   const result = {
     ...{
       status: "one two",
       data: "three four",
-      url: "https://x.test/a",
+      url: "https://x.test/a?to=joe%40example.com",
       type: "text",
-      requestState: "a b",
-      taskId: "a b",
-      _meta: { data: "a b" },
+      requestState: "five six",
+      taskId: "t-1",
+      nextCursor: "c-1",
+      _meta: { data: "seven eight", progressToken: "p-1", note: "nine", "joe@example.com": 1 },
     },
-    content: [{ type: "image", data: "QUJD", mimeType: "image/png", annotations: { data: "a b" } }],
+    content: [{ type: "image", data: "QUJD", mimeType: "image/png", annotations: { audience: ["user"], title: "ten" } }],
   };
-  expect(textsOf({ jsonrpc: "2.0", id: "a b", result })).toEqual(["one two", "three four"]);
+  expect(textsOf({ jsonrpc: "2.0", id: "a b", result })).toEqual([
+    ...["one two", "three four", "https://x.test/a?to=joe@example.com", "five six", "seven eight", "nine", "joe@example.com", "ten"],
+  ]);
+});
+
+test("what servers say unasked, ask and tell of errors is looked at, data of any kind with its names and numbers", () => {
+  const said = (method: string, params: object) => textsOf({ jsonrpc: "2.0", method, params });
+  expect(said("notifications/message", { level: "info", logger: "one", data: { two: 3 } })).toEqual(["one", "two", "3"]);
+  expect(said("notifications/message", { level: "info", data: "four" })).toEqual(["four"]);
+  expect(said("notifications/progress", { progressToken: "p", progress: 1, message: "five" })).toEqual(["five"]);
+  expect(said("elicitation/create", { mode: "url", message: "six", url: "https://x.test", elicitationId: "e" })).toEqual([
+    "six",
+    "https://x.test",
+  ]);
+  expect(textsOf({ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "seven", data: { eight: "nine" } } })).toEqual([
+    "seven",
+    "eight",
+    "nine",
+  ]);
+});
+
+test("a part of a result that is looked at by itself is left out, and nothing else of that name", () => {
+  const texts: string[] = [];
+  const message = JSON.stringify({ result: { tools: [{ name: "one" }], _meta: { tools: "two" } }, tools: "three" });
+  replaceMessageTexts(message, (text) => (texts.push(text), text), new Set(["tools"]));
+  expect(texts).toEqual(["two", "three"]);
 });

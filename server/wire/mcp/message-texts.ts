@@ -3,80 +3,89 @@ import { base64Readers, isReadAsText } from "../texts/text-file.ts";
 import { Respelled, jsonStringAt } from "../json/json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json/json-members.ts";
 import { afterNumber, startsNumber, wholeDigits } from "../json/json-numbers.ts";
+import { decodedAddress } from "../decoded-address.ts";
+import { ADDRESS_MEMBERS, ASIDE_MEMBERS, FREE_DATA_OF, FREE_MEMBER, MEMBER_NAME, NAMED_MEMBERS, PLAIN_MEMBERS } from "./message-members.ts";
 
-/** Members whose values are the protocol's own or no text: names of kinds, addresses, bytes, times, what only programs read. */
-const WORDLESS = new Set([
-  "jsonrpc",
-  "id",
-  "type",
-  "role",
-  "method",
-  "mode",
-  "mimeType",
-  "format",
-  "uri",
-  "url",
-  "data",
-  "blob",
-  "icons",
-  "annotations",
-  "_meta",
-  "resultType",
-  "requestState",
-  "taskId",
-  "status",
-  "createdAt",
-  "lastUpdatedAt",
-  "cacheScope",
-]);
-/** Of these, those of which a text with words in it is none: it is looked at like any other. */
-const KINDS = new Set(["type", "role", "mode", "mimeType", "format", "uri", "url", "data", "blob", "resultType", "status", "cacheScope"]);
-/** Members whose own members are named by whoever writes the message, be it by one of those names. */
-const NAMED = new Set(["properties", "$defs", "inputRequests", "inputResponses"]);
-/** What a tool gives as data of its own: there a name or a whole number may say as much as a text. */
-const FREE = "structuredContent";
+/**
+ * What stands in a message: `block`, a text that a tool answered as one block among others; `name`, what a member is called; `aside`,
+ * what a program says of itself and of where something is; any other text.
+ */
+export type MessagePlace = "block" | "name" | "aside" | "text";
+
+/** Parts of a result that are looked at by themselves. */
+export type Except = ReadonlySet<string>;
+const NOTHING: Except = new Set();
+
+type Kind = "text" | "plain" | "address" | "free" | "skipped";
 
 interface Level {
   readonly object: boolean;
-  readonly wordless: boolean;
-  readonly free: boolean;
+  /** Of what stands in it, unless the name of a member says something else. */
+  readonly kind: Kind;
   /** Its names are nobody's protocol. */
   readonly named: boolean;
+  readonly aside: boolean;
   /** The name whose value comes next; null where a name comes next, and in lists. */
   name: string | null;
 }
 
-/** Whether the value that comes next at a level is no text. */
-function isWordless({ name, wordless, free, named }: Level): boolean {
-  return wordless || (!free && !named && name !== null && WORDLESS.has(name));
-}
+class Path {
+  private readonly levels: Level[] = [];
+  private readonly except: Except;
+  level: Level | undefined;
 
-/** What stands within the value that comes next at a level. */
-function within(level: Level | undefined, object: boolean): Level {
-  if (level === undefined) return { object, wordless: false, free: false, named: false, name: null };
-  const { name, free, named } = level;
-  return {
-    object,
-    wordless: isWordless(level),
-    free: free || name === FREE,
-    named: !named && name !== null && NAMED.has(name),
-    name: null,
-  };
-}
+  constructor(except: Except) {
+    this.except = except;
+  }
 
-/** Whether the value that comes next is `result.content[n].text`. */
-function isBlock(levels: readonly Level[]): boolean {
-  return levels.length === BLOCK.length && BLOCK.every((name, at) => levels[at]?.name === name);
+  /** Of the value that comes next. */
+  kind(): Kind {
+    const { level } = this;
+    if (level === undefined) return "text";
+    const { name, named, kind } = level;
+    if (name === null || kind === "free" || kind === "skipped") return kind;
+    // Answers are matched by it.
+    if (this.levels.length === 1 && name === "id") return "skipped";
+    if (this.levels.length === 2) {
+      const parent = this.levels[0]?.name ?? "";
+      if (parent === "result" && this.except.has(name)) return "skipped";
+      if (name === "data" && FREE_DATA_OF.has(parent)) return "free";
+    }
+    if (named) return "text";
+    if (name === FREE_MEMBER) return "free";
+    return PLAIN_MEMBERS.has(name) ? "plain" : ADDRESS_MEMBERS.has(name) ? "address" : "text";
+  }
+
+  get aside(): boolean {
+    return this.level?.aside === true;
+  }
+
+  open(object: boolean): void {
+    const { level } = this;
+    const name = level?.name ?? null;
+    const kind = this.kind();
+    this.level = {
+      object,
+      // Where the protocol has a word or an address, an object is nothing that it knows.
+      kind: object && (kind === "plain" || kind === "address") ? "text" : kind,
+      named: level?.named === false && name !== null && NAMED_MEMBERS.has(name),
+      aside: this.aside || (level?.named !== true && name !== null && ASIDE_MEMBERS.has(name)),
+      name: null,
+    };
+    this.levels.push(this.level);
+  }
+
+  close(): void {
+    this.levels.pop();
+    this.level = this.levels.at(-1);
+  }
+
+  /** Whether the value that comes next is `result.content[n].text`. */
+  isBlock(): boolean {
+    return this.levels.length === BLOCK.length && BLOCK.every((name, at) => this.levels[at]?.name === name);
+  }
 }
 const BLOCK = ["result", "content", null, "text"];
-
-/** What the string says that comes next at a level; null where it is no text. */
-function textAt(message: string, start: number, end: number, level: Level | undefined): string | null {
-  const wordless = level !== undefined && isWordless(level);
-  if (wordless && (level.wordless || level.name === null || !KINDS.has(level.name))) return null;
-  const text = jsonStringAt(message, start, end);
-  return wordless && !hasWords(text) ? null : text;
-}
 
 /** A file of text that comes as bytes with its text, as each decoder has it, as `change` gives it; null where it stays as it is. */
 function changedFile(encoded: string, change: (text: string) => string): string | null {
@@ -90,45 +99,48 @@ function changedFile(encoded: string, change: (text: string) => string): string 
   return changed;
 }
 
-/** Whether the value that comes next is a file in bytes. */
-const isFile = (level: Level | undefined): boolean => level?.name === "blob" && !level.wordless && !level.free && !level.named;
-
 /**
  * Writes a message of a tool server anew with its texts as `change` gives them; what `change` leaves as it is keeps its
- * exact spelling. A member that stands twice is looked at twice. The text must already have parsed as JSON. `isBlock`: of a text
- * that a tool answered as one block among others.
+ * exact spelling. A member that stands twice is looked at twice. The text must already have parsed as JSON.
  */
-export function replaceMessageTexts(message: string, change: (text: string, isBlock: boolean, isName: boolean) => string): string {
+export function replaceMessageTexts(
+  message: string,
+  change: (text: string, place: MessagePlace) => string,
+  except: Except = NOTHING,
+): string {
   const respelled = new Respelled(message);
-  const levels: Level[] = [];
-  let level: Level | undefined;
+  const path = new Path(except);
+  const value = (start: number, end: number) => {
+    const kind = path.kind();
+    if (kind === "skipped") return;
+    const text = jsonStringAt(message, start, end);
+    if (path.level?.name === "blob" && kind === "plain") {
+      const file = changedFile(text, (read) => change(read, "text"));
+      if (file !== null) return respelled.say(start, end, "", file);
+    }
+    if (kind === "plain" && !hasWords(text)) return;
+    const read = kind === "address" ? decodedAddress(text) : text;
+    const said = change(read, path.isBlock() ? "block" : path.aside || kind === "address" ? "aside" : "text");
+    if (said !== read) respelled.say(start, end, text, said);
+  };
   for (let at = 0; at < message.length;) {
     const code = message.charCodeAt(at);
     let end = at + 1;
+    const { level } = path;
     if (code === QUOTE) {
       end = afterString(message, at);
       if (level?.object === true && level.name === null) {
         level.name = jsonStringAt(message, at, end);
-        if (level.free && !level.wordless) respelled.say(at, end, level.name, change(level.name, false, true));
-      } else {
-        const file = isFile(level) ? changedFile(jsonStringAt(message, at, end), (text) => change(text, false, false)) : null;
-        const text = textAt(message, at, end, level);
-        const said = text === null ? null : change(text, isBlock(levels), false);
-        if (file !== null) respelled.say(at, end, "", file);
-        else if (text !== null && said !== null) respelled.say(at, end, text, said);
-      }
+        if (level.kind === "free" || (level.kind !== "skipped" && !MEMBER_NAME.test(level.name)))
+          respelled.say(at, end, level.name, change(level.name, "name"));
+      } else value(at, end);
     } else if (startsNumber(code)) {
       end = afterNumber(message, at);
-      const number = wholeDigits(message.slice(at, end));
-      const { free, wordless } = within(level, false);
-      if (free && !wordless && number !== null) respelled.say(at, end, number, change(number, false, false));
-    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      level = within(level, code === OPEN_BRACE);
-      levels.push(level);
-    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
-      levels.pop();
-      level = levels.at(-1);
-    } else if (code === COMMA && level !== undefined) level.name = null;
+      const number = path.kind() === "free" ? wholeDigits(message.slice(at, end)) : null;
+      if (number !== null) respelled.say(at, end, number, change(number, "text"));
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) path.open(code === OPEN_BRACE);
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) path.close();
+    else if (code === COMMA && level !== undefined) level.name = null;
     at = end;
   }
   return respelled.text();

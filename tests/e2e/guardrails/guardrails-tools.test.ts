@@ -89,6 +89,15 @@ test.each([
   ["a member of what is referred to", "completion/complete", { ref: { type: "ref/prompt", name: "p", note: SECRET } }],
   ["a member of a context", "completion/complete", { ref: { type: "ref/prompt", name: "p" }, context: { note: SECRET } }],
   ["a member of what is listened for", "subscriptions/listen", { notifications: { note: SECRET } }],
+  ["an address", "resources/read", { uri: `notes://of/${SECRET}` }],
+  ["an address in escapes", "resources/read", { uri: `notes://of/%67${SECRET.slice(1)}` }],
+  ["an address that is listened to", "subscriptions/listen", { notifications: { resourceSubscriptions: [`notes://${SECRET}`] } }],
+  ["the name of a tool", "tools/call", { name: SECRET, arguments: {} }],
+  ["the name of a prompt", "prompts/get", { name: SECRET }],
+  ["what is completed", "completion/complete", { ref: { type: "ref/resource", uri: SECRET }, argument: { name: "a", value: "b" } }],
+  ["a cursor with words in it", "prompts/list", { cursor: `the key ${SECRET}` }],
+  ["a cursor that is none", "prompts/list", { cursor: [{ of: SECRET }] }],
+  ["the name of a method", `x-vendor/${SECRET}`, {}],
 ] as const)("a secret reaches no tool server in %s", async (_where, method, params) => {
   const before = server.seen.length;
   const answer = await post(url, team.apiKey, stateless(1, method, params));
@@ -99,6 +108,54 @@ test.each([
       .map(({ body }) => body)
       .join(""),
   ).not.toContain("ghp_");
+});
+
+const META = stateless(1, "ping").params._meta;
+
+test.each([
+  [
+    "what a client says of itself",
+    { params: { _meta: { ...META, "io.modelcontextprotocol/clientInfo": { name: SECRET, version: "1" } } } },
+  ],
+  ["what it can do", { params: { _meta: { ...META, "io.modelcontextprotocol/clientCapabilities": { experimental: { a: SECRET } } } } }],
+  ["its metadata", { params: { _meta: { ...META, "vendor/note": SECRET } } }],
+  ["a member beside its params", { note: SECRET }],
+] as const)("a secret reaches no tool server in %s", async (_where, members) => {
+  const before = server.seen.length;
+  const answer = await post(url, team.apiKey, { ...stateless(1, "tools/list"), ...members });
+  expect(answer.body.error).toMatchObject({ data: { code: "guardrail_blocked", check: "secrets", direction: "input" } });
+  expect(server.seen.length).toBe(before);
+});
+
+test("a secret reaches no tool server in the path or the query below its own", async () => {
+  const before = server.seen.length;
+  for (const path of [`/files/${SECRET}`, `/search?q=%67${SECRET.slice(1)}`]) {
+    const answer = await fetch(url + path, { headers: { "x-api-key": team.apiKey } });
+    expect([answer.status, (await answer.json()).error.data.code]).toEqual([403, "guardrail_blocked"]);
+  }
+  expect(server.seen.length).toBe(before);
+});
+
+test("what is cancelled is cancelled, and what may not be said of why is left out", async () => {
+  const heard: string[] = [];
+  const cancelling = startScriptedToolServer("handshake", (message) => {
+    if (message?.method === "notifications/cancelled") heard.push(JSON.stringify(message.params));
+    return undefined;
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "cancels", base_url: cancelling.baseUrl });
+  await grant(world.admin, "cancels for guarded", id, [team.groupId], {});
+  const at = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+  const cancel = (reason: string) =>
+    post(at, team.apiKey, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7, reason } });
+  expect((await cancel("joe@example.com asked")).status).toBe(202);
+  const withheld = await cancel(SECRET);
+  expect(withheld.status).toBe(202);
+  expect(heard).toEqual(['{"requestId":7,"reason":"[REDACTED:email] asked"}', '{"requestId":7}']);
+  const row = await rowOf(world.admin, { id: withheld.headers.get("x-request-id") });
+  expect(row).toMatchObject({ guardrail_action: "block", success: true, tags: ["reason_withheld"] });
+  const progress = { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, progress: 1, message: SECRET } };
+  expect((await post(at, team.apiKey, progress)).status).toBe(403);
+  await cancelling.stop();
 });
 
 /** Newest first. */
@@ -175,7 +232,7 @@ test("what a client's model says for a tool server is looked at, whatever it con
   expect(inputResponses.one.content.text).toBe(redacted);
   // What is no answer of the protocol may still be read by a server.
   expect(inputResponses.odd).toEqual({ content: { [redacted]: { deep: [redacted] } }, more: redacted });
-  expect(inputResponses.roots.roots).toEqual([{ uri: "file:///home/amy@example.com" }]);
+  expect(inputResponses.roots.roots).toEqual([{ uri: `file:///home/${redacted}` }]);
 });
 
 test("headers that mirror arguments are looked at as the arguments are, and agree with them, whether the tool is known yet or not", async () => {
@@ -210,5 +267,8 @@ test("headers that mirror arguments are looked at as the arguments are, and agre
   const secret = await mail({ "Mcp-Param-Note": `=?base64?${btoa("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q")}?=` });
   expect([secret.status, secret.body.error.data.code]).toEqual([403, "guardrail_blocked"]);
   expect(heard).toHaveLength(4);
+  // Nor does a row keep what was redacted in the body.
+  await rowsOf(world.admin, { server_id: id, guardrail_blocked: true }, 1);
+  expect(JSON.stringify(await rowsOf(world.admin, { server_id: id }, 6))).not.toMatch(/joe@|ghp_|Z2hwX|am9lQ/);
   await mirroring.stop();
 });

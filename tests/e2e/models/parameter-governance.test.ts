@@ -160,6 +160,30 @@ describe("parameter governance", () => {
     }
   });
 
+  test("what a provider keeps is refused where it may bring tools, and all of it where several share its account", async () => {
+    const [ruled, sharing, free] = [await team("kept-ruled"), await team("kept-sharing"), await team("kept-free")];
+    await patch(ruled.id, "llm-global-governance", { governance: { tool_use: { blocked_tools: ["shell"] } } });
+    expect((await patch(sharing.id, "llm-global-governance", { governance: { tool_use: { vendor_ids: "refuse" } } })).status).toBe(200);
+    const ask = async (key: string, members: object) => {
+      const path = "messages" in members ? "chat/completions" : "responses";
+      const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": key },
+        body: JSON.stringify({ model: "fake-1", ...members }),
+      });
+      const body = (await reply.json()) as { code?: string; error?: unknown };
+      return [reply.status, body.code, /`(.+?)`/.exec(String(body.error))?.[1]];
+    };
+    const refused = (field: string) => [400, "parameter_rejected", field];
+    const template = { input: "hi", prompt: { id: "pmpt_1" } };
+    const file = { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "file-of-somebody" } }] }] };
+    expect(await ask(ruled.key, template)).toEqual(refused("prompt"));
+    expect((await ask(ruled.key, file))[0]).toBe(200);
+    expect(await ask(sharing.key, template)).toEqual(refused("prompt"));
+    expect(await ask(sharing.key, file)).toEqual(refused("messages[0].content[0].file.file_id"));
+    expect((await ask(free.key, file))[0]).toBe(200);
+  });
+
   test("rejects, adds mandatory fragments, bans patterns", async () => {
     const a = await team("reject-a");
     const governance = {

@@ -3,7 +3,7 @@ import type { Call } from "../../../road/call.ts";
 import type { ToolTarget } from "../../../road/target.ts";
 import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { answers, readUpstreamRpc } from "../../../wire/mcp/rpc.ts";
-import { answerGate, answersContent } from "./answer-gate.ts";
+import { answerGate, answersContent, definitionsIn, messageGate } from "./answer-gate.ts";
 import type { SealApproval } from "../approvals/approval-chain.ts";
 import type { JudgeAnswer } from "./judged-stream.ts";
 import { offeredToolsText } from "../definitions/offered-tools.ts";
@@ -32,18 +32,24 @@ export function answerJudge(
   return async (answer) => {
     const { result } = answer.value;
     if (own === null) {
-      if (result === undefined) return null;
+      if (result === undefined) return messageGate(call, answer.text, parts);
       let text = answer.text;
       const now = () => ({ text, value: text === answer.text ? answer.value : (readUpstreamRpc(text) ?? {}) });
       if (isObject(result) && Array.isArray(result.tools)) text = (await offeredToolsText(call, target, now(), client, parts)) ?? text;
       text = (await guardedInstructionsText(call, now(), parts)) ?? text;
       return (await judgeContent(now())) ?? (text === answer.text ? null : text);
     }
+    if (result === undefined) return messageGate(call, answer.text, parts);
     // Clients take an answer for that of the request it names, on whichever stream it comes: only its own is looked at as such.
     if (!answers(answer.value, own.id) && String(answer.value.id) !== String(own.id))
       return refuse("upstream_invalid_response", "The tool server's answer is one to another request.");
-    if (own.method === "tools/list") return offeredToolsText(call, target, answer, client, parts);
-    if (isConnecting(own.method)) return guardedInstructionsText(call, answer, parts);
-    return answersContent(request) && result !== undefined ? judgeContent(answer) : null;
+    if (answersContent(request)) return judgeContent(answer);
+    const offered =
+      own.method === "tools/list"
+        ? await offeredToolsText(call, target, answer, client, parts)
+        : isConnecting(own.method)
+          ? await guardedInstructionsText(call, answer, parts)
+          : null;
+    return (await messageGate(call, offered ?? answer.text, parts, definitionsIn(own.method))) ?? offered;
   };
 }

@@ -1,23 +1,29 @@
 import { concat } from "../../../wire/streams/adjoining-bytes.ts";
-import { errorText, idIn, messagesIn, readUpstreamRpc, REFUSED } from "../../../wire/mcp/rpc.ts";
+import { errorText, idIn, messagesIn, readUpstreamRpc, REFUSED, errorMember } from "../../../wire/mcp/rpc.ts";
 import { frameData } from "../../../wire/streams/sse-data.ts";
 import { FrameCutter } from "../../../wire/streams/sse-frames.ts";
 import { unclearMessage } from "../forwarding/unclear-message.ts";
 import { type EditAnswer, frameOf, rewrittenEvent } from "./rpc-stream.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
 
 /** The same as editing an answer, where it takes time. */
 export type JudgeAnswer = (message: Parameters<EditAnswer>[0]) => Promise<ReturnType<EditAnswer>>;
 
 const NOTHING = new Uint8Array(0);
 
+/** What becomes of whatever else a server says: another text, or null where it is left out. `value`: null of what is no message. */
+export type JudgeTold = (message: { readonly text: string; readonly value: JsonObject | null }) => Promise<string | null>;
+
 /**
  * A stream whose answers are judged before anybody reads them, where judging takes time: its bytes stay as they are,
  * but for an event with a list of messages, which becomes an event for each. `verdicts` tells by the text of a message
- * what came of it. Every result is judged, whichever request it says it answers: there are clients that take "1" for 1.
+ * what came of it. Every answer is judged, whichever request it says it answers: there are clients that take "1" for 1. `told`: null
+ * where nobody looks at anything else, nor at errors.
  */
 export function judgedStream(
   body: ReadableStream<Uint8Array>,
   judge: JudgeAnswer,
+  told: JudgeTold | null = null,
 ): { readonly body: ReadableStream<Uint8Array>; readonly verdicts: ReadonlyMap<string, ReturnType<EditAnswer>> } {
   const reader = body.getReader();
   const cutter = new FrameCutter();
@@ -27,7 +33,7 @@ export function judgedStream(
    * The message as it may stand in the stream: of one that can be read in two ways only that it failed is told, and one that only other
    * readers take for JSON (NaN in the place of a number) is left out.
    */
-  const look = (text: string): string | null | Promise<string> => {
+  const look = (text: string): string | null | Promise<string | null> => {
     const value = readUpstreamRpc(text);
     if (value === null && /^\s*[{[]/.test(text)) return null;
     const unclear = value === null ? null : unclearMessage(text, value);
@@ -37,7 +43,9 @@ export function judgedStream(
       verdicts.set(failed, unclear);
       return failed;
     }
-    if (value === null || value.result === undefined) return text;
+    if (value === null && text.trim() === "") return text;
+    if (value === null || (value.result === undefined && (told === null || errorMember(value) === null)))
+      return told === null ? text : told({ text, value });
     return judge({ text, value }).then((verdict) => {
       verdicts.set(text, verdict);
       return text;
@@ -60,8 +68,8 @@ export function judgedStream(
     if (data.trimStart().startsWith("[")) return lookedAtAll(event, data, frame);
     const said = look(data);
     if (said === null) return NOTHING;
-    const told = (text: string) => (text === data ? frame : rewrittenEvent(event, text));
-    return typeof said === "string" ? told(said) : said.then(told);
+    const written = (text: string | null) => (text === null ? NOTHING : text === data ? frame : rewrittenEvent(event, text));
+    return typeof said === "string" ? written(said) : said.then(written);
   };
   const judged = new ReadableStream<Uint8Array>(
     {

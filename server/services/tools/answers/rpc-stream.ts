@@ -1,6 +1,6 @@
 import type { Refusal } from "../../../kernel/errors.ts";
 import { concat } from "../../../wire/streams/adjoining-bytes.ts";
-import { answers, errorText, readUpstreamRpc, REFUSED, type RpcId } from "../../../wire/mcp/rpc.ts";
+import { answers, errorText, readUpstreamRpc, REFUSED, type RpcId, errorMember } from "../../../wire/mcp/rpc.ts";
 import { frameData } from "../../../wire/streams/sse-data.ts";
 import { FrameCutter } from "../../../wire/streams/sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../../wire/streams/stream.ts";
@@ -79,7 +79,7 @@ export class RpcStream implements StreamCodec {
     if (!mayAnswer(text)) return frame;
     const data = frameData(text);
     const value = data === null ? null : readUpstreamRpc(data);
-    if (data === null || value === null || value.result === undefined) return frame;
+    if (data === null || value === null || (value.result === undefined && errorMember(value) === null)) return frame;
     const changed = this.edit({ text: data, value });
     if (changed === null) return frame;
     const said =

@@ -8,6 +8,7 @@ import { allPages, type ListPage } from "./all-pages.ts";
 import { forwardRequest } from "../forwarding/forward-request.ts";
 import type { Relay } from "../answers/relay.ts";
 import type { ToolParts } from "../tool-parts.ts";
+import { definitionsIn, messageGate } from "../answers/answer-gate.ts";
 
 /** What the gateway asks a server to list, in the server's own dialect, whole; as of `allPages`. */
 export function completeList(
@@ -31,7 +32,7 @@ export function completeList(
         dialect: server.dialect ?? "handshake",
         sender,
         session: null,
-        gate: async () => null,
+        gate: (text) => messageGate(call, text, parts, definitionsIn(method)),
         edit: () => null,
       },
       parts,

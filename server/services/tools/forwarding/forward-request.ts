@@ -4,6 +4,7 @@ import { answers, edited, errorText, idIn, memberText, requestText, resultText }
 import type { Call } from "../../../road/call.ts";
 import { type ClientInput, questionFor } from "../questions/client-question.ts";
 import { askedOfClient } from "../questions/client-questions.ts";
+import { lookedAtMessage } from "../answers/looked-at-message.ts";
 import { type ServerRequest, openExchange } from "./server-exchange.ts";
 import type { Asked } from "./exchange.ts";
 import { gatedAnswer } from "./forwarded-answer.ts";
@@ -45,8 +46,11 @@ export async function* forwardRequest(call: Call, request: ForwardedRequest, par
     if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
     const { result } = final.value;
     if (request.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required")
-      return openFirst(call, request, final, parts) ?? gatedAnswer(request, exchange, final);
-    const responses = yield* askedOfClient(call, request, readExactly(memberText(final.text, "result")).inputRequests, parts);
+      return gatedAnswer(request, exchange, final, openFirst(call, request, final, parts));
+    const looked = await request.gate(final.text, result);
+    if (looked !== null && typeof looked !== "string") return looked;
+    const { inputRequests } = readExactly(memberText(looked ?? final.text, "result"));
+    const responses = yield* askedOfClient(call, request, inputRequests, parts);
     if ("refusal" in responses) return responses.refusal;
     const params = edited(request.params ?? "{}", {
       inputResponses: JSON.stringify(responses.given),
@@ -55,6 +59,14 @@ export async function* forwardRequest(call: Call, request: ForwardedRequest, par
     exchange = await openExchange(call, request.server, { ...ask, params, id: `${String(request.id)}/${round + 2}` }, parts);
   }
   return refuse("upstream_invalid_response", "The tool server asked for input again and again.");
+}
+
+/** Whether a message is a notification that its caller does not get. */
+function isUnheard(request: ForwardedRequest, message: UpstreamMessage): boolean {
+  const { method, id } = message.value;
+  return (
+    typeof method === "string" && id === undefined && cancelledQuestion(message) === null && !isForCaller(request, method, message.value)
+  );
 }
 
 /** What comes before the answer, and the answer; a text is one that is already the caller's. */
@@ -67,17 +79,18 @@ async function* untilFinal(
   // Questions the caller has not answered yet, by the ids the server gave them.
   const questions = new Map<string, { readonly id: string; readonly over: AbortController }>();
   let answeredAt = 0;
+  const look = async (message: UpstreamMessage) => (isUnheard(request, message) ? null : lookedAtMessage(call, exchange, message, parts));
   for (;;) {
     // Not `for await`: an exchange that is held must not be closed by leaving the loop.
     const next = await withinSilence(exchange, request.server.timeoutMs, () =>
       questions.size > 0 ? Number.POSITIVE_INFINITY : answeredAt,
     );
     if (next === "silent") return refuse("upstream_timeout", "The tool server did not answer in time.");
-    const { done, value: message } = next;
-    if (done === true || message === undefined) return null;
-    if (answers(message.value, exchange.id)) return message;
-    const { method } = message.value;
-    if (typeof method !== "string") continue;
+    if (next.done === true || next.value === undefined) return null;
+    if (answers(next.value.value, exchange.id)) return next.value;
+    const message = await look(next.value);
+    const method = message?.value.method;
+    if (message === null || typeof method !== "string") continue;
     const id = idIn(memberText(message.text, "id"), message.value.id);
     if (message.value.id === undefined) {
       const takenBack = cancelledQuestion(message);
@@ -89,7 +102,7 @@ async function* untilFinal(
       } else if (takenBack === null && isForCaller(request, method, message.value)) yield message.text;
     } else if (method === "ping") await exchange.respond(resultText(id, "{}"));
     else if (request.dialect === "stateless") {
-      const together = yield* questionsTogether(request, exchange, message);
+      const together = yield* questionsTogether(request, exchange, message, look);
       if ("final" in together) return together.final;
       return heldAnswer(call, request, together.exchange, together.questions, parts);
     } else {

@@ -1,17 +1,20 @@
 import type { Refusal } from "../../../kernel/errors.ts";
 import { bridgedErrorCode, handshakeResult, statelessResult } from "../../../wire/mcp/bridge.ts";
-import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
+import { isObject } from "../../../kernel/json-value.ts";
 import { edited, errorMember, memberText, resultText } from "../../../wire/mcp/rpc.ts";
 import type { Asked } from "./exchange.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
-/** The answer as the caller may have it: through the gate, with the caller's request id and in its dialect. */
-export async function gatedAnswer(request: ForwardedRequest, exchange: Asked, final: UpstreamMessage): Promise<string | Refusal> {
-  const { result } = final.value;
-  const verdict = result === undefined ? null : await request.gate(final.text, result);
-  if (verdict === null) return answerText(request, exchange, final);
-  return typeof verdict === "string" ? answerText(request, exchange, { text: verdict, value: JSON.parse(verdict) as JsonObject }) : verdict;
+/** What the caller may have of an answer, through the gate. `said`: what it comes to; the answer itself where null. */
+export async function gatedAnswer(
+  request: ForwardedRequest,
+  exchange: Asked,
+  final: UpstreamMessage,
+  said: string | null,
+): Promise<string | Refusal> {
+  const text = said ?? (await answerText(request, exchange, final));
+  return (await request.gate(text, final.value.result)) ?? text;
 }
 
 /** The answer with the caller's id and in the caller's dialect. */

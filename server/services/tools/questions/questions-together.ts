@@ -23,12 +23,13 @@ const TOGETHER_MS = 50;
 
 /**
  * The requests a server makes at once, of which `first` is the first, and the exchange as it goes on behind them; or the
- * answer, of a server that waited for none of them.
+ * answer, of a server that waited for none of them. `look`: a message as the caller may have it.
  */
 export async function* questionsTogether(
   request: ForwardedRequest,
   exchange: Asked,
   first: UpstreamMessage,
+  look: (message: UpstreamMessage) => Promise<UpstreamMessage | null>,
 ): AsyncGenerator<string, { readonly final: UpstreamMessage } | { readonly exchange: Asked; readonly questions: readonly OpenQuestion[] }> {
   const open = new Map<string, OpenQuestion>();
   const ask = (message: UpstreamMessage) => {
@@ -46,10 +47,10 @@ export async function* questionsTogether(
       const messages = goingOn(later, exchange.messages);
       return { exchange: { ...exchange, messages }, questions: [...open.values()] };
     }
-    const message = next.value;
-    if (answers(message.value, exchange.id)) return { final: message };
+    if (answers(next.value.value, exchange.id)) return { final: next.value };
+    const message = await look(next.value);
+    if (message === null || typeof message.value.method !== "string") continue;
     const { method, id } = message.value;
-    if (typeof method !== "string") continue;
     if (id === undefined) {
       const takenBack = cancelledQuestion(message);
       // The last of them is asked all the same: somebody has to hold the exchange.

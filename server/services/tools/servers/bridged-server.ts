@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-
 import { withoutExecution } from "../../../wire/mcp/bridge.ts";
 import { edited } from "../../../wire/mcp/rpc.ts";
 import { writtenItems } from "../../../wire/mcp/written-items.ts";
-import { answerGate, answersContent } from "../answers/answer-gate.ts";
+import { answerGate, answersContent, definitionsIn, messageGate } from "../answers/answer-gate.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import { forwardRequest } from "../forwarding/forward-request.ts";
 import { openChanges } from "../changes/changes.ts";
@@ -45,7 +45,10 @@ export async function bridgedServer(call: Call, request: ToolRequest, target: To
           dialect: session === null ? "stateless" : "handshake",
           sender,
           session,
-          gate: async (text, result) => (answersContent(request) ? answerGate(call, target, text, result, parts) : null),
+          gate: (text, result) =>
+            answersContent(request)
+              ? answerGate(call, target, text, result, parts)
+              : messageGate(call, text, parts, definitionsIn(message.method)),
           async edit(result, text) {
             if (message.method !== "tools/list") return null;
             const kept = await offeredTools(call, target, result, server.dialect === "stateless", sender.capabilities, parts);

@@ -10,7 +10,7 @@ import { mirroredHeaders } from "../../../wire/mcp/headers.ts";
 import { isGatewayRequestId } from "../forwarding/gateway-request-id.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "../answers/keep-alive.ts";
 import { unclearMessage } from "../forwarding/unclear-message.ts";
-import { type RpcId, answers, errorMember, messagesIn, readUpstreamRpc } from "../../../wire/mcp/rpc.ts";
+import { type RpcId, answers, errorMember, messagesIn, readUpstreamRpc, errorText, idIn, memberText } from "../../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../../wire/mcp/param-headers.ts";
 import { type AbortReason, type Call, abortReason } from "../../../road/call.ts";
 import type { ToolTarget } from "../../../road/target.ts";
@@ -24,9 +24,9 @@ import { deliverClientAnswer } from "../questions/client-answers.ts";
 import { recordTarget } from "../../../road/outlet.ts";
 import { knownTool } from "../definitions/listed-tools.ts";
 import { answerInStream, takesEvents } from "../answers/answer-in-stream.ts";
-import { answersContent, mustBeRead } from "../answers/answer-gate.ts";
+import { answersContent, mustBeRead, QUESTION_WITHHELD, textGate, toldText } from "../answers/answer-gate.ts";
 import { answerJudge } from "../answers/answer-judge.ts";
-import { type JudgeAnswer, judgedStream } from "../answers/judged-stream.ts";
+import { type JudgeAnswer, judgedStream, type JudgeTold } from "../answers/judged-stream.ts";
 import { acceptedAnswer, errorIn } from "../answers/relay.ts";
 import { RpcStream, SENDER } from "../answers/rpc-stream.ts";
 import { JSON_AND_EVENTS } from "../sessions/session-pool.ts";
@@ -39,6 +39,7 @@ import { untilAnswered } from "../answers/until-answered.ts";
 import { refusesCredential } from "../forwarding/upstream-credentials.ts";
 import { noteUpstreamId } from "../forwarding/upstream-request-id.ts";
 import { clientSupportOf, isJson } from "../answers/response-heads.ts";
+import { isReadAsText } from "../../../wire/texts/text-file.ts";
 
 /** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
 const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
@@ -137,13 +138,22 @@ export async function passThrough(
     mustAnswer: isAnswered(request),
     timeoutMs: server.timeoutMs,
   };
-  if (!response.ok || !isEventStream(response) || response.body === null) return whole(call, response, answered, edit, awaited);
+  if (!response.ok || !isEventStream(response) || response.body === null) return whole(call, response, answered, edit, awaited, parts);
   const endless = message?.method === "subscriptions/listen";
   if (message?.kind === "request" && !endless && !takesEvents(call.headers)) {
     const read = await answerInStream(call, response, id, server.timeoutMs);
-    return isRefusal(read) ? read : whole(call, read, { ...answered, "content-type": "application/json" }, edit, awaited);
+    return isRefusal(read) ? read : whole(call, read, { ...answered, "content-type": "application/json" }, edit, awaited, parts);
   }
-  return stream(call, id, response.body, answered, edit, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
+  // A stateless server may not ask, nor be answered.
+  const respond = async (said: string) => {
+    const told = await parts.send({
+      ...{ url, method: "POST", headers: { ...headers, ...JSON_AND_EVENTS }, body: said },
+      ...{ abort: new AbortController(), timeoutMs: server.timeoutMs },
+    });
+    if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
+  };
+  const told = toldBy(call, request.envelope === null ? respond : null, parts);
+  return stream(call, id, judgedStream(response.body, edit, told), answered, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
 }
 
 /** The caller's own, which its headers mirror: controls may have changed what is sent on. */
@@ -168,26 +178,33 @@ interface Unread {
 function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget, parts: Pick<ToolParts, "gates">): Unread {
   const { message } = request;
   const isList = message?.method === "tools/list";
-  if (
-    (answersContent(request) && mustBeRead(call, parts)) ||
-    ((isList || isConnecting(message?.method)) && parts.gates.enforces(call, "mcp_registration"))
-  )
+  const looked = message?.kind === "request" && request.subPath === null;
+  if ((looked && mustBeRead(call, parts)) || ((isList || isConnecting(message?.method)) && parts.gates.enforces(call, "mcp_registration")))
     return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
   const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
   // Below its own path a server may answer what it likes, as long as nothing has to be looked at.
   return { why: held || isAnswered(request) ? "The tool server's answer is no message of the protocol." : null, held };
 }
 
+/** What a server says beside its answers, as the caller may have it; null where nobody looks. */
+function toldBy(call: Call, respond: ((said: string) => Promise<void>) | null, parts: ToolParts): JudgeTold | null {
+  if (!parts.gates.looksAt(call, "mcp_output")) return null;
+  return async ({ text, value }) => {
+    const said = await toldText(call, text, parts, value !== null);
+    const question = said === null && typeof value?.method === "string" ? idIn(memberText(text, "id"), value.id) : null;
+    if (question !== null) await respond?.(errorText(question, QUESTION_WITHHELD));
+    return said;
+  };
+}
+
 function stream(
   call: Call,
   id: RpcId | null,
-  body: ReadableStream<Uint8Array>,
+  { body: judged, verdicts }: ReturnType<typeof judgedStream>,
   headers: Record<string, string>,
-  edit: JudgeAnswer,
   timeoutMs: number,
 ): Answer {
   call.row.proxy_subtype = "sse_stream";
-  const { body: judged, verdicts } = judgedStream(body, edit);
   const codec = new RpcStream(id, (answer) => {
     if (errorIn(call, answer.value) !== null) addTag(call, "rpc_error");
     const verdict = verdicts.get(answer.text);
@@ -225,6 +242,7 @@ async function whole(
   headers: Record<string, string>,
   edit: JudgeAnswer,
   { id, unread, mustAnswer, timeoutMs }: Awaited,
+  parts: ToolParts,
 ): Promise<Answer | Refusal> {
   let bytes: Uint8Array;
   const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
@@ -247,11 +265,16 @@ async function whole(
     if (unread.why !== null && response.ok && response.status !== 202) return refuse("upstream_invalid_response", unread.why);
     if (unread.held && value === null) bytes = new Uint8Array(0);
   }
+  if (value === null && bytes.byteLength > 0) {
+    const said = await lookedAtFile(call, response, bytes, parts);
+    if (isRefusal(said)) return said;
+    bytes = said;
+  }
   const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
   if (unclear !== null) return unclear;
   const error = value === null ? null : errorIn(call, value);
   if (value !== null) noteServerVersion(call, value.result);
-  const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });
+  const changed = value === null || answer === null ? null : await edit({ text: answer, value });
   if (changed !== null && typeof changed !== "string") return changed;
   const failure =
     error !== null
@@ -267,6 +290,15 @@ async function whole(
     usage: null,
     failure,
   };
+}
+
+/** What is no message, as the caller may have it: nobody looks into what is no text. */
+async function lookedAtFile(call: Call, response: Response, bytes: Uint8Array, parts: ToolParts): Promise<Uint8Array | Refusal> {
+  if (!parts.gates.looksAt(call, "mcp_output")) return bytes;
+  const type = response.headers.get("content-type")?.split(";", 1)[0] ?? "";
+  if (!isReadAsText(type, null, Buffer.from(bytes).toString("base64"))) return bytes;
+  const said = await textGate(call, new TextDecoder().decode(bytes), parts);
+  return typeof said === "string" ? new TextEncoder().encode(said) : (said ?? bytes);
 }
 
 /** The message of a whole answer; of a list the one that answers, null when none does. */

@@ -16,6 +16,8 @@ import { subscriptionStream, sessionStream } from "../changes/listen.ts";
 import { acceptedAnswer, type Relay, relayAnswer, wholeAnswer, wholeRelayAnswer } from "../answers/relay.ts";
 import { cancellableRequest, cancelRequest } from "../forwarding/cancellation.ts";
 import { subscribed, noteOrRefuse } from "../sessions/session-notes.ts";
+import { definitionsIn, messageGate } from "../answers/answer-gate.ts";
+import { lookedAtChanges } from "../changes/looked-at-changes.ts";
 import type { SynthesizedServer } from "./synthesized-server.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { principalOf } from "../../../road/principal.ts";
@@ -27,10 +29,16 @@ export async function serveSynthesized(
   server: SynthesizedServer,
   parts: ToolParts,
 ): Promise<Answer | Refusal> {
-  return request.envelope === null ? serveHandshake(call, request, server, parts) : serveStateless(call, request, server);
+  const told = { ...server, changes: lookedAtChanges(call, server.changes, parts) };
+  return request.envelope === null ? serveHandshake(call, request, told, parts) : serveStateless(call, request, told, parts);
 }
 
-async function serveStateless(call: Call, { message, envelope }: ToolRequest, server: SynthesizedServer): Promise<Answer | Refusal> {
+async function serveStateless(
+  call: Call,
+  { message, envelope }: ToolRequest,
+  server: SynthesizedServer,
+  parts: ToolParts,
+): Promise<Answer | Refusal> {
   if (message === null || envelope === null) return refuse("method_not_allowed", undefined, { headers: { allow: "POST" } });
   if (envelope.version !== STATELESS_VERSION)
     return refuse("rpc_unsupported_version", undefined, { extra: { supported: [STATELESS_VERSION], requested: envelope.version } });
@@ -46,7 +54,9 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
       cacheScope: "private",
       _meta: { [META.serverInfo]: server.info },
     };
-    return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
+    const text = resultText(id, JSON.stringify(result));
+    const said = (await messageGate(call, text, parts, definitionsIn(message.method))) ?? text;
+    return typeof said === "string" ? wholeAnswer(call, said, "stateless") : said;
   }
   if (isHandshakeOnly(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
   const sender: McpSender = {

@@ -7,6 +7,7 @@ import { resultText, type RpcMessage } from "../../../wire/mcp/rpc.ts";
 import { SESSION_PURPOSE } from "./caller-session.ts";
 import { wholeAnswer } from "../answers/relay.ts";
 import { keptInfo } from "./session-pool.ts";
+import { definitionsIn, messageGate } from "../answers/answer-gate.ts";
 import { sealState } from "./sealed-state.ts";
 import type { SynthesizedServer } from "../servers/synthesized-server.ts";
 import type { ToolParts } from "../tool-parts.ts";
@@ -16,18 +17,29 @@ const LONGEST_CAPABILITIES = 6_000;
 const LONGEST_CLIENT = 1_000;
 
 /** The answer to `initialize`, with the session that holds what was agreed. */
-export function initializedSession(
+export async function initializedSession(
   call: Call,
   message: RpcMessage,
   server: SynthesizedServer,
   owner: string,
   parts: ToolParts,
-): WholeAnswer | Refusal {
+): Promise<WholeAnswer | Refusal> {
   const asked = message.params.protocolVersion;
   const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(asked) ? String(asked) : HANDSHAKE_VERSIONS[0];
   const { capabilities, clientInfo } = message.params;
   if (isObject(capabilities) && JSON.stringify(capabilities).length > LONGEST_CAPABILITIES)
     return refuse("rpc_invalid_params", `params.capabilities may have ${LONGEST_CAPABILITIES} characters.`);
+  const text = resultText(
+    message.id,
+    JSON.stringify({
+      protocolVersion: version,
+      capabilities: server.capabilities,
+      serverInfo: server.info,
+      ...(server.instructions === null ? {} : { instructions: server.instructions }),
+    }),
+  );
+  const said = (await messageGate(call, text, parts, definitionsIn(message.method))) ?? text;
+  if (typeof said !== "string") return said;
   const token = sealState(parts.secrets, SESSION_PURPOSE, owner, {
     version,
     capabilities: isObject(capabilities) ? capabilities : {},
@@ -35,11 +47,5 @@ export function initializedSession(
     at: parts.clock.now(),
   });
   parts.sessionState.sessionStarted({ tenantId: call.identity?.tenantId ?? "", token });
-  const result = {
-    protocolVersion: version,
-    capabilities: server.capabilities,
-    serverInfo: server.info,
-    ...(server.instructions === null ? {} : { instructions: server.instructions }),
-  };
-  return wholeAnswer(call, resultText(message.id, JSON.stringify(result)), "handshake", { "mcp-session-id": token });
+  return wholeAnswer(call, said, "handshake", { "mcp-session-id": token });
 }

@@ -1,0 +1,26 @@
+import type { Call } from "../../../road/call.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
+import { errorText, idIn, memberText } from "../../../wire/mcp/rpc.ts";
+import { QUESTION_WITHHELD, toldText } from "./answer-gate.ts";
+import type { Asked } from "../forwarding/exchange.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import type { UpstreamMessage } from "../forwarding/upstream-messages.ts";
+
+/**
+ * What a server says before its answer, as the caller may have it; null where it is withheld. A server that asked something is told
+ * so, and goes on without.
+ */
+export async function lookedAtMessage(
+  call: Call,
+  exchange: Pick<Asked, "respond">,
+  message: UpstreamMessage,
+  parts: Pick<ToolParts, "gates">,
+): Promise<UpstreamMessage | null> {
+  const text = await toldText(call, message.text, parts);
+  if (text === message.text) return message;
+  if (text !== null) return { text, value: JSON.parse(text) as JsonObject };
+  const { id, method } = message.value;
+  if (typeof method === "string" && id !== undefined)
+    await exchange.respond(errorText(idIn(memberText(message.text, "id"), id), QUESTION_WITHHELD));
+  return null;
+}

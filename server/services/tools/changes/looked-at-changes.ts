@@ -1,0 +1,32 @@
+import { isRefusal } from "../../../kernel/errors.ts";
+import type { Call } from "../../../road/call.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
+import { exactMessage } from "../../../wire/mcp/rpc.ts";
+import { toldText } from "../answers/answer-gate.ts";
+import type { OpenChanges } from "./listen.ts";
+import type { ToolParts } from "../tool-parts.ts";
+
+/** What servers tell of changes and in their logs, as the caller may have it. */
+export function lookedAtChanges(call: Call, open: OpenChanges, parts: Pick<ToolParts, "gates">): OpenChanges {
+  if (!parts.gates.looksAt(call, "mcp_output")) return open;
+  // Two may hear the same of one server: it is looked at once, and stays the same.
+  const looked = new WeakMap<JsonObject, Promise<JsonObject | null>>();
+  const look = async (message: JsonObject) => {
+    const text = JSON.stringify(message);
+    const said = await toldText(call, text, parts);
+    if (said === null) return null;
+    return said === text ? message : exactMessage(said, JSON.parse(said) as JsonObject);
+  };
+  async function* told(notifications: AsyncGenerator<JsonObject, void>): AsyncGenerator<JsonObject, void> {
+    for await (const message of notifications) {
+      let one = looked.get(message);
+      if (one === undefined) looked.set(message, (one = look(message)));
+      const seen = await one;
+      if (seen !== null) yield seen;
+    }
+  }
+  return async (filter, sender) => {
+    const members = await open(filter, sender);
+    return isRefusal(members) ? members : members.map((member) => ({ ...member, notifications: told(member.notifications) }));
+  };
+}

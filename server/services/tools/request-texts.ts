@@ -1,0 +1,135 @@
+import { exactReading } from "../../kernel/text/exact-numbers.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
+import { decodedAddress } from "../../wire/decoded-address.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
+import type { TextSlot } from "../../wire/inbound.ts";
+import { META } from "../../wire/mcp/dialect.ts";
+import type { RpcMessage } from "../../wire/mcp/rpc.ts";
+import { hasWords } from "../../wire/texts/other-texts.ts";
+import { collectSlots, exactAt, memberNameSlot } from "./argument-slots.ts";
+import { type ParamMembers, OF_EVERY_REQUEST, OWN_PARAMS, type ParamReading } from "./own-params.ts";
+
+/** Looked at by themselves: they are answers. */
+const ANSWERS = "inputResponses";
+/** What the protocol has in `_meta`. */
+const META_HANDLES: ReadonlySet<string> = new Set([
+  META.version,
+  META.logLevel,
+  META.subscription,
+  "progressToken",
+  "traceparent",
+  "tracestate",
+]);
+/** Names that whoever wrote a protocol may have given, those of extensions included. */
+const PLAIN_NAME = /^[\w.$:/-]{1,128}$/;
+export const isProtocolMember = (name: string): boolean => PLAIN_NAME.test(name);
+/** What every message has, and what is looked at by itself. */
+const FRAME: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
+
+type Holder = Record<string, JsonValue | undefined> | JsonValue[];
+type Changed = () => void;
+
+/** What the audit row says of a request by itself. */
+type Told = "mcp_method" | "mcp_request_id" | "mcp_capability_name" | "endpoint";
+/** Takes it from there. */
+export type Forget = (told: Told) => void;
+
+interface Look {
+  readonly slots: TextSlot[];
+  readonly changed: Changed;
+  readonly forget: () => void;
+}
+
+/** Every text that a message holds, whichever member it stands in, but for answers. */
+export function messageTexts({ kind, id, method, params, document }: RpcMessage, slots: TextSlot[], forget: Forget): void {
+  const { value } = document;
+  for (const name of Object.keys(value)) {
+    if (FRAME.has(name) && (kind === "response" || (name !== "result" && name !== "error"))) continue;
+    collectSlots(value, name, slots, () => document.touch(name), exactReading(document.memberText(name) ?? ""));
+    slots.push(fixedSlot("fixed_name", name));
+  }
+  if (typeof id === "string" && hasWords(id)) slots.push(fixedSlot("fixed_text", id, () => forget("mcp_request_id")));
+  if (method === null) return;
+  if (!Object.hasOwn(OWN_PARAMS, method)) slots.push(fixedSlot("fixed_name", method, () => forget("mcp_method")));
+  const look: Look = { slots, changed: () => document.touch("params"), forget: () => forget("mcp_capability_name") };
+  paramTexts(method, params, look, exactReading(document.memberText("params") ?? ""));
+}
+
+function paramTexts(method: string, params: JsonObject, look: Look, exact: unknown): void {
+  const { slots, changed } = look;
+  const own = { ...OF_EVERY_REQUEST, ...ownEntry(OWN_PARAMS, method) };
+  for (const key of Object.keys(params)) {
+    if (key === ANSWERS) continue;
+    const known = ownEntry(own, key);
+    const value = params[key];
+    if (typeof known === "string") read(known, params, key, look, exactAt(exact, key));
+    else if (known !== undefined && isObject(value)) members(known, value, look, exactAt(exact, key));
+    else {
+      collectSlots(params, key, slots, changed, exactAt(exact, key));
+      if (known === undefined && key !== "arguments") slots.push(memberNameSlot(params, key, changed));
+    }
+  }
+}
+
+function members(known: ParamMembers, holder: JsonObject, look: Look, exact: unknown): void {
+  const { slots, changed } = look;
+  for (const name of Object.keys(holder)) {
+    const reading = ownEntry(known, name);
+    if (reading !== undefined) read(reading, holder, name, look, exactAt(exact, name));
+    else {
+      collectSlots(holder, name, slots, changed, exactAt(exact, name));
+      slots.push(memberNameSlot(holder, name, changed));
+    }
+  }
+}
+
+function read(reading: ParamReading, holder: Holder, key: string | number, look: Look, exact: unknown): void {
+  const { slots, changed, forget } = look;
+  const value = (holder as Record<string | number, JsonValue | undefined>)[key];
+  if (reading === "aside") return metaTexts(holder, key, slots, changed, exact);
+  if (Array.isArray(value) && reading !== "text") value.forEach((_, at) => read(reading, value, at, look, exactAt(exact, at)));
+  else if (reading === "text" || isObject(value)) collectSlots(holder, key, slots, changed, exact);
+  else if (typeof value === "string" && (reading !== "handle" || hasWords(value)))
+    slots.push(
+      reading === "address" ? addressSlot(value, forget) : fixedSlot(reading === "name" ? "fixed_name" : "fixed_text", value, forget),
+    );
+}
+
+/** What a program says of itself, and what stands in `_meta`: each text in it, and the names that no protocol has. */
+export function metaTexts(holder: Holder, key: string | number, slots: TextSlot[], changed: Changed, exact: unknown): void {
+  const value = (holder as Record<string | number, JsonValue | undefined>)[key];
+  if (Array.isArray(value)) value.forEach((_, at) => metaTexts(value, at, slots, changed, exactAt(exact, at)));
+  else if (isObject(value))
+    for (const name of Object.keys(value)) {
+      const member = value[name];
+      if (META_HANDLES.has(name) && typeof member === "string" && !hasWords(member)) continue;
+      metaTexts(value, name, slots, changed, exactAt(exact, name));
+      if (!isProtocolMember(name)) slots.push(aside(memberNameSlot(value, name, changed)));
+    }
+  else if (!(typeof key === "string" && META_HANDLES.has(key) && typeof value === "number")) {
+    const found: TextSlot[] = [];
+    collectSlots(holder, key, found, changed, exact);
+    for (const slot of found) slots.push(aside(slot));
+  }
+}
+
+function aside(slot: TextSlot): TextSlot {
+  return {
+    role: slot.role,
+    kind: slot.kind,
+    rulesOnly: true,
+    get text() {
+      return slot.text;
+    },
+    replace: (text) => slot.replace(text),
+  };
+}
+
+/** Where something is, read as its server decodes it. */
+export function addressSlot(address: string, forget: () => void): TextSlot {
+  return fixedSlot("fixed_text", decodedAddress(address), forget);
+}
+
+function fixedSlot(kind: "fixed_text" | "fixed_name", text: string, forget: () => void = () => undefined): TextSlot {
+  return { role: "tool", kind, text, rulesOnly: true, replace: () => undefined, forget };
+}
