@@ -84,7 +84,7 @@ export class ChainWalk {
     for (const head of this.heads.get(last.chainSeq) ?? []) {
       if (last.flagged || last.hashes.includes(head)) continue;
       last.flagged = true;
-      const detail = `row ${last.chainSeq} is not the row the writer recorded as the head of the chain`;
+      const detail = `row ${last.chainSeq} is not the row that the writer recorded, or that a checkpoint kept elsewhere stands over`;
       this.options.findings.addAt("altered", last.chainSeq, last.rowId, detail, ["head", head, ...last.hashes]);
     }
     this.links = last.hashes;
