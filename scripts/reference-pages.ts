@@ -1,6 +1,7 @@
 import { type FieldName, FIELDS } from "@gatehouse/ledger-format/fields";
 import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import { VARIABLES } from "../server/kernel/configuration/variables.ts";
+import { describedMetrics } from "../server/kernel/described-metrics.ts";
 import { ERRORS } from "../server/kernel/errors.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES } from "../server/routes.ts";
 import { filledBy, keptFilledFields } from "./filled-fields.ts";
@@ -26,6 +27,23 @@ function configuration(): string {
     `an unknown name that starts with \`GW_\`, stops the start with one line that says so. A value marked *secret* may come ` +
     `from a file instead, without the line break at its end: \`NAME_FILE\` names the file, as in ` +
     `\`GW_SECRET_KEY_FILE=/run/secrets/gw-secret-key\`.\n\n${table(["variable", "default", "meaning"], rows)}\n`
+  );
+}
+
+function metrics(): string {
+  const rows = describedMetrics().map(({ name, type, labels, help }) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(", "),
+    help,
+  ]);
+  return (
+    `# Metrics\n\n${NOTE}\n\nWhat \`/metrics\` on the port of the control plane tells, in Prometheus' text format. A counter is of one ` +
+    `process since its start. With \`GW_PROCESSES\` each has the label \`process\`.\n\nThe values of labels are words of the ` +
+    `gateway's own, such as the code of a refusal or the kind of a call. None is a tenant, group, key, person, model or provider, ` +
+    `nor anything that a caller chooses, so their number stays small however many there are; who used what is a question for ` +
+    `[usage reports and the ledger](../guides/audit-ledger.md#searching-and-exporting).\n\n` +
+    `${table(["metric", "type", "labels", "what it tells"], rows)}\n`
   );
 }
 
@@ -100,6 +118,7 @@ export function referencePages(): Map<string, string> {
   return new Map([
     ["configuration.md", configuration()],
     ["errors.md", errors()],
+    ["metrics.md", metrics()],
     ["audit-row.md", auditRow()],
     ["routes.md", routes()],
     ["surfaces.md", surfacesPage(NOTE, table)],

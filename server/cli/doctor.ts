@@ -25,7 +25,7 @@ import { EMBEDDED_PASSWORD } from "./running-database.ts";
 import type { CommandIo } from "./command-io.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 import { examineAdminLog } from "./examine-admin-log.ts";
-import { examineChains } from "./examine-chains.ts";
+import { examineChains, type KeptCheckpoints } from "./examine-chains.ts";
 import { examineClock } from "./examine-clock.ts";
 import { examineSecretKey } from "./examine-secret-key.ts";
 import { storedSecret } from "./stored-secret.ts";
@@ -179,11 +179,7 @@ async function examineValkey(url: string): Promise<DoctorFinding> {
   }
 }
 
-async function* examineDatabase(
-  db: Database,
-  config: Configuration,
-  kept: ReadonlyMap<string, SavedCheckpoint>,
-): AsyncGenerator<DoctorFinding> {
+async function* examineDatabase(db: Database, config: Configuration, kept: KeptCheckpoints): AsyncGenerator<DoctorFinding> {
   const version = await serverVersion(db);
   yield finding(version < OLDEST_POSTGRES ? "wrong" : "ok", "database", `PostgreSQL ${version} answers`);
   const pending = await pendingMigrations(db);
@@ -226,16 +222,13 @@ async function* examineDatabase(
   }
   yield await examineClock(db);
   yield* examineChains(db, kept);
-  yield* examineAdminLog(db, kept.get(ADMIN_CHAIN));
+  yield* examineAdminLog(db, kept.get(ADMIN_CHAIN) ?? []);
   yield* examineBucket(db, config);
 }
 
-/** Gives the newest checkpoint of each chain that the file has. */
-function* examineFile({
-  auditCheckpointFile: file,
-  dataDir,
-}: Configuration): Generator<DoctorFinding, ReadonlyMap<string, SavedCheckpoint>> {
-  const newest = new Map<string, SavedCheckpoint>();
+/** Gives the checkpoints of each chain that the newest part of the file has: of a chain that was set back, those of both its ends. */
+function* examineFile({ auditCheckpointFile: file, dataDir }: Configuration): Generator<DoctorFinding, KeptCheckpoints> {
+  const newest = new Map<string, SavedCheckpoint[]>();
   if (file === undefined) return newest;
   const why = whyNotAppended(file);
   if (why !== null) {
@@ -244,7 +237,7 @@ function* examineFile({
   }
   const there = existsSync(file);
   try {
-    if (there) for (const one of savedCheckpoints(tailOf(file))) newest.set(one.chainId, one);
+    if (there) for (const [chainId, kept] of Map.groupBy(savedCheckpoints(tailOf(file)), (one) => one.chainId)) newest.set(chainId, kept);
     const told = there ? `${file} has checkpoints of ${newest.size} chain(s)` : `${file} is made with the next checkpoint`;
     const beside = isBelow(dataDir, file) ? ": it lies in the data directory, and is lost or changed together with the ledger" : "";
     yield finding(beside === "" ? "ok" : "warning", "checkpoint file", `${told}${beside}`);
@@ -272,12 +265,18 @@ async function* examineBucket(db: Database, { auditCheckpointBucket: settings }:
   if (settings === undefined) return;
   const bucket = openBucket(settings, outbound({ allowPrivate: true }));
   try {
-    const { kept, lacking } = await bucketState(bucket, db);
+    const { kept, lacking, contradicting } = await bucketState(bucket, db);
     yield finding(
       lacking.length > 0 ? "warning" : "ok",
       "checkpoint bucket",
       `${bucket.address} answers; ${lacking.length > 0 ? `the newest checkpoint of ${lacking.join(", ")} is not there: is a gateway with these settings running?` : `it has the newest checkpoint of ${kept} chain(s)`}`,
     );
+    for (const chainId of contradicting)
+      yield finding(
+        "wrong",
+        "checkpoint bucket",
+        `${bucket.address} has checkpoints of ${chainId} that the database does not have: the chain was set back; gatehouse audit verify --checkpoints says from which row on`,
+      );
   } catch (error) {
     yield finding("wrong", "checkpoint bucket", `${bucket.address}: ${(error as Error).message}`);
   }

@@ -5,9 +5,9 @@ import type { Database } from "../store/database.ts";
 import { findingStateOf, foundInWords } from "./examine-chains.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 
-export async function* examineAdminLog(db: Database, kept: SavedCheckpoint | undefined): AsyncGenerator<DoctorFinding> {
+export async function* examineAdminLog(db: Database, kept: readonly SavedCheckpoint[]): AsyncGenerator<DoctorFinding> {
   try {
-    const result = await verifyChain(db, ADMIN_CHAIN, { saved: kept === undefined ? [] : [kept] });
+    const result = await verifyChain(db, ADMIN_CHAIN, { saved: kept });
     yield finding(findingStateOf(result), "admin log", `${result.verdict} over ${result.rows_checked} entries${foundInWords(result)}`);
   } catch (error) {
     yield finding("wrong", "admin log", (error as Error).message);

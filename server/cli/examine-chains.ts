@@ -8,15 +8,18 @@ import { type DoctorFinding, finding } from "./finding.ts";
 
 /** Rows verified of each chain: since a checkpoint about this far back. */
 const VERIFIED_ROWS = 2_000;
-export async function* examineChains(db: Database, kept: ReadonlyMap<string, SavedCheckpoint>): AsyncGenerator<DoctorFinding> {
+
+/** Checkpoints that are kept outside of the database, by chain. */
+export type KeptCheckpoints = ReadonlyMap<string, readonly SavedCheckpoint[]>;
+
+export async function* examineChains(db: Database, kept: KeptCheckpoints): AsyncGenerator<DoctorFinding> {
   const chains = await listChains(db);
   for (const chain of chains) {
-    const checkpoint = kept.get(chain.chain_id);
     const covered = chain.last_checkpoint_seq ?? 0;
     const from = Math.max(chain.first_seq, Math.min(covered, chain.head_seq) - VERIFIED_ROWS);
     try {
       const result = await verifyChain(db, chain.chain_id, {
-        saved: checkpoint === undefined ? [] : [checkpoint],
+        saved: kept.get(chain.chain_id) ?? [],
         ...(from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {}),
       });
       if (result.verdict === "intact" && chain.head_seq < chain.first_seq) {

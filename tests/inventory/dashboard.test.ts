@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { telemetry } from "../../server/kernel/telemetry/telemetry.ts";
+import { describedMetrics } from "../../server/kernel/described-metrics.ts";
 import { readYaml } from "../../server/runtime/yaml.ts";
 
 const deployed = (path: string) => readFileSync(fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url)), "utf8");
@@ -28,6 +29,10 @@ async function metricsThereAre(): Promise<Set<string>> {
   metrics.watchProcesses(() => []);
   return new Set([...(await metrics.render()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name));
 }
+
+test("the reference describes each metric that a scrape may show", async () => {
+  expect(describedMetrics().map(({ name }) => name)).toEqual([...(await metricsThereAre())].toSorted());
+});
 
 test("the dashboard shows metrics the gateway has, and every one of the ledger's", async () => {
   const there = await metricsThereAre();

@@ -64,6 +64,7 @@ export const chainVerification = z
     bodies_expired: count,
     bodies_erased: count,
     pruned_through: count.nullable().describe("rows up to it were dropped by retention, under a checkpoint that still holds them"),
+    as_of: timestamp.describe("the rows were read as they were at this moment, however long it took"),
     duration_ms: z.number(),
   })
   .meta({ id: "ChainVerification" });

@@ -34,6 +34,7 @@ export class ChainWalk {
   links: readonly string[] | null;
   last: WalkPosition | null = null;
   started = false;
+  private preceding: readonly string[] | null = null;
   readonly ranged: boolean;
   readonly heads: ReadonlyMap<number, readonly string[]>;
   readonly coverage = trackCoverage();
@@ -62,7 +63,8 @@ export class ChainWalk {
     this.started = true;
     const { expected } = this;
     if (this.links !== null || expected <= 1) return;
-    if (this.ranged)
+    if (this.ranged) {
+      this.links = this.preceding;
       this.options.findings.addAt(
         "unanchored",
         expected,
@@ -70,7 +72,7 @@ export class ChainWalk {
         `no checkpoint covers row ${expected - 1}, so nothing proves what this range stands on`,
         ["range"],
       );
-    else {
+    } else {
       this.missing(1, expected - 1);
       this.options.startMissing();
     }
@@ -82,7 +84,7 @@ export class ChainWalk {
     for (const head of this.heads.get(last.chainSeq) ?? []) {
       if (last.flagged || last.hashes.includes(head)) continue;
       last.flagged = true;
-      const detail = `row ${last.chainSeq} is not the row the writer recorded as the head of the chain`;
+      const detail = `row ${last.chainSeq} is not the row that the writer recorded, or that a checkpoint kept elsewhere stands over`;
       this.options.findings.addAt("altered", last.chainSeq, last.rowId, detail, ["head", head, ...last.hashes]);
     }
     this.links = last.hashes;
@@ -93,13 +95,25 @@ export class ChainWalk {
     const { last } = this;
     if (last !== null && !last.hashes.includes(rowHash)) {
       last.flagged = true;
+      this.notSigned(last, rowHash);
       // The next row may rightly name the row that was signed and stands here no more.
-      this.options.findings.addAt("checkpoint_invalid", last.chainSeq, last.rowId, `row ${last.chainSeq} is not the row that was signed`, [
-        ...last.hashes,
-        rowHash,
-      ]);
       last.hashes.push(rowHash);
     } else this.coverage.cover();
+  }
+
+  notSigned({ chainSeq, rowId, hashes }: Pick<WalkPosition, "chainSeq" | "rowId" | "hashes">, signedHash: string): void {
+    const detail = `row ${chainSeq} is not the row that was signed`;
+    this.options.findings.addAt("checkpoint_invalid", chainSeq, rowId, detail, [...hashes, signedHash]);
+  }
+
+  /** Whether a row stands before the range. */
+  isBefore(chainSeq: number): boolean {
+    return this.ranged && !this.started && chainSeq < this.expected;
+  }
+
+  /** What the first row of the range has to name, where no checkpoint says it. */
+  precede(chainSeq: number, hashes: readonly string[]): void {
+    if (chainSeq === this.expected - 1) this.preceding = [...(this.preceding ?? []), ...hashes];
   }
 
   place(prevHash: unknown, next: WalkPosition, createdAt: string | null | undefined): void {
@@ -114,7 +128,7 @@ export class ChainWalk {
       this.options.rowsMissing(this.expected, chainSeq - 1);
       this.links = this.ahead?.chainSeq === chainSeq - 1 ? [this.ahead.rowHash] : null;
     }
-    if (this.links !== null && !this.links.includes(prevHash as string)) this.unlinked(next, prevHash ?? "");
+    if (this.links !== null && !this.links.includes(prevHash as string)) this.unlinked(next, prevHash ?? "", this.links);
     this.last = next;
     this.expected = chainSeq + 1;
     const { head_seq } = this.options.chain;
@@ -138,12 +152,17 @@ export class ChainWalk {
     }
   }
 
-  private unlinked({ chainSeq, rowId, hashes }: WalkPosition, prevHash: unknown): void {
+  /** `before` are the hashes of the row that stands before it. */
+  unlinked(
+    { chainSeq, rowId, hashes }: { readonly chainSeq: number; readonly rowId: string | null; readonly hashes: readonly string[] },
+    prevHash: unknown,
+    before: readonly string[],
+  ): void {
     if (chainSeq === 1)
       this.options.findings.addAt("missing", 1, rowId, "row 1 names a row before it: it was not the first of this chain", [prevHash]);
     else {
       const detail = `row ${chainSeq} was sealed upon another row ${chainSeq - 1} than the one that stands there`;
-      this.options.findings.addAt("broken_link", chainSeq, rowId, detail, [prevHash, ...(this.links ?? []), ...hashes]);
+      this.options.findings.addAt("broken_link", chainSeq, rowId, detail, [prevHash, ...before, ...hashes]);
     }
   }
 }

@@ -15,10 +15,11 @@ export interface Coverage {
   /** Every row added so far is under a checkpoint. */
   cover(): void;
   /** `newestCheckpoint`, `shippedAt`, `now`: ISO 8601 UTC. `overdue` is the first row of an end that should have been covered, and the last position of it. */
-  result(times: { newestCheckpoint: string | null; shippedAt: string | null; now: string }): {
-    pending: number;
-    overdue: (UncoveredRow & { readonly throughSeq: number }) | null;
-  };
+  /** `isOver`: whatever their age, no checkpoint will come over the rows any more. */
+  result(
+    times: { newestCheckpoint: string | null; shippedAt: string | null; now: string },
+    isOver: boolean,
+  ): { pending: number; overdue: (UncoveredRow & { readonly throughSeq: number }) | null };
 }
 
 const DATED = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/;
@@ -54,9 +55,10 @@ export function trackCoverage(): Coverage {
       oldest = null;
       newest = null;
     },
-    result({ newestCheckpoint, shippedAt, now }) {
+    result({ newestCheckpoint, shippedAt, now }, isOver) {
       if (first === null) return { pending: 0, overdue: null };
       const end = { ...first, throughSeq };
+      if (isOver) return { pending: count, overdue: end };
       const limit = millis(now);
       // While a writer is catching up, its table stands at an earlier moment than the clock: the checkpoint over the
       // rows that came last may be written already and only not have arrived.

@@ -386,32 +386,6 @@ describe("checkpoints", () => {
 });
 
 describe("parts of a chain", () => {
-  const range = (chain: TestChain, fromSeq: number, toSeq: number, reach: number): TestChain => ({
-    ...chain,
-    entries: chain.entries.filter((entry) => {
-      const seq = entry.type === "row" ? (entry.row.chain_seq as number) : entry.type === "checkpoint" ? entry.chain_seq : 0;
-      const context = entry.type === "checkpoint" && seq < fromSeq && seq >= fromSeq - 3;
-      return context || (seq >= fromSeq && seq <= Math.max(toSeq, reach));
-    }),
-  });
-
-  test("from just after a checkpoint to one are intact", () => {
-    expect(feed(range(ofLength(12), 4, 9, 9), { fromSeq: 4, toSeq: 9 })).toMatchObject({ verdict: "intact", rows_checked: 6 });
-  });
-
-  test("that stand on nothing signed are at most unanchored", () => {
-    const result = feed(range(ofLength(12), 5, 9, 9), { fromSeq: 5, toSeq: 9 });
-    expect(result.verdict).toBe("unanchored");
-    expect(places(result)).toEqual(["unanchored@5"]);
-  });
-
-  test("that end between checkpoints are anchored by the next, and say nothing of rows after the end", () => {
-    const chain = range(ofLength(12), 4, 7, 9);
-    expect(feed(chain, { fromSeq: 4, toSeq: 7, now: LATER })).toMatchObject({ verdict: "intact", rows_checked: 4, pending_anchor: 0 });
-    rowAt(chain, 9).endpoint = "x";
-    expect(places(feed(chain, { fromSeq: 4, toSeq: 7, now: LATER }))).toEqual(["unanchored@7"]);
-  });
-
   test("after retention dropped a prefix stand on its last checkpoint", () => {
     const chain = ofLength(9);
     const dropped = chain.entries.find((entry) => entry.type === "checkpoint" && entry.chain_seq === 3) as { note: string };

@@ -4,7 +4,7 @@ import { possibleHashes, rowMark } from "./canonical.ts";
 import type { Anchor, ChainFacts, PrunedPrefix, RowLink } from "./chain-facts.ts";
 import { ChainWalk } from "./chain-walk.ts";
 import { checkpointTrail, type CheckpointLine, type CheckpointTrail } from "./checkpoint-trail.ts";
-import type { TrustedKey } from "./checkpoint.ts";
+import type { Checkpoint, TrustedKey } from "./checkpoint.ts";
 import type { AuditRow } from "./fields.ts";
 import { givenInstead, possibleEntryHashes, type SealedRow, sealedEntry } from "./sealed-row.ts";
 import { collectFindings, type FindingCollector, type Verification } from "./verdict.ts";
@@ -14,7 +14,7 @@ export interface VerifierOptions {
   readonly keys: readonly TrustedKey[];
   /** ISO 8601 UTC with six decimals: the moment the rows were read. */
   readonly now: string;
-  /** Part of the chain. Rows before are not given; rows after only to reach the next checkpoint. */
+  /** Part of the chain. Of the rows before at most the last is given; of those after only what reaches the next checkpoint. */
   readonly fromSeq?: number;
   readonly toSeq?: number;
   /** Heads the caller knows from elsewhere than the place the rows come from: the chain must reach them. */
@@ -24,7 +24,7 @@ export interface VerifierOptions {
 
 /**
  * Takes rows in the order of chain_seq, each checkpoint after the row it was signed for, and holds only the last of
- * them. A range takes the newest checkpoint before its start first.
+ * them. A range takes the newest checkpoint before its start first, and then the row before its start, if there is one.
  */
 export interface Verifier {
   /** Of a withheld one everything is judged, and no finding names it. */
@@ -98,7 +98,7 @@ class ChainVerifier implements Verifier {
     walk.start();
     const altered = link.hashes_to !== undefined;
     const chainSeq = link.chain_seq;
-    if (this.past(chainSeq, link.prev_hash, altered ? [] : [link.row_hash])) return;
+    if (this.past({ chainSeq, rowId: null, prevHash: link.prev_hash, hashes: altered ? [] : [link.row_hash] })) return;
     this.rowsWithheld += 1;
     const where = Number.isSafeInteger(chainSeq) ? chainSeq : walk.expected;
     const hashes = [link.row_hash, ...(link.hashes_to ?? [])];
@@ -109,13 +109,11 @@ class ChainVerifier implements Verifier {
 
   checkpoint(line: CheckpointLine): void {
     const { walk } = this;
-    if (line.chain_seq > this.toSeq) {
-      const { checkpoint, signed } = this.trail.next(line);
-      if (signed && checkpoint !== null && this.beyondRange.leadsTo(checkpoint)) walk.coverage.cover();
-      return;
+    const isBeyond = line.chain_seq > this.toSeq;
+    if (!isBeyond) {
+      this.checkpointsChecked += 1;
+      this.newestCheckpointLine = Math.max(this.newestCheckpointLine, line.chain_seq);
     }
-    this.checkpointsChecked += 1;
-    this.newestCheckpointLine = Math.max(this.newestCheckpointLine, line.chain_seq);
     const isContext = !walk.started && walk.ranged && line.chain_seq < walk.expected;
     const { checkpoint, signed, problem, before } = isContext ? this.trail.resume(line) : this.trail.next(line);
     const rowId = walk.last?.chainSeq === line.chain_seq ? walk.last.rowId : null;
@@ -129,7 +127,8 @@ class ChainVerifier implements Verifier {
       );
     if (checkpoint === null || !signed || checkpoint.chainSeq !== line.chain_seq) return;
     const { chainSeq, rowHash } = checkpoint;
-    if (isContext) {
+    if (isBeyond) this.signedBeyond(checkpoint);
+    else if (isContext) {
       if (chainSeq === walk.expected - 1) walk.links = [rowHash];
     } else if (walk.last?.chainSeq === chainSeq) walk.signed(rowHash);
     else if (chainSeq >= walk.expected) walk.ahead = { chainSeq, rowHash };
@@ -195,27 +194,40 @@ class ChainVerifier implements Verifier {
     };
   }
 
+  /** The checkpoint that stands over the end of the range, if the rows between lead on to it. */
+  private signedBeyond(checkpoint: Checkpoint): void {
+    const { walk, beyondRange } = this;
+    const other = beyondRange.contradicted(checkpoint);
+    if (other !== null) walk.notSigned(other, checkpoint.rowHash);
+    else if (beyondRange.leadsTo(checkpoint)) walk.coverage.cover();
+  }
+
   /** True when the row lies past the range; it then only carries the links on to the next checkpoint. */
-  private past(chainSeq: number, prevHash: unknown, hashes: readonly string[]): boolean {
-    if (!this.beyondRange.has(chainSeq)) return false;
-    this.beyondRange.follow(chainSeq, prevHash, hashes, this.walk.last);
+  private past(row: Parameters<BeyondRange["follow"]>[0]): boolean {
+    const { walk, beyondRange } = this;
+    if (!beyondRange.has(row.chainSeq)) return false;
+    if (!beyondRange.follow(row, walk.last)) walk.unlinked(row, row.prevHash ?? "", walk.last?.hashes ?? []);
     return true;
   }
 
   private sealed(row: SealedRow, possible: readonly string[], withheld: boolean, mark: () => string): void {
     const { walk } = this;
-    walk.start();
     const chainSeq = row.chain_seq as number;
     const stored = row.row_hash ?? "";
     const altered = !possible.includes(stored);
     const hashes = altered ? [stored, ...givenInstead(possible, mark)] : [stored];
-    if (this.past(chainSeq, row.prev_hash, altered ? [] : [stored])) return;
+    // What was edited may be of any type.
+    const rowId = !withheld && typeof row.id === "string" ? row.id : null;
+    if (walk.isBefore(chainSeq)) {
+      walk.precede(chainSeq, hashes);
+      return;
+    }
+    walk.start();
+    if (this.past({ chainSeq, rowId, prevHash: row.prev_hash, hashes: altered ? [] : [stored] })) return;
     this.rowsChecked += 1;
     if (withheld) this.rowsWithheld += 1;
     else if (row.bodies_pruned_at != null) this.bodiesExpired += 1;
     if (!withheld && row.erased_at != null) this.bodiesErased += 1;
-    // What was edited may be of any type.
-    const rowId = !withheld && typeof row.id === "string" ? row.id : null;
     const where = Number.isSafeInteger(chainSeq) ? chainSeq : walk.expected;
     const { chain_id } = this.chain;
     if (row.chain_id !== chain_id)
@@ -251,10 +263,12 @@ class ChainVerifier implements Verifier {
 
   /** How many rows at the end wait for a checkpoint. */
   private checkCoverage(): number {
+    const { isOver } = this.beyondRange;
     const times = { newestCheckpoint: this.trail.newestTime, shippedAt: this.chain.updated_at, now: this.options.now };
-    const { pending, overdue } = this.walk.coverage.result(times);
+    const { pending, overdue } = this.walk.coverage.result(times, isOver);
     if (overdue !== null) {
-      const detail = `${pending} row(s) from ${overdue.chainSeq} on are under no checkpoint although their time has passed`;
+      const why = isOver ? "do not lead on to the next checkpoint" : "are under no checkpoint although their time has passed";
+      const detail = `${pending} row(s) from ${overdue.chainSeq} on ${why}`;
       const place = { chain_seq: overdue.chainSeq, through_seq: overdue.throughSeq, row_id: overdue.rowId };
       this.findings.add({ verdict: "unanchored", ...place, detail, seen: [this.lastHash()] });
     }

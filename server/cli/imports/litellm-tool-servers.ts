@@ -24,9 +24,9 @@ export function addToolServers(servers: ConfigEntry, group: string, variables: V
       into.note(`${at}: was left out, because its address is not known: ${notSet(unsetUrl)}`);
       continue;
     }
-    if (typeof url !== "string" || transport === "stdio" || transport === "sse") {
+    if (typeof url !== "string" || transport === "stdio") {
       into.note(
-        `${at}: only servers of streamable HTTP are called, so ${transport === undefined ? "one without a url" : `one of ${String(transport)}`} was left out`,
+        `${at}: only servers that are reached over HTTP are called, so ${transport === undefined ? "one without a url" : `one of ${String(transport)}`} was left out`,
       );
       continue;
     }

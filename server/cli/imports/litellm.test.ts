@@ -434,3 +434,21 @@ test("of a Portkey config the deployment at Azure is asked, and what its conditi
   expect(told).toContain("input_guardrails: make a guardrail configuration");
   expect(told).toContain("targets[0].retry.on_status_codes: ");
 });
+
+test("a tool server of the older HTTP transport is taken like one of the newer, and one that is a command is named", async () => {
+  const { of, notes } = await imported(`mcp_servers:
+  github: { url: "https://mcp.test/sse", transport: sse }
+  docs: { url: "https://docs.test/mcp", transport: http }
+  local: { transport: stdio, command: npx }
+`);
+  expect(of("mcp_servers", "base_url")).toEqual(["https://mcp.test", "https://docs.test"]);
+  expect(of("mcp_servers", "mcp_endpoint_path")).toEqual(["/sse", "/mcp"]);
+  expect(notes).toContain("mcp_servers.local: only servers that are reached over HTTP are called, so one of stdio was left out");
+});
+
+test("no section is passed over in silence", async () => {
+  const sections = ["callback_settings", "assistant_settings", "finetune_settings", "files_settings", "prompts", "unheard_of"];
+  const { notes } = await imported(`model_list: []\n${sections.map((name) => `${name}: { a: { b: 1 } }\n`).join("")}`);
+  for (const section of sections) expect(notes).toContain(`${section}: `);
+  expect(notes).toContain("unheard_of: is not known and was left out");
+});

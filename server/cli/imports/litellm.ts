@@ -19,7 +19,6 @@ const SECTIONS = new Set([
   "guardrails",
   "credential_list",
   "include",
-  "callback_settings",
 ]);
 
 /** Sections of which nothing is taken, and what does their work here. */
@@ -28,6 +27,11 @@ const ANSWERED_SECTIONS: Readonly<Record<string, string>> = {
   search_tools: "make a web search provider for each (docs/guides/web-search.md)",
   vector_store_registry: "make a knowledge base for each (docs/guides/knowledge-bases.md)",
   agent_list: "make an agent for each (docs/guides/agents.md)",
+  callback_settings: "every call leaves one audit row; traces and metrics go out by the settings in docs/reference/configuration.md",
+  assistant_settings: "assistants have no equal; see docs/reference/surfaces.md for the APIs that are served",
+  finetune_settings: "fine-tuning has no equal; see docs/reference/surfaces.md for the APIs that are served",
+  files_settings: "the gateway keeps files itself, and gives them to the provider that a call goes to (docs/guides/files.md)",
+  prompts: "templates have no equal; system_prompt of a group's governance is put around what callers send (docs/guides/limits.md)",
 };
 
 /** What the members of a routing group can be asked for; there is none for other modes. */

@@ -1,10 +1,21 @@
-import type { Verification, VerificationFinding } from "@gatehouse/ledger-format/verdict";
+import { type Verification, type VerificationFinding, VERDICTS } from "@gatehouse/ledger-format/verdict";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { acknowledgedFindings, type ChainAcknowledgement, putAcknowledgements } from "../../store/ledger/chain-acknowledgements.ts";
-import { faultOfChain, type KnownFault, putChainFault, removeChainFault } from "../../store/ledger/chain-faults.ts";
+import {
+  type ChainFault,
+  faultOfChain,
+  type KnownFault,
+  moveChainFault,
+  putChainFault,
+  removeChainFault,
+} from "../../store/ledger/chain-faults.ts";
+import { lockName } from "../../store/connections/named-lock.ts";
 import type { Directory, Write } from "../writes/write.ts";
 
-type Verified = Pick<Verification, "chain_id" | "verdict" | "findings" | "findings_total" | "head">;
+interface Verified extends Pick<Verification, "chain_id" | "verdict" | "findings" | "findings_total" | "head"> {
+  /** The moment of the chain that was read, ISO 8601 UTC. */
+  readonly as_of: string;
+}
 
 /** Verdicts that speak of no change of what was written. */
 const SOUND: ReadonlySet<string> = new Set(["intact", "unanchored"]);
@@ -14,31 +25,69 @@ function faultsIn({ findings, findings_total: total }: Verified): string[] | nul
   return total > findings.length ? null : findings.filter(({ verdict }) => !SOUND.has(verdict)).map(({ id }) => id);
 }
 
-const isWithin = (found: readonly string[] | null, known: readonly string[] | null) =>
-  known === null || (found !== null && found.every((id) => known.includes(id)));
+const worseOf = (one: string, other: string): string => VERDICTS.find((verdict) => verdict === one || verdict === other) ?? one;
 
-/** Whether a verdict is other than what is known of its chain. `isWhole`: of the whole chain, which alone clears it. */
-export async function isNewVerdict({ db }: Pick<Directory, "db">, verified: Verified, isWhole: boolean): Promise<boolean> {
-  const known = await faultOfChain(db, verified.chain_id);
-  if (SOUND.has(verified.verdict)) return isWhole && known !== undefined;
-  if (known === undefined) return true;
-  const found = faultsIn(verified);
-  const isSame = isWithin(found, known.findings) && (!isWhole || isWithin(known.findings, found));
-  return !isSame || (isWhole && known.verdict !== verified.verdict);
+/**
+ * What is known of a chain once it was verified. Only a verification of the whole chain, and of a later moment than the fault was found
+ * at, takes the place of what is known: any other says nothing of the rest, and adds what it found.
+ */
+function faultAfter(known: ChainFault | undefined, verified: Verified, isWhole: boolean): ChainFault | undefined {
+  const { chain_id, verdict } = verified;
+  const readAt = new Date(verified.as_of);
+  const replaces = isWhole && (known === undefined || readAt > known.found_at);
+  if (SOUND.has(verdict)) return replaces ? undefined : known;
+  const findings = faultsIn(verified);
+  if (known === undefined || replaces) return { chain_id, verdict, found_at: readAt, findings };
+  return {
+    chain_id,
+    verdict: worseOf(known.verdict, verdict),
+    found_at: readAt > known.found_at ? readAt : known.found_at,
+    findings: known.findings && findings && [...new Set([...known.findings, ...findings])],
+  };
 }
 
-/** Keeps that a chain is not what was written, or is again; told in the admin log. */
-export async function noteVerdict(write: Write, verified: Verified, isWhole: boolean): Promise<void> {
+/** Whether it is another fault than the one that is known, and not the same found again. */
+function isOther(known: ChainFault | undefined, fault: ChainFault | undefined): boolean {
+  if (known === undefined || fault === undefined) return known !== fault;
+  const names = (found: readonly string[] | null) => JSON.stringify(found && [...found].sort());
+  return known.verdict !== fault.verdict || names(known.findings) !== names(fault.findings);
+}
+
+const lockOf = (chainId: string) => `record fault of chain ${chainId}`;
+
+/** Keeps that a chain is not what was written, or is again. `change` makes a change that the admin log tells of. */
+export async function keepVerdict(
+  { db }: Pick<Directory, "db">,
+  verified: Verified,
+  isWhole: boolean,
+  change: (work: (write: Write) => Promise<void>) => Promise<void>,
+): Promise<void> {
   const { chain_id: chain, verdict } = verified;
-  if (SOUND.has(verdict)) await removeChainFault(write.trx, chain);
-  else {
-    const known = isWhole ? undefined : await faultOfChain(write.trx, chain);
-    const found = faultsIn(verified);
-    // A part of a chain says nothing of the others.
-    const findings = known === undefined || found === null ? found : known.findings && [...new Set([...known.findings, ...found])];
-    await putChainFault(write.trx, { chain_id: chain, verdict, found_at: write.now, findings });
-  }
-  write.log({ tenant_id: null, action: "verify", resource: "audit-chains", resource_id: chain, after: { verdict } });
+  const known = await faultOfChain(db, chain);
+  const fault = faultAfter(known, verified, isWhole);
+  if (isOther(known, fault)) await change((write) => noteVerdict(write, verified, isWhole));
+  else if (!SOUND.has(verdict))
+    await db.transaction().execute(async (trx) => {
+      await lockName(trx, lockOf(chain));
+      await moveChainFault(trx, chain, new Date(verified.as_of));
+    });
+}
+
+async function noteVerdict(write: Write, verified: Verified, isWhole: boolean): Promise<void> {
+  const { chain_id: chain, verdict } = verified;
+  await lockName(write.trx, lockOf(chain));
+  const known = await faultOfChain(write.trx, chain);
+  const fault = faultAfter(known, verified, isWhole);
+  if (!isOther(known, fault)) write.stay({}, {}, undefined);
+  if (fault === undefined) await removeChainFault(write.trx, chain);
+  else await putChainFault(write.trx, fault);
+  write.log({
+    tenant_id: null,
+    action: "verify",
+    resource: "audit-chains",
+    resource_id: chain,
+    after: { verdict: fault?.verdict ?? verdict },
+  });
 }
 
 const told = ({ id, verdict, chain_seq, through_seq, detail }: VerificationFinding) => ({ id, verdict, chain_seq, through_seq, detail });

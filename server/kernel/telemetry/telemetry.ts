@@ -52,8 +52,7 @@ interface Series {
 const ADDED_AT_ONCE = 256;
 
 /** `number` is a label of everything, where this is one of several that are looked at together. */
-export function telemetry(number: number | null = null): Telemetry {
-  const registry = new Registry();
+export function telemetry(number: number | null = null, registry: Registry = new Registry()): Telemetry {
   if (number !== null) registry.setDefaultLabels({ process: String(number) });
   const registers = [registry];
   const calls = new Counter({

@@ -89,15 +89,22 @@ interface AdminVerification {
   readonly knownHeads: readonly Anchor[];
 }
 
-export async function verifyAdminChain(db: Database, { keys, tenantId, knownHeads }: AdminVerification): Promise<Verification> {
+/** `as_of` is the database's time of what was read. */
+export async function verifyAdminChain(
+  db: Database,
+  { keys, tenantId, knownHeads }: AdminVerification,
+): Promise<Verification & { readonly as_of: string }> {
   let verifier: ReturnType<typeof createVerifier> | undefined;
+  let asOf = "";
   for await (const line of readAdminChain(db, tenantId)) {
-    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads });
-    else if (line.type === "entry") verifier?.entry(line.entry, line.withheld);
+    if (line.type === "chain") {
+      asOf = line.exported_at;
+      verifier = createVerifier({ chain: line, keys, now: asOf, knownHeads });
+    } else if (line.type === "entry") verifier?.entry(line.entry, line.withheld);
     else verifier?.checkpoint(line);
   }
   if (verifier === undefined) throw new Error("the admin log gave no chain");
-  return verifier.end();
+  return { ...verifier.end(), as_of: asOf };
 }
 
 function exportedLine(line: Line): ExportLine {

@@ -92,7 +92,8 @@ async function* readEntries(held: HeldConnection, chain: ChainLine, reading: Cha
   const last = reading.toSeq === undefined ? null : await nextCheckpointSeq(trx, chain.chain_id, reading.toSeq);
   const checkpoints = readCheckpoints(trx, chain.chain_id, before?.checkpoint_no ?? 0, last);
   let checkpoint = await checkpoints.next();
-  const range = { chainId: chain.chain_id, from, last };
+  // Where no checkpoint says what the first row of a range is to follow, the row before it does.
+  const range = { chainId: chain.chain_id, from: from === null || before?.chain_seq === from - 1 ? from : from - 1, last };
   for await (const rows of reading.columns === undefined ? readStoredRows(held, range) : readRows(trx, range, reading.columns)) {
     const batch: ChainEntry[] = [];
     for (const { row, proven } of rows) {

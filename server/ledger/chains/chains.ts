@@ -27,6 +27,8 @@ export interface ChainVerification extends Verification {
   readonly findings: MarkedFinding[];
   /** How many findings nobody acknowledged, those that are not listed among them. */
   readonly unacknowledged: number;
+  /** ISO 8601 UTC: the rows were read as they were at this moment of the database, however long it took. */
+  readonly as_of: string;
   readonly duration_ms: number;
 }
 
@@ -75,7 +77,7 @@ const isCut = ({ verdict, chain_seq: from, through_seq: to, row_id: row }: Verif
 /** Says of each finding who knows of it. What a range shows of a gap that somebody knows of goes by the name of the whole gap. */
 export async function marked(
   db: Database | Trx,
-  verification: Verification & { readonly duration_ms: number },
+  verification: Verification & Pick<ChainVerification, "as_of" | "duration_ms">,
   tenantId: string | null,
   range: Range = {},
 ): Promise<ChainVerification> {
@@ -100,7 +102,7 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
   const keys = await keysFor(db, options.publicKeys);
   // A checkpoint is kept once the database has it, so it has all that are kept by now: whatever a clock says.
   const knownHeads = [...(options.knownHeads ?? []), ...(toSeq === undefined ? savedAnchors(kept, chainId, keys) : [])];
-  const ended = (result: Verification) =>
+  const ended = (result: Verification & Pick<ChainVerification, "as_of">) =>
     marked(db, { ...result, duration_ms: Math.round(performance.now() - started) }, tenantId ?? null, options);
   if (chainId === ADMIN_CHAIN) return ended(await verifyAdminChain(db, { keys, tenantId, knownHeads }));
   for await (const { chain, entries } of readChainSnapshot(db, chainId, tenantId)) {
@@ -120,7 +122,7 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
         else verifier.pruned(entry);
       }
     }
-    return ended(verifier.end());
+    return ended({ ...verifier.end(), as_of: chain.exported_at });
   }
   throw noSuchChain();
 }

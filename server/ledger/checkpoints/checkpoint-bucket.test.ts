@@ -101,7 +101,7 @@ test("every checkpoint is an object of its own as soon as it is in the database"
   expect([...store.objects.keys()].toSorted()).toEqual(
     [1, 2, 3].map((no) => `fleet/one/${chainId}/${String(no).padStart(12, "0")}-${String(no).padStart(16, "0")}.jsonl`),
   );
-  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [] });
+  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [] });
 });
 
 test("a store that is away holds up no row, is told of once, and gets everything when it is back", async () => {
@@ -122,7 +122,7 @@ test("a store that is away holds up no row, is told of once, and gets everything
 
 test("what a process that died could not put is put by the next start", async () => {
   const { chainId } = await chainOf(5);
-  expect(await bucketState(bucket, database.db)).toEqual({ kept: 0, lacking: [chainId] });
+  expect(await bucketState(bucket, database.db)).toEqual({ kept: 0, lacking: [chainId], contradicting: [] });
   keeper();
   await until(() => store.objects.size === 5);
 });
@@ -159,6 +159,31 @@ test("another checkpoint at a place that is taken stays out, and is told of", as
   expect(kept.failing()).toBe(true);
   expect(log.events[0]).toMatchObject({ event: "audit_checkpoint_bucket_contradicts" });
   expect([...store.objects.values()]).toEqual(["what stood here before\n"]);
+});
+
+test("a chain that was set back is known by what the bucket has of it, and told of where it goes on over other rows", async () => {
+  const kept = keeper();
+  const { chainId } = await chainOf(3, kept);
+  await until(() => store.objects.size === 3);
+  const [newest] = (
+    await sql<{ chain_seq: number; note: string }>`SELECT chain_seq, note FROM audit_checkpoints WHERE checkpoint_no = 3`.execute(
+      database.db,
+    )
+  ).rows;
+  await sql`DELETE FROM audit_checkpoints WHERE checkpoint_no > 1`.execute(database.db);
+  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [chainId] });
+
+  const next = { chain_id: chainId, checkpoint_no: 2, chain_seq: 7, note: newest?.note ?? "" };
+  await sql`INSERT INTO audit_checkpoints (chain_id, checkpoint_no, chain_seq, note, signed_at) VALUES (${chainId}, 2, 7, ${next.note}, now())`.execute(
+    database.db,
+  );
+  expect(log.events).toEqual([]);
+  kept.keep([next]);
+  await until(() => kept.failing());
+  const other = `${chainId}/${"2".padStart(12, "0")}-${"2".padStart(16, "0")}.jsonl`;
+  expect(log.events).toMatchObject([{ event: "audit_checkpoint_bucket_contradicts", fields: { key: other } }]);
+  expect(store.objects.size).toBe(4);
+  expect((await bucketState(bucket, database.db)).contradicting).toEqual([chainId]);
 });
 
 describe("gatehouse audit verify --checkpoints s3://", () => {

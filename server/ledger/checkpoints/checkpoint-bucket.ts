@@ -3,7 +3,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { ObjectBucket } from "../../store/files/bucket.ts";
 import type { Database } from "../../store/database.ts";
 import type { SignedCheckpoint } from "../journal/journal-contents.ts";
-import { checkpointKey } from "./checkpoint-key.ts";
+import { checkpointKey, checkpointPlace } from "./checkpoint-key.ts";
 import { missingCheckpoints, signedChains, storedCheckpoints } from "./stored-checkpoints.ts";
 
 /** Puts checkpoints into a bucket, each an object that is written once. */
@@ -81,11 +81,13 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
 
   async function put(checkpoint: SignedCheckpoint): Promise<void> {
     const key = checkpointKey(checkpoint);
-    if (await bucket.putNew(key, body(checkpoint))) return;
     // The same one, when an earlier answer was lost. Another one shows that this chain was once continued otherwise: it stays.
-    if ((await bucket.get(key)) === body(checkpoint)) return;
+    let other = (await bucket.putNew(key, body(checkpoint))) || (await bucket.get(key)) === body(checkpoint) ? null : key;
+    // So does one of the same number over another row.
+    for await (const there of bucket.list(checkpointPlace(checkpoint))) if (there !== key) other ??= there;
+    if (other === null) return;
     contradicted = true;
-    log.error("audit_checkpoint_bucket_contradicts", { bucket: bucket.address, key });
+    log.error("audit_checkpoint_bucket_contradicts", { bucket: bucket.address, key: other });
   }
 
   /** What is broken off leaves no gap: the next one would take a whole stretch after it for the end of what is lacking. */

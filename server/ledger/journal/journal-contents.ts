@@ -41,6 +41,8 @@ export interface CheckpointRecord extends SignedCheckpoint {
 export interface JournalScan {
   readonly segments: readonly Segment[];
   readonly chainId: string;
+  /** Who wrote to it last. */
+  readonly writer: string;
   readonly head: ChainHead;
   readonly checkpoint: CheckpointState | null;
   /** Begin markers without a sealed row, by call id, in the order the calls began. */

@@ -71,9 +71,13 @@ export async function resumePoint({ db, scan, key, newChainId, log }: ResumePart
     if (text !== null) checkpoint = { no: last.no, seq: last.seq, digest: checkpointDigest(text) };
   }
   const oldest = segments[0]?.number ?? 1;
+  // A copy of the journal that was written to elsewhere has segments of the same numbers, and other rows in them.
   const known =
-    recorded !== null && segments.some(({ number, size }) => number === recorded.shipped.segment && recorded.shipped.offset <= size);
-  if (recorded !== null && !known) log.warn("audit_journal_shipped_again", { chain_id: chainId, segment: oldest });
+    recorded !== null &&
+    recorded.writer === scan.writer &&
+    segments.some(({ number, size }) => number === recorded.shipped.segment && recorded.shipped.offset <= size);
+  if (recorded !== null && !known)
+    log.warn("audit_journal_shipped_again", { chain_id: chainId, segment: oldest, writer: scan.writer, database_writer: recorded.writer });
   return {
     chainId,
     head,

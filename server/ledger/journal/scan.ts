@@ -47,9 +47,9 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
   }
   if (header === null) return null;
   // TypeScript does not see that `note` assigns these.
-  const { chain_id: chainId, head: start } = header as SegmentHeader;
+  const { chain_id: chainId, writer, head: start } = header as SegmentHeader;
   const head = lastRow === null ? start : headOf(lastRow, lastColumns);
-  return { segments, chainId, head, checkpoint, unsealed };
+  return { segments, chainId, writer, head, checkpoint, unsealed };
 
   function isBehind({ payload }: RecordRead): boolean {
     if (header === null) return false;

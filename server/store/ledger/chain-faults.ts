@@ -5,6 +5,7 @@ import type { Database, Trx } from "../database.ts";
 export interface ChainFault {
   readonly chain_id: string;
   readonly verdict: string;
+  /** The moment of the chain that the verification read. */
   readonly found_at: Date;
   /** Names of what was found; null where they are not all known. */
   readonly findings: readonly string[] | null;
@@ -45,6 +46,14 @@ export async function putChainFault(trx: Trx, { chain_id: id, verdict, found_at:
   await sql`DELETE FROM chain_fault_findings WHERE chain_id = ${id}`.execute(trx);
   if (findings !== null)
     await sql`INSERT INTO chain_fault_findings (chain_id, found_at, findings) VALUES (${id}, ${at}, ${[...findings]}::text[])`.execute(trx);
+}
+
+/** The same fault was found at a later moment. */
+export async function moveChainFault(trx: Trx, chainId: string, to: Date): Promise<void> {
+  await sql`
+    UPDATE chain_fault_findings n SET found_at = ${to} FROM chain_faults f
+     WHERE n.chain_id = ${chainId} AND f.chain_id = n.chain_id AND f.found_at = n.found_at AND f.found_at < ${to}`.execute(trx);
+  await sql`UPDATE chain_faults SET found_at = ${to} WHERE chain_id = ${chainId} AND found_at < ${to}`.execute(trx);
 }
 
 export async function removeChainFault(trx: Trx, chainId: string): Promise<void> {

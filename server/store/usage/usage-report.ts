@@ -33,14 +33,14 @@ export interface UsageScope {
   readonly model: string | undefined;
 }
 
-/** What it can be divided by: how a part is called in SQL, and what names it in the answer. */
+/** What it can be divided by: the column it is of, how a part is called in SQL, and what names it in the answer. */
 const PARTS = {
-  hour: { column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:00:00"Z"')`, shown: "period" },
-  day: { column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD')`, shown: "period" },
-  month: { column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM')`, shown: "period" },
-  resource_group: { column: `nullif(${SURVIVING_GROUP}, '')`, shown: "resource_group_id" },
-  api_key: { column: "nullif(u.api_key_id, '')", shown: "api_key_id" },
-  model: { column: "u.llm_model_used", shown: "model" },
+  hour: { of: "hour", column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:00:00"Z"')`, shown: "period" },
+  day: { of: "hour", column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD')`, shown: "period" },
+  month: { of: "hour", column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM')`, shown: "period" },
+  resource_group: { of: "resource_group_id", column: `nullif(${SURVIVING_GROUP}, '')`, shown: "resource_group_id" },
+  api_key: { of: "api_key_id", column: "nullif(u.api_key_id, '')", shown: "api_key_id" },
+  model: { of: "llm_model_used", column: "u.llm_model_used", shown: "model" },
 } as const;
 
 const SUMS = ["requests", "errors", "prompt_tokens", "completion_tokens", "unpriced_requests"] as const;
@@ -52,6 +52,19 @@ const NAMES: Readonly<Partial<Record<(typeof PARTS)[keyof typeof PARTS]["shown"]
     sql`(SELECT k.name FROM api_keys k WHERE k.tenant_id = ${tenantId} AND k.id::text = p.api_key_id) AS api_key_name`,
 };
 
+/** Added up by the columns as they are first: what is made of each, such as the name of its day, is then made of few rows. */
+function addedUp({ tenantId, from, to, resourceGroupId, apiKeyId, model }: UsageScope, columns: ReadonlySet<string>): RawBuilder<unknown> {
+  const needed = [...(resourceGroupId === undefined ? columns : new Set([...columns, "resource_group_id"]))];
+  const others = needed.includes("resource_group_id") ? sql`` : sql`, NULL::text AS resource_group_id`;
+  return sql`(
+      SELECT tenant_id, ${sql.join(needed.map((column) => sql.ref(column)))}${others},
+        ${sql.join([...SUMS, "cost_micro_usd"].map((name) => sql`sum(${sql.ref(name)})::bigint AS ${sql.ref(name)}`))}
+      FROM usage_hourly WHERE tenant_id = ${tenantId} AND hour >= ${from} AND hour < ${to}
+        AND (${apiKeyId ?? null}::text IS NULL OR api_key_id = ${apiKeyId ?? null}::text)
+        AND (${model ?? null}::text IS NULL OR llm_model_used = ${model ?? null}::text)
+      GROUP BY tenant_id, ${sql.join(needed.map((column) => sql.ref(column)))})`;
+}
+
 /**
  * What a tenant used, divided: periods in their order, else the dearest part first. Read from the hourly totals, which are
  * kept when rows are not. What a deleted group used counts for its nearest ancestor, as it does for limits.
@@ -62,7 +75,8 @@ export async function readUsage(
   dividedBy: readonly (keyof typeof PARTS)[],
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly items: UsagePartRow[]; readonly total: number; readonly totals: UsageSums }> {
-  const { tenantId, from, to, resourceGroupId, subgroups, apiKeyId, model } = scope;
+  const { tenantId, resourceGroupId, subgroups } = scope;
+  const hours = addedUp(scope, new Set(dividedBy.map((part) => PARTS[part].of)));
   const shown = dividedBy.map((part) => PARTS[part].shown);
   const names = shown.flatMap((one) => NAMES[one]?.(tenantId) ?? []);
   const { rows } = await sql<{ total: number; totals: UsageSums; items: UsagePartRow[] }>`
@@ -75,10 +89,8 @@ export async function readUsage(
         ...SUMS.map((name) => sql`coalesce(sum(${sql.ref(`u.${name}`)}), 0)::bigint AS ${sql.ref(name)}`),
         sql`coalesce(sum(u.cost_micro_usd), 0)::bigint AS cost`,
       ])}
-      FROM usage_hourly u ${sql.raw(SURVIVING_GROUPS)} WHERE u.tenant_id = ${tenantId} AND u.hour >= ${from} AND u.hour < ${to}
-        AND (${resourceGroupId ?? null}::text IS NULL OR ${sql.raw(SURVIVING_GROUP)} IN (SELECT id::text FROM branch) OR u.resource_group_id = ${resourceGroupId ?? null}::text)
-        AND (${apiKeyId ?? null}::text IS NULL OR u.api_key_id = ${apiKeyId ?? null}::text)
-        AND (${model ?? null}::text IS NULL OR u.llm_model_used = ${model ?? null}::text)
+      FROM ${hours} u ${sql.raw(SURVIVING_GROUPS)}
+        WHERE (${resourceGroupId ?? null}::text IS NULL OR ${sql.raw(SURVIVING_GROUP)} IN (SELECT id::text FROM branch) OR u.resource_group_id = ${resourceGroupId ?? null}::text)
       GROUP BY ${sql.join(dividedBy.map((_, at) => sql.raw(String(at + 1))))})
     SELECT (SELECT count(*)::int FROM parts) AS total,
       (SELECT row_to_json(t) FROM (SELECT ${sql.join([...SUMS, "cost" as const].map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint AS ${sql.ref(name)}`))} FROM parts) t) AS totals,

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { sql } from "kysely";
 import { doctorCommand } from "../../../server/cli/doctor.ts";
 import { journalShare } from "../../../server/kernel/configuration/group-size.ts";
 import { systemClock } from "../../../server/kernel/clock.ts";
-import { testLedger, callRow } from "../../../server/ledger/test-support.ts";
+import { checkpointFile } from "../../../server/ledger/checkpoints/checkpoint-file.ts";
+import { callRow, copyAsCrashed, recordedLog, testLedger } from "../../../server/ledger/test-support.ts";
 import { testDatabase } from "../../support/database.ts";
 import { removeDirectory, temporaryDirectory } from "../../support/gateway.ts";
 import { haveValkey, startValkey } from "../../support/processes/valkey.ts";
@@ -175,5 +176,38 @@ test("rows that are dated in the future are told of, once the clock that dated t
     about: "clock",
     detail: "agrees with the database's, and no row is dated after it",
   });
+  await database.close();
+});
+
+test("a chain that was set back and went on is held to all that the checkpoint file has of it, not to what it was given last", async () => {
+  const database = await testDatabase();
+  const file = join(directory, "..", `${basename(directory)}.checkpoints`);
+  const home = join(directory, "journal");
+  const goOn = async (rows: number) => {
+    const { keep } = checkpointFile(file, recordedLog());
+    const ledger = await testLedger(database.db, home, { checkpointed: keep });
+    for (let row = 0; row < rows; row++) await ledger.seal(callRow());
+    await ledger.close();
+    return ledger.chainId;
+  };
+  const chain = await goOn(2);
+  const said = async () =>
+    (await doctor({ DATABASE_URL: database.url, GW_AUDIT_CHECKPOINT_FILE: file })).findings
+      .filter(({ about }) => about === "audit chain")
+      .map(({ state, detail }) => `${state} ${detail}`);
+  expect(await said()).toEqual([expect.stringContaining(`ok ${chain} intact`)]);
+
+  const yesterday = copyAsCrashed(home);
+  await goOn(2);
+  // Yesterday's backup over today: journal and database, as one who owns both would.
+  await removeDirectory(home);
+  await cp(yesterday, home, { recursive: true });
+  await sql`DELETE FROM audit_rows WHERE chain_seq > 2`.execute(database.db);
+  await sql`DELETE FROM audit_checkpoints WHERE chain_seq > 2`.execute(database.db);
+  await sql`UPDATE audit_chains SET head_seq = 2, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_seq = 2), last_checkpoint_seq = 2`.execute(
+    database.db,
+  );
+  await goOn(6);
+  expect(await said()).toEqual([expect.stringMatching(new RegExp(`^wrong ${chain} altered .*: row 4 is not the row that`))]);
   await database.close();
 });

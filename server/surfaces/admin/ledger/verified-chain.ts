@@ -1,6 +1,6 @@
-import { isNewVerdict, noteVerdict } from "../../../directory/assurance/chain-verdicts.ts";
 import { type ChainVerification, marked, verifyChain } from "../../../ledger/chains/chains.ts";
 import type { AdminCall } from "../operation.ts";
+import { keepVerdict } from "../../../directory/assurance/chain-verdicts.ts";
 
 interface VerifiedRange {
   readonly from_seq?: number;
@@ -26,7 +26,7 @@ export async function verifiedChain(
     knownHeads,
   });
   const isWhole = range.from_seq === undefined && range.to_seq === undefined;
-  if (await isNewVerdict(directory, verification, isWhole)) await call.write((write) => noteVerdict(write, verification, isWhole));
+  await keepVerdict(directory, verification, isWhole, (work) => call.write(work));
   return verification;
 }
 

@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { sql } from "kysely";
+import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { type ChainVerification, verifyChain } from "../../ledger/chains/chains.ts";
+import { callRow, temporaryDirectory, testLedger } from "../../ledger/test-support.ts";
+import { chainFaults } from "../../store/ledger/chain-faults.ts";
+import { type Actor, type Directory, write } from "../writes/write.ts";
+import { faultInWords, keepVerdict } from "./chain-verdicts.ts";
+
+const NOBODY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
+
+let database: TestDatabase;
+let chain: string;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+
+beforeEach(async () => {
+  const ledger = await testLedger(database.db, temporaryDirectory());
+  chain = ledger.chainId;
+  for (let seq = 1; seq <= 10; seq++) await ledger.seal(callRow());
+  await ledger.close();
+});
+afterEach(() => sql`TRUNCATE audit_rows, audit_chains, audit_checkpoints, chain_faults, chain_fault_findings`.execute(database.db));
+
+const edit = (seq: number, change: string) =>
+  sql`UPDATE audit_rows SET ${sql.raw(change)} WHERE chain_id = ${chain} AND chain_seq = ${seq}`.execute(database.db);
+const alter = (seq: number) => edit(seq, "http_status_code = http_status_code + 1");
+const restore = (seq: number) => edit(seq, "http_status_code = http_status_code - 1");
+
+/** What a verification of just now finds; it ends when it is kept. */
+const verified = (fromSeq?: number, toSeq?: number) => verifyChain(database.db, chain, { fromSeq, toSeq });
+
+async function keep(verification: ChainVerification, isWhole = true): Promise<void> {
+  const { db } = database;
+  const directory = { db, clock: systemClock() } as Directory;
+  await keepVerdict(directory, verification, isWhole, (work) => write(directory, NOBODY, work));
+}
+
+/** What everything that rests on the chain is told of it. */
+const known = async () => (await chainFaults(database.db, null)).map((fault) => faultInWords(fault).replace(/ on .*/, ""));
+
+async function namesFound(): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT cardinality(findings) AS n FROM chain_fault_findings`.execute(database.db);
+  return rows[0]?.n ?? 0;
+}
+
+const altered = () => [`Chain ${chain} was verified as altered`];
+
+test("a verification that began before an alteration does not clear what a later one found of it, whenever it ends", async () => {
+  const before = await verified();
+  await alter(4);
+  await keep(await verified());
+  expect(before.verdict).toBe("intact");
+  await keep(before);
+  expect(await known()).toEqual(altered());
+
+  await restore(4);
+  await keep(await verified());
+  expect(await known()).toEqual([]);
+});
+
+test("nor where the same fault had been found earlier, and was found again", async () => {
+  await alter(4);
+  await keep(await verified());
+  await restore(4);
+  const between = await verified();
+  await alter(4);
+  await keep(await verified());
+  await keep(between);
+  expect(await known()).toEqual(altered());
+  const { rows } = await sql`SELECT FROM admin_log WHERE resource_id = ${chain}`.execute(database.db);
+  expect(rows).toHaveLength(1);
+
+  await restore(4);
+  await keep(await verified());
+  expect(await known()).toEqual([]);
+});
+
+test("one that began earlier and found less adds what it found to what a later one found", async () => {
+  await alter(4);
+  const before = await verified();
+  await alter(7);
+  await keep(await verified());
+  await keep(before);
+  expect(await known()).toEqual(altered());
+  expect(await namesFound()).toBe(2);
+});
+
+test("a part of a chain with a lesser fault leaves the worse one of another part as it is, and one with a worse fault makes it worse", async () => {
+  await alter(4);
+  await keep(await verified());
+  await sql`DELETE FROM audit_rows WHERE chain_id = ${chain} AND chain_seq = 8`.execute(database.db);
+  const part = await verified(6, 9);
+  expect(part.verdict).toBe("missing");
+  await keep(part, false);
+  expect(await known()).toEqual(altered());
+  expect(await namesFound()).toBe(2);
+
+  await restore(4);
+  await keep(await verified());
+  expect(await known()).toEqual([`Chain ${chain} was verified as missing`]);
+  await alter(4);
+  await keep(await verified(1, 5), false);
+  expect(await known()).toEqual(altered());
+});

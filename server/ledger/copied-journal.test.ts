@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { verifyChain } from "./chains/chains.ts";
+import { callRow, copyAsCrashed, temporaryDirectory, testLedger } from "./test-support.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+
+test("rows of a journal of which a copy was written to elsewhere meanwhile arrive all the same, beside those of the copy", async () => {
+  const directory = temporaryDirectory();
+  const first = await testLedger(database.db, directory);
+  await first.seal(callRow());
+  await first.close();
+  const copied = copyAsCrashed(directory);
+  const mine = await testLedger(database.db, directory);
+  const copy = await testLedger(database.db, copied);
+  const rows = Array.from({ length: 4 }, () => callRow());
+  await Promise.all(rows.map((row) => mine.seal(row)));
+  await copy.seal(callRow());
+  await mine.close();
+  await copy.close();
+
+  const again = await testLedger(database.db, directory);
+  await again.shipped();
+  await again.close();
+  const there = await database.db.selectFrom("audit_rows").select("id").where("chain_id", "=", again.chainId).execute();
+  const ids = new Set(there.map(({ id }) => id as string | undefined));
+  expect(rows.map(({ id }) => ids.has(id as string))).toEqual([true, true, true, true]);
+  expect((await verifyChain(database.db, again.chainId)).verdict).toBe("broken_link");
+});
