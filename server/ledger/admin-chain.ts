@@ -87,12 +87,18 @@ interface AdminVerification {
   readonly tenantId: string | undefined;
   /** Heads known from elsewhere. */
   readonly knownHeads: readonly Anchor[];
+  /** How many findings are named; the others are counted. */
+  readonly maxFindings: number | undefined;
 }
 
-export async function verifyAdminChain(db: Database, { keys, tenantId, knownHeads }: AdminVerification): Promise<Verification> {
+export async function verifyAdminChain(
+  db: Database,
+  { keys, tenantId, knownHeads, maxFindings }: AdminVerification,
+): Promise<Verification> {
+  const most = maxFindings === undefined ? {} : { maxFindings };
   let verifier: ReturnType<typeof createVerifier> | undefined;
   for await (const line of readAdminChain(db, tenantId)) {
-    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads });
+    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads, ...most });
     else if (line.type === "entry") verifier?.entry(line.entry, line.withheld);
     else verifier?.checkpoint(line);
   }

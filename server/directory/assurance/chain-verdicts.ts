@@ -15,7 +15,7 @@ function faultsIn({ findings, findings_total: total }: Verified): string[] | nul
 }
 
 const isWithin = (found: readonly string[] | null, known: readonly string[] | null) =>
-  known === null || (found !== null && found.every((id) => known.includes(id)));
+  known === null || (found !== null && new Set(known).isSupersetOf(new Set(found)));
 
 /** Whether a verdict is other than what is known of its chain. `isWhole`: of the whole chain, which alone clears it. */
 export async function isNewVerdict({ db }: Pick<Directory, "db">, verified: Verified, isWhole: boolean): Promise<boolean> {
@@ -55,8 +55,9 @@ export async function acknowledgeFindings(
 ): Promise<void> {
   const { chain_id: chain, head } = verified;
   const known = await acknowledgedFindings(write.trx, chain, tenantId);
+  const found = new Map(verified.findings.map((finding) => [finding.id, finding]));
   const findings = [...new Set(ids)].map((id) => {
-    const finding = verified.findings.find((one) => one.id === id);
+    const finding = found.get(id);
     if (finding === undefined) throw new Refused(refuse("not_found", `Finding ${id} is not, or no longer, found: verify the chain again.`));
     return finding;
   });
