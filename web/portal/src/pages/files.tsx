@@ -1,6 +1,7 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
+import { inputClass } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
@@ -110,7 +111,7 @@ function StoreFile(): ReactNode {
         <label htmlFor={id} className="text-sm font-medium">
           {t("chooseFile")}
         </label>
-        <input ref={input} id={id} type="file" required className="block min-h-10 w-full min-w-0 text-sm" />
+        <input ref={input} id={id} type="file" required className={inputClass} />
         <FormError error={stored.error} />
         <div>
           <Button type="submit" look="primary" icon={Upload} busy={stored.isPending}>
