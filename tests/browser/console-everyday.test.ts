@@ -38,7 +38,7 @@ withBrowser("a model that an administrator hides is gone from the portal's picke
     body: JSON.stringify({ model: echo.name, messages: [{ role: "user", content: "hello" }] }),
   });
   expect(answer.status).toBe(200);
-  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: `Show in portal: ${echo.name}` }).click();
   await page.getByText("hidden in the portal", { exact: true }).waitFor({ state: "detached" });
   await page.getByRole("button", { name: `Hide in portal: ${echo.name}` }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
@@ -172,7 +172,7 @@ withBrowser("a response policy of one AI System is previewed and created on its 
   await page.getByText("New response policy for this system").click();
   const form = page.locator("details[open]").filter({ hasText: "New response policy for this system" });
   await form.getByLabel("Name", { exact: true }).fill("ask first");
-  await form.getByLabel("cost", { exact: true }).check();
+  await form.getByLabel(/^cost$/i).check();
   await form.getByRole("button", { name: "Preview" }).click();
   await form.getByText("Open findings it would respond to").waitFor();
   await form.getByRole("button", { name: "Create response policy" }).click();

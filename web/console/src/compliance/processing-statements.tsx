@@ -17,7 +17,9 @@ export function ProcessingStatements(): ReactNode {
   const api = useQuery(documentQuery);
   const found = useQuery({ queryKey: KEY, queryFn: () => askRecords("GET", PATH) });
   const mayChange = useAllowed()(`PATCH ${PATH}`);
-  const schema = api.isSuccess ? bodySchema(api.data, "PATCH", PATH) : null;
+  const body = api.isSuccess ? bodySchema(api.data, "PATCH", PATH) : null;
+  // A request has to name each of them, and may say of each that nothing is stated.
+  const schema = body === null ? null : { ...body, required: [] };
   return (
     <Panel title="Record of processing: your statements">
       <div className="grid gap-4">
