@@ -160,6 +160,8 @@ const COMING = componentsFor(true);
 const AT_ONCE_MS = 100;
 const IN_ALL_MS = 1_500;
 const PAUSE_MS = 30;
+/** Blocks that are added at a time: what is known already takes no time to read again, but takes time to lay out. */
+const MOST_MORE = 300;
 
 interface BlockProps {
   readonly text: string;
@@ -206,6 +208,7 @@ interface Drawn extends BlockProps {
 class Drawing {
   private known = new Map<string, Drawn>();
   private spentMs = 0;
+  private shown = 0;
   /** The last block of an answer that is coming is drawn anew with each word. */
   private growing = { at: -1, ms: 0 };
 
@@ -218,6 +221,10 @@ class Drawing {
     const blocks: Drawn[] = [];
     let isWhole = true;
     for (const [at, piece] of pieces.entries()) {
+      if (at >= this.shown + MOST_MORE) {
+        isWhole = false;
+        break;
+      }
       const before = this.known.get(piece.text);
       if (before?.streaming === streaming && before.sources === sources) {
         blocks.push(before);
@@ -236,6 +243,7 @@ class Drawing {
           sources,
         });
     }
+    this.shown = blocks.length;
     this.known = new Map(blocks.map((block) => [block.text, block]));
     const rest = pieces
       .slice(blocks.length)
@@ -253,9 +261,9 @@ class Drawing {
     return drawn;
   }
 
-  /** What was drawn, and put on the page, took this long. An answer that is coming is drawn often, by little. */
-  spent(ms: number, streaming: boolean): void {
-    if (!streaming) this.spentMs += ms;
+  /** What was drawn, and put on the page, took this long. */
+  spent(ms: number): void {
+    this.spentMs += ms;
   }
 }
 
@@ -272,11 +280,11 @@ export function Markdown({ text, streaming = false, sources = 0, onSource }: Mar
     if (isOver) return undefined;
     // By then the browser has laid out what was drawn, which for a long text takes longer than to draw it.
     const timer = setTimeout(() => {
-      drawing.spent(performance.now() - began - PAUSE_MS, streaming);
+      drawing.spent(performance.now() - began - PAUSE_MS);
       setTurn((before) => before + 1);
     }, PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [drawing, began, isOver, streaming]);
+  }, [drawing, began, isOver]);
   return (
     <OpenSource value={onSource ?? null}>
       <div dir="auto" className="min-w-0">
