@@ -173,6 +173,7 @@ withBrowser("a response policy of one AI System is previewed and created on its 
   const form = page.locator("details[open]").filter({ hasText: "New response policy for this system" });
   await form.getByLabel("Name", { exact: true }).fill("ask first");
   await form.getByLabel(/^cost$/i).check();
+  await form.getByLabel("Action", { exact: true }).selectOption("require_approval");
   await form.getByRole("button", { name: "Preview" }).click();
   await form.getByText("Open findings it would respond to").waitFor();
   await form.getByRole("button", { name: "Create response policy" }).click();
