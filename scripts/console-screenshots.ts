@@ -62,10 +62,10 @@ const take = async (name: string, path: string, until: string) => {
   await page.waitForFunction(() => document.querySelector("main [aria-label^=Loading]") === null);
   await page.screenshot({ path: `${folder}${name}.png` });
 };
-await take("console-home", "/console/", "The newest");
+await take("console-home", "/console/", "Latest");
 await take("console-audit", "/console/audit", "404 model_not_found");
 await page.getByRole("table", { name: "Rows of the ledger" }).getByText("echo", { exact: true }).first().click();
-await page.getByRole("heading", { name: "What was decided" }).waitFor();
+await page.getByRole("heading", { name: "Decisions" }).waitFor();
 await page.screenshot({ path: `${folder}console-audit.png` });
 await page.goto(`${address}/console/manage/tool-servers/${server["id"]}`);
 await page.getByRole("region", { name: "read_notes" }).scrollIntoViewIfNeeded();

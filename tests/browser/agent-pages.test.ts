@@ -51,17 +51,17 @@ withBrowser("a person watches tasks of theirs, reads what was said and stops one
   await send("complete <b>bold</b> words");
   await send("hold on", { returnImmediately: true });
   await page.reload();
-  const stop = page.getByRole("button", { name: "Stop the task" });
+  const stop = page.getByRole("button", { name: "Stop task" });
   const done = page.getByRole("listitem").filter({ hasText: "Completed" });
   await stop.waitFor();
-  await done.first().getByRole("button", { name: "What was said" }).click();
+  await done.first().getByRole("button", { name: "Show messages" }).click();
   await page.getByText("<b>bold</b> words", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   await withinWidth(page, 320);
-  await page.getByRole("button", { name: "What was said" }).first().click();
+  await page.getByRole("button", { name: "Show messages" }).first().click();
   await page.getByText("Working", { exact: true }).first().waitFor();
   await stop.click();
-  await page.getByRole("dialog").getByRole("button", { name: "Stop the task" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop task" }).click();
   await page.getByText("Stopped", { exact: true }).first().waitFor();
   expect(problems).toEqual([]);
   await context.close();
@@ -88,7 +88,7 @@ withBrowser("an administrator sees card, dialects and tasks, and accepts a chang
       { id: "steal", name: "Steal", description: "x", tags: ["x"] },
     ],
   });
-  await page.getByRole("button", { name: "Fetch its card anew" }).click();
+  await page.getByRole("button", { name: "Refresh agent card" }).click();
   await page.getByText("waits for the changed card").waitFor();
   const changes = page.locator("section").filter({ has: page.getByRole("heading", { name: "What changed in its card" }) });
   for (const [what, skill] of [
@@ -103,7 +103,7 @@ withBrowser("an administrator sees card, dialects and tasks, and accepts a chang
   await page.getByText("waits for the changed card").waitFor({ state: "detached" });
 
   await page.getByRole("link", { name: id }).click();
-  await page.getByRole("heading", { name: "Its life" }).waitFor();
+  await page.getByRole("heading", { name: "Lifecycle" }).waitFor();
   await page.getByRole("link", { name: "a2a: message send" }).waitFor();
   await page.getByText("<i>words</i>").waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);

@@ -47,7 +47,7 @@ withBrowser("a call that waits is decided on a phone, with its whole arguments i
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("No pending approvals for you").waitFor();
   await page.getByRole("link", { name: "All", exact: true }).click();
   await page.getByText("by user").waitFor();
   expect(await page.title()).toBe("Approvals · Gatehouse Portal");
@@ -82,13 +82,13 @@ withBrowser("what one asked for oneself is shown without a decision to make, and
   const id = (await callTool("of my own", body.access_token)).headers.get("x-gw-approval-id");
   const { page, context, problems } = await world.portalPage();
   await page.goto(`${world.portal}/approvals`);
-  await page.getByText("Somebody else has to allow this call.").waitFor();
+  await page.getByText("Someone else must approve this call.").waitFor();
   await page.getByText("of my own").waitFor();
   expect(await page.getByRole("button", { name: /Approve|Reject/ }).count()).toBe(0);
   expect(await page.getByRole("link", { name: /^Approvals/ }).textContent()).toBe("Approvals");
   expect(await accessibilityFindings(page)).toEqual([]);
   await world.admin.post(`/v1/admin/approvals/${id}/reject`, {});
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("No pending approvals for you").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -104,10 +104,10 @@ withBrowser("a call of a key that one made as an administrator can be rejected, 
   const { page, context, problems } = await world.portalPage();
   await page.goto(`${world.portal}/approvals`);
   await page.getByText("with a key of my own").waitFor();
-  await page.getByText("Somebody else has to allow this call.").waitFor();
+  await page.getByText("Someone else must approve this call.").waitFor();
   expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
   await page.getByRole("button", { name: "Reject" }).click();
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("No pending approvals for you").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -128,7 +128,7 @@ withBrowser("whoever decides sees the digits that will be sent, and decides also
   await page.locator("dd pre").getByText("to pay").waitFor();
   expect(await page.locator("dd pre").nth(1).textContent()).toBe("9007199254740993");
   await page.getByRole("button", { name: "Reject" }).click();
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("No pending approvals for you").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -136,7 +136,7 @@ withBrowser("whoever decides sees the digits that will be sent, and decides also
 withBrowser("a new call shows up by itself", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.goto(`${world.portal}/approvals`);
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("No pending approvals for you").waitFor();
   await callTool();
   await page.getByText("If you approve").waitFor();
   expect(problems).toEqual([]);
@@ -175,8 +175,8 @@ withBrowser("every call that waits can be reached, however many there are, in th
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
   // The first page reads some of the same.
-  await page.getByText(`${total} approvals wait`).waitFor();
-  await page.getByRole("link", { name: "Decide on them" }).click();
+  await page.getByText(`${total} pending approvals`).waitFor();
+  await page.getByRole("link", { name: "Review approvals" }).click();
   await page.getByRole("button", { name: "More", exact: true }).click();
   await page
     .getByRole("button", { name: "Approve", exact: true })

@@ -22,7 +22,7 @@ export async function launchChromium(): Promise<Browser> {
 export interface WatchedPage {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What went wrong unseen: errors of scripts, violations of the policy, requests to other hosts. To be empty. */
+  /** Error unseen: errors of scripts, violations of the policy, requests to other hosts. To be empty. */
   readonly problems: string[];
   /** Resolves once the page has what it asked for, streams of events aside, and changes no more. */
   settled(): Promise<void>;

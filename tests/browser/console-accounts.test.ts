@@ -65,7 +65,7 @@ withBrowser("an administrator sees the accounts that are connected, at the serve
   await panel.getByText(world.person.username, { exact: true }).waitFor();
   await panel.getByRole("button", { name: "End" }).click();
   const dialog = page.getByRole("dialog", { name: `End the account of ${world.person.username} at calendars?` });
-  await dialog.getByRole("button", { name: "End it" }).click();
+  await dialog.getByRole("button", { name: "Disconnect" }).click();
   await panel.getByText("No account is connected.").waitFor();
   expect(at.seen.map(({ path }) => path)).toContain("/token/revocation");
   expect(await accessibilityFindings(page)).toEqual([]);

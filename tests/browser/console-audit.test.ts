@@ -34,8 +34,8 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   const { page, context, problems } = await watchedPage(world.browser);
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
-  await page.getByRole("heading", { name: /^The newest \d+ calls$/ }).waitFor();
-  await page.getByRole("link", { name: "Look at those that were refused" }).click();
+  await page.getByRole("heading", { name: /^Latest \d+ calls$/ }).waitFor();
+  await page.getByRole("link", { name: "Show refused calls" }).click();
   const table = page.getByRole("table", { name: "Rows of the ledger" });
   const outcome = table.getByText("404 model_not_found");
   await outcome.waitFor();
@@ -51,15 +51,15 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   expect(await page.getByLabel("Until").inputValue()).toMatch(/T00:00$/);
   await page.getByLabel("Period").selectOption("The last 7 days");
   await table.getByText("echo", { exact: true }).click();
-  await page.getByRole("heading", { name: "What was decided" }).waitFor();
+  await page.getByRole("heading", { name: "Decisions" }).waitFor();
   expect(new URL(page.url()).searchParams.get("row")).toBe(served.headers.get("x-request-id"));
   await page.getByRole("button", { name: "Verify this row and its neighbours" }).click();
-  await page.getByText(/\d+ rows and \d+ checkpoints looked at/).waitFor();
+  await page.getByText(/\d+ rows and \d+ checkpoints checked/).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
 
   // The address is enough to come back.
   await page.reload();
-  await page.getByRole("heading", { name: "What was decided" }).waitFor();
+  await page.getByRole("heading", { name: "Decisions" }).waitFor();
   expect(await page.title()).toContain("Audit explorer");
   await page.setViewportSize({ width: 320, height: 700 });
   await withinWidth(page, 320);
@@ -112,9 +112,9 @@ withBrowser("one value leads to all rows that have it, a row to its neighbours a
   const { page, context, problems } = await watchedPage(world.browser);
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
-  await page.getByRole("navigation").getByRole("link", { name: "Chains" }).click();
-  await page.getByRole("button", { name: "Verify all of it" }).first().click();
-  await page.getByText(/\d+ rows and \d+ checkpoints looked at/).waitFor();
+  await page.getByRole("navigation").getByRole("link", { name: "Audit chains" }).click();
+  await page.getByRole("button", { name: "Verify chain" }).first().click();
+  await page.getByText(/\d+ rows and \d+ checkpoints checked/).waitFor();
   expect(await page.getByText("altered").count()).toBe(0);
   const exported = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export for an auditor" }).first().click();
@@ -123,10 +123,10 @@ withBrowser("one value leads to all rows that have it, a row to its neighbours a
 
   // A row outside of what is looked for is open all the same.
   await page.goto(`${world.console}/audit?type=oauth&row=${told["id"]}`);
-  await page.getByRole("heading", { name: "Its place in the record" }).waitFor();
-  await page.getByRole("button", { name: "The one before it in the chain" }).click();
+  await page.getByRole("heading", { name: "Audit chain" }).waitFor();
+  await page.getByRole("button", { name: "Previous in chain" }).click();
   await page.waitForURL((url) => !url.searchParams.get("row")?.includes(String(told["id"])));
-  await page.getByRole("button", { name: "The one after it" }).click();
+  await page.getByRole("button", { name: "Next in chain" }).click();
   await page.waitForURL((url) => url.searchParams.get("row")?.includes(String(told["id"])) === true);
   await page.getByRole("link", { name: "Rows with the same root_task_id" }).click();
   const table = page.getByRole("table", { name: "Rows of the ledger" });
@@ -162,8 +162,8 @@ withBrowser("the admin log says who changed which record from what to what, is s
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
   await page.getByRole("navigation").getByRole("link", { name: "Admin log" }).click();
-  await page.getByLabel("What was done").fill("update");
-  await page.getByLabel("What was done").press("Enter");
+  await page.getByLabel("Action").fill("update");
+  await page.getByLabel("Action").press("Enter");
   await page.getByLabel("Kind of record").fill("resource-groups");
   await page.getByLabel("Kind of record").press("Enter");
   await page.waitForURL((url) => url.searchParams.get("resource") === "resource-groups");
@@ -173,11 +173,11 @@ withBrowser("the admin log says who changed which record from what to what, is s
   expect(await changed.getByRole("cell").allInnerTexts()).toEqual(["none", "<b>Payments</b>"]);
   expect(await accessibilityFindings(page)).toEqual([]);
 
-  await page.getByRole("link", { name: "Its history" }).click();
+  await page.getByRole("link", { name: "Record history" }).click();
   await table.getByText("create", { exact: true }).waitFor();
   expect(new URL(page.url()).searchParams.get("id")).toBe(group.id);
   await page.getByRole("button", { name: "Verify it" }).click();
-  await page.getByText(/\d+ rows and \d+ checkpoints looked at/).waitFor();
+  await page.getByText(/\d+ rows and \d+ checkpoints checked/).waitFor();
   const exported = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export for an auditor" }).click();
   expect(readFileSync(await (await exported).path(), "utf8")).toContain(group.id);
@@ -262,14 +262,14 @@ withBrowser("what a chain was found with is acknowledged in words, which stand b
   await signInOn(page, "admin", ADMIN_PASSWORD);
   await page.goto(`${world.console}/chains`);
   const panel = page.locator("section", { has: page.getByRole("heading", { name: String(chain) }) });
-  await panel.getByRole("button", { name: "Verify all of it" }).click();
+  await panel.getByRole("button", { name: "Verify chain" }).click();
   await panel.getByText(/^altered at \d+/).waitFor();
-  const button = panel.getByRole("button", { name: "I know of it" });
+  const button = panel.getByRole("button", { name: "Acknowledge" });
   expect(await button.isDisabled()).toBe(true);
-  await panel.getByLabel("Why it counts no more").fill(HOSTILE);
+  await panel.getByLabel("Reason").fill(HOSTILE);
   expect(await accessibilityFindings(page)).toEqual([]);
   await button.click();
-  await panel.getByText("known to admin").waitFor();
+  await panel.getByText("acknowledged by admin").waitFor();
   await panel.getByText(HOSTILE).waitFor();
   expect([await button.count(), await panel.getByText(/^altered at \d+/).count()]).toEqual([0, 1]);
   expect(await accessibilityFindings(page)).toEqual([]);

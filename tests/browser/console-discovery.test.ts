@@ -47,10 +47,10 @@ withBrowser("a tool server found on a device is registered in two clicks, anothe
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Saved. What was found is looked at anew").waitFor();
   expect(await world.admin.get("/v1/admin/discovery/settings")).toEqual({ gateway_origins: ["https://ai.company.example"] });
-  await page.getByRole("button", { name: "Bring it up to date" }).click();
+  await page.getByRole("button", { name: "Update registry" }).click();
   await page.getByText(/\d+ assets: \d+ new/).waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
-  await page.getByRole("button", { name: "Revoke it" }).click();
+  await page.getByRole("button", { name: "Revoke" }).click();
   await page.getByText("revoked", { exact: true }).waitFor();
   expect((await scout.report(seenClient("d", "zed"))).status).toBe(401);
   expect(problems).toEqual([]);

@@ -55,24 +55,24 @@ withBrowser("a change to a group of people leaves its members; they are added an
 
   await page.getByLabel("Person to add", { exact: true }).fill("member-three");
   await page.getByRole("option", { name: "member-three" }).click();
-  await page.getByRole("button", { name: "Add as a member" }).click();
-  await page.getByRole("button", { name: "Take member-three out" }).waitFor();
-  await page.getByRole("button", { name: "Take member-one out" }).click();
-  await page.getByText("member-one was taken out.").waitFor();
+  await page.getByRole("button", { name: "Add member" }).click();
+  await page.getByRole("button", { name: "Remove member-three" }).waitFor();
+  await page.getByRole("button", { name: "Remove member-one" }).click();
+  await page.getByText("member-one was removed.").waitFor();
   expect(await members()).toEqual(["member-three", "member-two"]);
-  await page.getByText("member-one was taken out.").locator("..").getByRole("button", { name: "Undo" }).click();
-  await page.getByRole("button", { name: "Take member-one out" }).waitFor();
+  await page.getByText("member-one was removed.").locator("..").getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "Remove member-one" }).waitFor();
   expect(await members()).toEqual(["member-one", "member-three", "member-two"]);
 
-  await page.getByLabel("Resource group to give", { exact: true }).fill("of engineering");
+  await page.getByLabel("Resource group", { exact: true }).fill("of engineering");
   await page.getByRole("option", { name: "of engineering" }).click();
-  await page.getByRole("button", { name: "Give it to them" }).click();
-  await page.getByRole("button", { name: "Take of engineering away" }).waitFor();
+  await page.getByRole("button", { name: "Give access" }).click();
+  await page.getByRole("button", { name: "Remove of engineering" }).waitFor();
   const { resource_groups: bound } = await world.admin.get(`/v1/admin/end-user-groups/${id}/resource-groups`);
   expect(bound.map((group: { id: string }) => group.id)).toEqual([resourceGroup]);
   expect(await accessibilityFindings(page)).toEqual([]);
-  await page.getByRole("button", { name: "Take of engineering away" }).click();
-  await page.getByText("None through this group.").waitFor();
+  await page.getByRole("button", { name: "Remove of engineering" }).click();
+  await page.getByText("None yet.").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -156,7 +156,7 @@ withBrowser("a list of tools that is emptied opens all of them again, as its for
   await context.close();
 });
 
-withBrowser("a list that is set at a group is said to be set there, and one that has more from above is told apart", async () => {
+withBrowser("a list that is set at a group is said to be set there, and one that has more inherited is told apart", async () => {
   const { id: above } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "above" });
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "below", parent_group_id: above });
   const rules = (denied: string[]) => ({ web_search: { domains: { denied } } });
@@ -170,7 +170,7 @@ withBrowser("a list that is set at a group is said to be set there, and one that
   const shown = page.getByRole("definition").filter({ hasText: "a.example" });
   await shown.getByText("set here", { exact: true }).waitFor();
   await page.goto(`${world.console}/manage/resource-groups/${id}`);
-  await shown.filter({ hasText: "b.example" }).getByText("set here, with more from above", { exact: true }).waitFor();
+  await shown.filter({ hasText: "b.example" }).getByText("set here, extended by a parent", { exact: true }).waitFor();
   // What holds is told in the order above, and is no more than what was set here.
   expect((await world.admin.request("PATCH", `${path(id)}/web-search`, rules(["b.example", "a.example"]))).status).toBe(200);
   await page.reload();
@@ -198,7 +198,7 @@ withBrowser("the notice of an AI System is shown, changed and taken back where t
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Somebody else has changed this meanwhile. Nothing was saved.").waitFor();
   expect(await texts.inputValue()).toBe('{"en": "Typed here."}');
-  await page.getByRole("button", { name: "Show it as it is now" }).click();
+  await page.getByRole("button", { name: "Show the current version" }).click();
   await texts.fill('{"en": "Typed again."}');
   await saved(page, panel(page, "Change it"));
   await page.getByText("Typed again.", { exact: true }).waitFor();

@@ -44,7 +44,7 @@ withBrowser("a call of the portal's own pages is no first call to a model", asyn
   await person.context.close();
   const { page, context, problems } = await consolePage();
   const step = page.getByRole("listitem").filter({ hasText: "Send a call" });
-  await page.getByRole("heading", { name: /^The newest \d+ calls$/ }).waitFor();
+  await page.getByRole("heading", { name: /^Latest \d+ calls$/ }).waitFor();
   await step.getByLabel("To do").waitFor();
   await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
@@ -80,7 +80,7 @@ withBrowser("a record beyond the first page of its list can be chosen, and is ca
   await page.getByLabel("Resource group", { exact: true }).fill("group 202");
   await page.getByRole("option", { name: "group 202" }).click();
   await page.waitForURL((url) => url.searchParams.has("group"));
-  await page.getByRole("heading", { name: "No call in this window" }).waitFor();
+  await page.getByRole("heading", { name: "No calls in this period" }).waitFor();
 
   await page.goto(`${world.console}/manage/api-keys/new`);
   await page.getByLabel("Resource group", { exact: true }).fill("group 201");
@@ -163,7 +163,7 @@ withBrowser("who signs in again after their session ended finds what they were f
     expect((await world.admin.request("PATCH", `/v1/admin/admin-users/${id}`, { password })).status).toBe(200);
     await page.getByLabel("API format").selectOption("echo");
     await page.getByRole("button", { name: "Create provider", exact: true }).click();
-    await page.getByText("Your session has ended. Sign in again to go on.").waitFor();
+    await page.getByText("Your session has ended. Sign in again to continue.").waitFor();
     expect(await field.isVisible()).toBe(false);
   };
   await end("a second password");
@@ -191,7 +191,7 @@ withBrowser("what is being edited stays when somebody else changes the record, a
   await page.goto(`${world.console}/manage/resource-groups/${id}`);
   await page.getByLabel("Description", { exact: true }).fill("mine");
   await world.admin.request("PATCH", path, { name: "of the other" });
-  const told = page.getByText("This record has changed meanwhile.");
+  const told = page.getByText("Someone else has changed this record.");
   await comeBack();
   await told.waitFor();
   expect(await page.getByLabel("Description", { exact: true }).inputValue()).toBe("mine");
@@ -204,7 +204,7 @@ withBrowser("what is being edited stays when somebody else changes the record, a
   await world.admin.request("PATCH", path, { description: "theirs" });
   await comeBack();
   await told.waitFor();
-  await page.getByRole("button", { name: "Show it as it is now" }).click();
+  await page.getByRole("button", { name: "Show the current version" }).click();
   await told.waitFor({ state: "detached" });
   expect(await page.getByLabel("Description", { exact: true }).inputValue()).toBe("theirs");
   expect(problems).toEqual([]);
@@ -225,11 +225,11 @@ withBrowser("what two administrators change in one guardrail is not lost by the 
   await world.admin.request("PATCH", path, { builtin: { banned_words: ["first", "theirs"] } });
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("alert").getByText("Somebody else has changed builtin meanwhile. Nothing was saved.").waitFor();
-  await page.getByText("This record has changed meanwhile.").waitFor();
+  await page.getByText("Someone else has changed this record.").waitFor();
   expect(await words.inputValue()).toBe("first\nmine");
   expect(await banned()).toEqual(["first", "theirs"]);
 
-  await page.getByRole("button", { name: "Show it as it is now" }).click();
+  await page.getByRole("button", { name: "Show the current version" }).click();
   await page.getByRole("alert").waitFor({ state: "detached" });
   await unfold();
   expect(await words.inputValue()).toBe("first\ntheirs");
@@ -239,7 +239,7 @@ withBrowser("what two administrators change in one guardrail is not lost by the 
   await undo.waitFor();
   await world.admin.request("PATCH", path, { builtin: { banned_words: ["first", "theirs", "mine", "theirs again"] } });
   await undo.click();
-  await page.getByText("It could not be undone: Somebody else has changed builtin meanwhile.").waitFor();
+  await page.getByText("Undo failed: Somebody else has changed builtin meanwhile.").waitFor();
   expect(await banned()).toEqual(["first", "theirs", "mine", "theirs again"]);
   expect(problems).toEqual([]);
   await context.close();
@@ -263,7 +263,7 @@ withBrowser("what another record changes in this one is shown, and a save over i
   await bind(theirs);
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("alert").getByText("Somebody else has changed").waitFor();
-  await page.getByRole("button", { name: "Show it as it is now" }).click();
+  await page.getByRole("button", { name: "Show the current version" }).click();
   await unfold();
   expect(await page.getByLabel("for theirs", { exact: true }).isChecked()).toBe(true);
   await page.getByLabel("for mine", { exact: true }).check();
@@ -281,7 +281,7 @@ withBrowser("limits that somebody else changes meanwhile are not undone by a sav
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/resource-groups/${id}`);
   const limits = page.locator("section").filter({ has: page.getByRole("heading", { name: "Limits and budgets of models", exact: true }) });
-  await limits.getByText("Change what is set here").click();
+  await limits.getByText("Edit").click();
   const daily = limits.getByLabel("Daily limit", { exact: true }).first();
   await daily.fill("100");
   await limitedTo({ budget: { daily_limit_usd: 7 } });
@@ -291,11 +291,11 @@ withBrowser("limits that somebody else changes meanwhile are not undone by a sav
   expect(await daily.inputValue()).toBe("100");
   expect((await world.admin.get(path)).llm_global_limits).toEqual({ budget: { daily_limit_usd: 7 } });
 
-  await limits.getByRole("button", { name: "Show it as it is now" }).click();
+  await limits.getByRole("button", { name: "Show the current version" }).click();
   await limits.getByRole("alert").waitFor({ state: "detached" });
   await daily.fill("200");
   await limits.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("saved. It holds for the next call.").waitFor();
+  await page.getByText("saved. Takes effect with the next call.").waitFor();
   expect((await world.admin.get(path)).llm_global_limits).toMatchObject({ tokens: { daily_limit: 200 }, budget: { daily_limit_usd: 7 } });
   expect(problems).toEqual([]);
   await context.close();
@@ -362,7 +362,7 @@ withBrowser("what is missing of an AI System is told of those beyond the first p
   const { ai_systems: beyond } = await world.admin.get("/v1/admin/ai-systems?page=2&page_size=200");
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/ai-systems/${beyond[0].id}`);
-  await page.getByRole("heading", { name: "What is missing" }).waitFor();
+  await page.getByRole("heading", { name: "Governance gaps" }).waitFor();
   await page.getByText("Set purpose on the AI System.").first().waitFor();
   expect(problems).toEqual([]);
   await context.close();
@@ -386,7 +386,7 @@ withBrowser("certificates and responses beyond the first page are reached, and w
   });
   await page.goto(`${world.console}/manage/ai-systems/${id}`);
   await page.getByText("by policy 20,").waitFor();
-  await page.getByRole("button", { name: "Restore it" }).waitFor();
+  await page.getByRole("button", { name: "Restore" }).waitFor();
   const certificates = page.locator("section").filter({ has: page.getByRole("heading", { name: "Certificates", exact: true }) });
   const earlier = certificates.getByRole("button", { name: "Show earlier certificates" });
   const broken = `**/ai-systems/${id}/assurance/history?*page=2*`;

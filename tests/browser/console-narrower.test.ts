@@ -27,7 +27,7 @@ withBrowser("a model is taken over from the catalogue with its prices, and has l
   await form.getByLabel("Name", { exact: true }).fill("small");
   await form.getByLabel("default", { exact: true }).check();
   expect(await accessibilityFindings(page)).toEqual([]);
-  await form.getByRole("button", { name: "Take it over" }).click();
+  await form.getByRole("button", { name: "Import" }).click();
   await page.getByRole("heading", { name: "small", level: 1 }).waitFor();
   const id = new URL(page.url()).pathname.split("/").at(-1);
   const model = await world.admin.get(`/v1/admin/llms/${id}`);
@@ -35,10 +35,10 @@ withBrowser("a model is taken over from the catalogue with its prices, and has l
   expect(model.input_cost_per_million_tokens).toBeGreaterThan(0);
 
   await page.goto(`${world.console}/manage/resource-groups/${group.id}`);
-  const rules = page.getByRole("button", { name: "Its own rules: small" });
+  const rules = page.getByRole("button", { name: "Overrides: small" });
   await rules.click();
   const limits = page.locator("section section").filter({ has: page.getByRole("heading", { name: "Limits of small", exact: true }) });
-  await limits.getByText("Change what is set here").click();
+  await limits.getByText("Edit").click();
   const daily = limits.getByRole("group", { name: "Requests" }).getByLabel("Daily limit", { exact: true });
   await daily.fill("5");
   // What is folded away is not lost.
@@ -47,7 +47,7 @@ withBrowser("a model is taken over from the catalogue with its prices, and has l
   await rules.click();
   expect(await daily.inputValue()).toBe("5");
   await limits.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Limits of small: saved. It holds for the next call.").waitFor();
+  await page.getByText("Limits of small: saved. Takes effect with the next call.").waitFor();
   expect((await world.admin.get(`/v1/admin/resource-groups/${group.id}/llm-models/${id}/limits`)).limits).toEqual({
     requests: { daily_limit: 5 },
   });
@@ -60,13 +60,13 @@ withBrowser("an AI System is given an envelope and evidence, and keeps what some
   await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: group.id });
   const path = `/v1/admin/ai-systems/${group.id}`;
   const { page, context, problems } = await consolePage(`/manage/ai-systems/${group.id}`);
-  const envelope = page.locator("section").filter({ has: page.getByRole("heading", { name: "Its envelope", exact: true }) });
-  await envelope.getByText("Change what is set here").click();
+  const envelope = page.locator("section").filter({ has: page.getByRole("heading", { name: "Operating envelope", exact: true }) });
+  await envelope.getByText("Edit").click();
   const calls = envelope.getByLabel("Max model calls per run", { exact: true });
   await calls.fill("9");
   await envelope.getByLabel("Autonomy level", { exact: true }).selectOption("approval_required");
   await envelope.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Its envelope: saved. It holds for the next call.").waitFor();
+  await page.getByText("Operating envelope: saved. Takes effect with the next call.").waitFor();
   expect(await world.admin.get(`${path}/envelope`)).toMatchObject({ max_llm_calls_per_run: 9, autonomy_level: "approval_required" });
   await calls.fill("12");
   await world.admin.request("PUT", `${path}/envelope`, { max_llm_calls_per_run: 3, autonomy_level: "restricted" });
@@ -74,7 +74,7 @@ withBrowser("an AI System is given an envelope and evidence, and keeps what some
   await envelope.getByText("Somebody else has changed this meanwhile. Nothing was saved.").waitFor();
   expect(await world.admin.get(`${path}/envelope`)).toMatchObject({ max_llm_calls_per_run: 3, autonomy_level: "restricted" });
 
-  await envelope.getByRole("button", { name: "Show it as it is now" }).click();
+  await envelope.getByRole("button", { name: "Show the current version" }).click();
   await page.getByText("Attach evidence", { exact: true }).click();
   const evidence = page.locator("section").filter({ has: page.getByRole("heading", { name: "Evidence", exact: true }) });
   await evidence.getByLabel("Kind", { exact: true }).selectOption("test_report");
@@ -86,7 +86,7 @@ withBrowser("an AI System is given an envelope and evidence, and keeps what some
   expect(await accessibilityFindings(page)).toEqual([]);
   await evidence.getByRole("button", { name: "Detach Tested" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Detach", exact: true }).click();
-  await evidence.getByText("None is attached.").waitFor();
+  await evidence.getByText("None yet. Attach assessments").waitFor();
   expect((await world.admin.get(`${path}/evidence`)).evidence).toEqual([]);
   expect(problems).toEqual([]);
   await context.close();
@@ -96,7 +96,7 @@ withBrowser("a tool server is tried before it is made, and what is wrong with it
   const { page, context, problems } = await consolePage("/manage/tool-servers/new");
   await page.getByLabel("Name", { exact: true }).fill("tried");
   await page.getByLabel("Base URL", { exact: true }).fill(`${world.gateway.runtimeUrl}/nowhere`);
-  await page.getByRole("button", { name: "Try the connection" }).click();
+  await page.getByRole("button", { name: "Test connection" }).click();
   await page.getByRole("status").getByText("inconclusive", { exact: true }).waitFor();
   expect(((await world.admin.get("/v1/admin/mcp-servers")) as any).total).toBe(0);
   expect(problems).toEqual([]);
@@ -126,8 +126,8 @@ withBrowser("the client that the gateway is at a tool server's issuer is entered
   await page.getByRole("button", { name: "Enter the client" }).click();
   await page.getByRole("definition").getByText("calendar.read", { exact: true }).waitFor();
   expect(await world.admin.get(path)).toMatchObject({ client_id: "gateway", has_client_secret: true, scopes: ["calendar.read"] });
-  await page.getByRole("button", { name: "Take it away" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Take it away" }).click();
+  await page.getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("Enter a client", { exact: true }).waitFor();
   expect(problems).toEqual([]);
   await context.close();

@@ -73,9 +73,9 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   const limits = page
     .getByRole("region", { name: "Limits and budgets of models" })
     .or(page.locator("section", { hasText: "Limits and budgets of models" }));
-  await limits.getByText("Change what is set here").click();
+  await limits.getByText("Edit").click();
   await limits.getByLabel("Daily limit", { exact: true }).first().fill("100");
-  await limits.getByRole("button", { name: "What would change?" }).click();
+  await limits.getByRole("button", { name: "Preview changes" }).click();
   await limits.getByRole("status").getByText("nothing → 100").waitFor();
   await limits.getByRole("button", { name: "Save" }).click();
   await limits.getByText("set here", { exact: true }).waitFor();
@@ -86,10 +86,10 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   await page.getByLabel("Banned words", { exact: true }).fill("titan");
   await submitted(page, "Create guardrail");
   await page.getByRole("heading", { name: "no titan", level: 1 }).waitFor();
-  const bench = page.locator("section", { hasText: "Try a text" });
+  const bench = page.locator("section", { hasText: "Test with a text" });
   await bench.getByLabel("Text", { exact: true }).fill("project titan");
   await bench.getByLabel("Surface").selectOption("chat_input");
-  await bench.getByRole("button", { name: "Try a text" }).click();
+  await bench.getByRole("button", { name: "Test with a text" }).click();
   await bench.getByRole("status").getByText("banned_word", { exact: true }).waitFor();
 
   await page.goto(`${world.console}/manage/argument-policies/new`);
@@ -102,9 +102,9 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   await page.getByLabel("Message").fill("Reads only.");
   await submitted(page, "Create argument policy");
   await page.getByRole("heading", { name: "reads only", level: 1 }).waitFor();
-  const trial = page.locator("section", { hasText: "Try the arguments of a call" });
+  const trial = page.locator("section", { hasText: "Test with arguments" });
   await trial.getByLabel("Arguments", { exact: true }).fill('{"sql":"drop table t"}');
-  await trial.getByRole("button", { name: "Try the arguments of a call" }).click();
+  await trial.getByRole("button", { name: "Test with arguments" }).click();
   await trial.getByRole("status").getByText("Reads only.", { exact: true }).waitFor();
 
   const ask = (content: string) =>
@@ -126,7 +126,7 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   await page.getByRole("table", { name: "Runs" }).getByRole("link").first().waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.goto(`${world.console}/`);
-  await page.getByRole("heading", { name: /^The newest \d+ calls$/ }).waitFor();
+  await page.getByRole("heading", { name: /^Latest \d+ calls$/ }).waitFor();
   expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(0);
 
   expect(problems).toEqual([]);
@@ -190,7 +190,7 @@ withBrowser("what is wrong with one of a list, or with a limit of a group, stand
 
   await page.goto(`${world.console}/manage/resource-groups/${id}`);
   const ceilings = page.locator("section").filter({ has: page.getByRole("heading", { name: "Ceilings of a run", exact: true }) });
-  await ceilings.getByText("Change what is set here").click();
+  await ceilings.getByText("Edit").click();
   const cost = ceilings.getByLabel("Max cost per run USD", { exact: true });
   await cost.fill("-1");
   await ceilings.getByRole("button", { name: "Save", exact: true }).click();
@@ -234,13 +234,13 @@ withBrowser("a key gets another value only once that is confirmed", async () => 
     (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${value}` } })).status;
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/api-keys/${id}`);
-  await page.getByRole("button", { name: "Rotate it", exact: true }).click();
+  await page.getByRole("button", { name: "Rotate key", exact: true }).click();
   const question = page.getByRole("dialog", { name: "Rotate this key?" });
   await question.getByRole("button", { name: "Cancel", exact: true }).last().click();
   await question.waitFor({ state: "detached" });
   expect(await status()).toBe(200);
-  await page.getByRole("button", { name: "Rotate it", exact: true }).click();
-  await question.getByRole("button", { name: "Rotate it", exact: true }).click();
+  await page.getByRole("button", { name: "Rotate key", exact: true }).click();
+  await question.getByRole("button", { name: "Rotate key", exact: true }).click();
   await question.waitFor({ state: "detached" });
   await until(status, (now) => now === 401);
   expect(problems).toEqual([]);
@@ -367,7 +367,7 @@ withBrowser("a form is not sent while a text in it is no JSON", async () => {
   const texts = page.getByLabel("Texts");
   await texts.fill('{"en": "Half"}');
   await texts.fill('{"en": "Half", "de"');
-  await page.getByText("This is not JSON yet.").waitFor();
+  await page.getByText("This is not valid JSON.").waitFor();
   await submitted(page, "Save");
   await texts.fill('{"en": "Whole."}');
   await submitted(page, "Save");
@@ -424,18 +424,18 @@ withBrowser("a framework is chosen, and each item of its report says why", async
   await page.goto(`${world.console}/compliance`);
   await page.getByRole("checkbox", { name: "HIPAA" }).check();
   await submitted(page, "Save");
-  await page.getByText("Saved. Rows are tagged so from the next call on.").waitFor();
+  await page.getByText("Saved. Rows are tagged from the next call on.").waitFor();
   expect((await world.admin.get("/v1/admin/compliance/profile?tenant_id=default")).frameworks).toEqual(["hipaa"]);
   await page.getByLabel("Framework", { exact: true }).selectOption("hipaa");
   await page.getByText("164.312(b): Audit controls").waitFor();
   await page.getByText("No resource group is marked as handling health information.").first().waitFor();
   await submitted(page, "Seal the last 30 days of HIPAA");
-  await page.getByText("Sealed. It stays as it is now.").waitFor();
+  await page.getByText("Report sealed.").waitFor();
   await page.getByRole("button", { name: "Open", exact: true }).click();
   await page.getByRole("heading", { name: "Sealed report", exact: true }).waitFor();
   await page.getByRole("article", { name: "HIPAA" }).getByText("164.312(b): Audit controls").waitFor();
   await page.emulateMedia({ media: "print" });
-  for (const name of ["Frameworks reported under", "Sealed reports"]) expect(await page.getByRole("heading", { name }).count()).toBe(0);
+  for (const name of ["Your frameworks", "Sealed reports"]) expect(await page.getByRole("heading", { name }).count()).toBe(0);
   for (const name of ["Print", "Save"]) expect(await page.getByRole("button", { name }).count()).toBe(0);
   expect(await page.getByRole("navigation").count()).toBe(0);
   await page.getByRole("heading", { name: "HIPAA", exact: true }).waitFor();

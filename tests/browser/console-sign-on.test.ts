@@ -158,7 +158,7 @@ withBrowser("what providers know a person by is linked and unlinked on the perso
   expect(await accessibilityFindings(page)).toEqual([]);
   await those.getByRole("link", { name: "ada.known" }).click();
   await panel.getByRole("button", { name: "Unlink" }).click();
-  await page.getByRole("dialog", { name: "Unlink ada.known from Where Ada is known?" }).getByRole("button", { name: "Unlink it" }).click();
+  await page.getByRole("dialog", { name: "Unlink ada.known from Where Ada is known?" }).getByRole("button", { name: "Unlink" }).click();
   await panel.getByText("ada.known signs in by no identity provider.").waitFor();
   expect((await world.admin.get(`/v1/admin/identity-providers/${id}/identities`)).total).toBe(0);
   expect(problems).toEqual([]);

@@ -52,7 +52,7 @@ withBrowser("an administrator imports a skill, publishes a version, sees what di
     await files.getByRole("listitem").filter({ hasText: path }).getByText(became, { exact: true }).waitFor();
   await page.getByText("No script of it was run yet.").waitFor();
   await page.getByLabel("Arguments").fill("one 'two");
-  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("button", { name: "Run script" }).click();
   await page.getByText("repacked", { exact: true }).waitFor();
   await page.getByText("status 0", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
@@ -61,8 +61,8 @@ withBrowser("an administrator imports a skill, publishes a version, sees what di
   await page.getByRole("table").getByRole("link").first().click();
   await page.getByLabel("Skill to grant").fill("packer");
   await page.getByRole("option", { name: "packer" }).click();
-  await page.getByRole("button", { name: "Grant it" }).click();
-  await page.getByRole("button", { name: "Take packer" }).waitFor();
+  await page.getByRole("button", { name: "Grant" }).click();
+  await page.getByRole("button", { name: "Remove packer" }).waitFor();
   const group = await page.getByRole("heading", { level: 1 }).innerText();
   await page.getByRole("link", { name: "packer", exact: true }).click();
   await page.locator("section", { hasText: "Who may use it" }).getByRole("link", { name: group }).waitFor();

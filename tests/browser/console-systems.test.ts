@@ -35,15 +35,15 @@ withBrowser("a group is registered as an AI System, put under contract, held bac
   await page.getByLabel("Owner").fill("Ada");
   await page.getByRole("button", { name: "Create AI System" }).click();
   await page.getByRole("heading", { name: "helpdesk", level: 1 }).waitFor();
-  await page.getByRole("heading", { name: "What is missing" }).waitFor();
+  await page.getByRole("heading", { name: "Governance gaps" }).waitFor();
   await page.getByText("Set purpose on the AI System.").first().waitFor();
   await page.getByLabel("Interacts with people").selectOption("No");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. It holds for the next call.").waitFor();
+  await page.getByText("Saved. Takes effect with the next call.").waitFor();
   expect((await world.admin.get(`/v1/admin/ai-systems/${group.id}`)).interacts_with_people).toBe(false);
   expect(await page.getByRole("button", { name: "To assessed" }).isDisabled()).toBe(true);
 
-  await page.getByRole("button", { name: "Mint from the configuration" }).click();
+  await page.getByRole("button", { name: "Create from configuration" }).click();
   await page.getByText("Version 1", { exact: true }).waitFor();
   await page.getByLabel("Reason (version 1)").fill("mine");
   await page.getByRole("button", { name: "Approve" }).click();
@@ -57,7 +57,7 @@ withBrowser("a group is registered as an AI System, put under contract, held bac
   const { contracts } = await reviewer.get(`/v1/admin/ai-systems/${group.id}/contracts`);
   await reviewer.post(`/v1/admin/contracts/${contracts[0].id}/approve`, { reason: "read it" });
   await page.reload();
-  await page.getByRole("button", { name: "Put in force" }).click();
+  await page.getByRole("button", { name: "Activate" }).click();
   await page.getByText("the configuration conforms", { exact: true }).waitFor();
 
   await page.getByLabel("Reason", { exact: true }).fill("it sends odd mails");
@@ -65,9 +65,18 @@ withBrowser("a group is registered as an AI System, put under contract, held bac
   await page.getByRole("button", { name: "To in service" }).waitFor();
   expect((await world.admin.get(`/v1/admin/ai-systems/${group.id}`)).lifecycle_state).toBe("suspended");
 
-  await page.getByRole("button", { name: "Capture the report" }).click();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
+  await page.getByRole("button", { name: "Capture report" }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download", exact: true }).click(),
+  ]);
   expect(download.suggestedFilename()).toStartWith("certificate-");
+  await page.getByRole("button", { name: /^Revoke the certificate of/ }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Reason").fill("The test report was withdrawn.");
+  await dialog.getByRole("button", { name: "Revoke", exact: true }).click();
+  await page.getByText("Revoked by admin: The test report was withdrawn.").waitFor();
+  expect(await page.getByRole("button", { name: "Download", exact: true }).count()).toBe(0);
   await page.evaluate(() => scrollTo(0, 0));
   const pictures = process.env["PICTURES"];
   if (pictures !== undefined) await page.screenshot({ path: `${pictures}/system.png`, fullPage: true });
@@ -83,12 +92,12 @@ withBrowser("an AI System is retired, for good, only once the word is typed", as
   await page.goto(`${world.console}/manage/ai-systems/${id}`);
   await page.getByLabel("Reason", { exact: true }).fill("nobody uses it");
   await page.getByRole("button", { name: "To retired" }).click();
-  const question = page.getByRole("dialog", { name: "Retire it?" });
-  expect(await question.getByRole("button", { name: "Retire it" }).isDisabled()).toBe(true);
+  const question = page.getByRole("dialog", { name: "Retire this system?" });
+  expect(await question.getByRole("button", { name: "Retire" }).isDisabled()).toBe(true);
   expect(await state()).toBe("registered");
   await question.getByLabel("Type retire to go on").fill("retire");
-  await question.getByRole("button", { name: "Retire it" }).click();
-  await page.getByText("It is retired: it can be read, and not changed any more.").waitFor();
+  await question.getByRole("button", { name: "Retire" }).click();
+  await page.getByText("This system is retired. It can be viewed but not changed.").waitFor();
   expect(await state()).toBe("retired");
   expect(problems).toEqual([]);
   await context.close();
@@ -112,13 +121,13 @@ withBrowser("what is normal is shown as a curve, and recorded calls are replayed
   }
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/ai-systems/${busy.id}`);
-  await page.getByRole("heading", { name: "What is normal" }).waitFor();
+  await page.getByRole("heading", { name: "Baseline" }).waitFor();
   await page.getByText("0 of 1,000 calls were seen").or(page.getByText("3 of 1,000 calls were seen")).waitFor();
   await page.getByText("checkpoints", { exact: true }).waitFor();
   await page.getByText("No suite is frozen.").waitFor();
-  await page.getByRole("button", { name: "Freeze a suite" }).click();
+  await page.getByRole("button", { name: "Create suite" }).click();
   await page.getByText("1, 3 cases, each 3 times").waitFor();
-  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("button", { name: "Run suite" }).click();
   await page.getByText(/^passed, asked for/).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(problems).toEqual([]);

@@ -71,7 +71,7 @@ withBrowser("a form that is half filled in for one tenant does not go over to an
 withBrowser("a person is erased in a tenant that was chosen, and the question before says which", async () => {
   const { page, context, problems } = await consolePage("/erasure");
   await page.getByText("Of all tenants: none is chosen.").waitFor();
-  await page.getByText("Choose the tenant first, at the top of the page.").waitFor();
+  await page.getByText("Choose a tenant at the top of the page first.").waitFor();
   expect(await page.getByRole("button", { name: "Erase", exact: true }).count()).toBe(0);
   await page.getByRole("combobox", { name: "Tenant" }).fill(LAST);
   await page.getByRole("option", { name: LAST }).click();
@@ -80,7 +80,7 @@ withBrowser("a person is erased in a tenant that was chosen, and the question be
   const question = page.getByRole("dialog", { name: `Erase this person's data of the tenant ${LAST}?` });
   await question.getByLabel("Type erase to go on").fill("erase");
   await question.getByRole("button", { name: "Erase", exact: true }).click();
-  await page.getByText("Erased. What it came to stands below.").waitFor();
+  await page.getByText("Erased. The result is listed below.").waitFor();
   expect((await world.admin.get(`/v1/admin/data-erasure?tenant_id=${LAST}`)).total).toBe(1);
   expect((await world.admin.get("/v1/admin/data-erasure?tenant_id=default")).total).toBe(0);
   await page.goto(`${world.console}/audit`);
@@ -104,11 +104,11 @@ withBrowser("nobody is erased while it is not known whether there are several te
   await page.route("**/v1/admin/tenants?*", (route) => route.fulfill({ status: 429, json: { error: "Not now.", code: "rate_limited" } }));
   await page.goto(`${world.console}/erasure`);
   await page.getByText("The tenants could not be read").waitFor();
-  await page.getByText("Nobody was erased yet.").or(page.getByText("Asked by")).first().waitFor();
+  await page.getByText("No erasures yet.").or(page.getByText("Asked by")).first().waitFor();
   expect(await page.getByRole("button", { name: "Erase", exact: true }).count()).toBe(0);
   await page.unroute("**/v1/admin/tenants?*");
   await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByText("Choose the tenant first, at the top of the page.").waitFor();
+  await page.getByText("Choose a tenant at the top of the page first.").waitFor();
   await context.close();
 });
 

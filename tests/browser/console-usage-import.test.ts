@@ -78,7 +78,7 @@ withBrowser("an account's key is stored, its figures are imported and compared, 
   const unmatched = page.getByRole("table", { name: "Unmatched names" });
   await unmatched.getByText(`name of ${hostile}`).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
-  await unmatched.getByRole("row", { name: hostile }).getByRole("button", { name: "It is not ours" }).click();
+  await unmatched.getByRole("row", { name: hostile }).getByRole("button", { name: "Set aside" }).click();
   await unmatched.getByText(`name of ${hostile}`).waitFor({ state: "detached" });
   const { mappings } = await world.admin.get(`/v1/admin/usage-import/providers/${id}/mappings?state=ignored`);
   expect(mappings).toMatchObject([{ kind: "key", vendor_id: hostile, ignored: true }]);

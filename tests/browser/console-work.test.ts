@@ -48,11 +48,11 @@ withBrowser("what a tool's words have become is read word by word, and accepted"
   await world.admin.post("/v1/admin/server-configs", { ...tenant, name: "readers", mcp_server_id: id, enabled_tools: ["notes"] });
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/tool-servers/${id}`);
-  const drift = page.locator("section", { has: page.getByRole("heading", { name: "What its tools have become" }) });
+  const drift = page.locator("section", { has: page.getByRole("heading", { name: "Changes to tool definitions" }) });
   await drift.getByText("All tools are as what was found first").waitFor();
 
   current = after.baseUrl;
-  await page.getByRole("button", { name: "Look what it has now" }).click();
+  await page.getByRole("button", { name: "Refresh capabilities" }).click();
   const tool = drift.getByRole("region", { name: "notes" });
   await tool.getByText("Allowed by readers: whoever allowed it saw another definition.").waitFor();
   expect(await tool.locator("ins").allInnerTexts()).toEqual(
@@ -92,7 +92,7 @@ withBrowser("an alert is told on the first page, says whose it is, and is found 
   );
   const { page, context, problems } = await consolePage();
   await page.getByRole("heading", { name: "1 alert", exact: true }).waitFor();
-  await page.getByRole("link", { name: "Look at them" }).click();
+  await page.getByRole("link", { name: "Show alerts" }).click();
   await page.getByRole("heading", { name: "Alerts", level: 1 }).waitFor();
   await page.getByRole("heading", { name: / limit is reached$/ }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
@@ -121,13 +121,13 @@ withBrowser("a rule in words is tried beside its form, as it is stored and as it
   });
   const { page, context, problems } = await consolePage({ theme: "dark" });
   await page.goto(`${world.console}/manage/semantic-policies/${id}`);
-  const bench = page.locator("section", { has: page.getByRole("heading", { name: "Try the rule on a text" }) });
+  const bench = page.locator("section", { has: page.getByRole("heading", { name: "Test with a text" }) });
   await bench.getByLabel("Text", { exact: true }).fill("a dragon flies");
-  await bench.getByRole("button", { name: "Try the rule on a text" }).click();
+  await bench.getByRole("button", { name: "Test with a text" }).click();
   await bench.getByRole("status").getByText("violation", { exact: true }).waitFor();
   await bench.getByRole("status").getByText("block", { exact: true }).waitFor();
   await bench.getByLabel("Constraint text").fill("Nothing may speak of horses.");
-  await bench.getByRole("button", { name: "Try the rule on a text" }).click();
+  await bench.getByRole("button", { name: "Test with a text" }).click();
   await bench.getByRole("status").getByText("compliant", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
@@ -139,7 +139,7 @@ withBrowser("the keyboard is explained, a page says how a program does the same,
   await world.admin.post("/v1/admin/llms", { ...tenant, name: "searched-1", provider: "searched", mode: "chat" });
   const { page, context, problems } = await consolePage({ theme: "dark" });
   await page.goto(`${world.console}/manage/models`);
-  await page.getByText("The same from a program").click();
+  await page.getByText("Use from code").click();
   await page.getByRole("tab", { name: "Python" }).click();
   await page.getByRole("tabpanel").getByText("/v1/admin/llms").waitFor();
   await page.getByRole("tab", { name: "Python" }).press("ArrowRight");

@@ -72,3 +72,53 @@ withBrowser("what another person wrote about themselves, and what a tool server 
   expect(problems).toEqual([]);
   await context.close();
 });
+
+const SIZE = 300_000;
+/** Of the page itself, for one answer: drawn and laid out, as it comes and as it is. */
+const MOST_WORK_MS = 20_000;
+/** Each takes a parser of markdown minutes, or more room than it has. */
+const SLOW: Readonly<Record<string, string>> = {
+  "quotes within quotes": ">".repeat(SIZE),
+  "emphasis that never ends": "*a_".repeat(SIZE / 3),
+  "a list without an end": "- a\n".repeat(SIZE / 4),
+  "paragraphs of one letter": "w\n\n".repeat(SIZE / 6),
+  "a table without an end": `|a|b|\n|-|-|\n${"|1|2|\n".repeat(SIZE / 6)}`,
+  "formulas without an end": "$$a$$ ".repeat(SIZE / 6),
+};
+
+withBrowser("hundreds of kilobytes of hostile Markdown leave the conversation usable, and show it as it was written", async () => {
+  const { page, context, problems, settled } = await world.portalPage();
+  let answer = "";
+  await page.route("**/chat/completions", (route) => {
+    const chunk = (content: string) =>
+      `data: ${JSON.stringify({ id: "a", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content } }] })}\n\n`;
+    const half = answer.length / 2;
+    return route.fulfill({
+      contentType: "text/event-stream",
+      body: `${chunk(answer.slice(0, half))}${chunk(answer.slice(half))}data: [DONE]\n\n`,
+    });
+  });
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const workedMs = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN) * 1000;
+  };
+  const message = page.getByRole("textbox", { name: "Message" });
+  for (const [name, text] of Object.entries(SLOW)) {
+    answer = text;
+    await page.getByRole("link", { name: "New chat" }).click();
+    await message.fill("Say it.");
+    const before = await workedMs();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByRole("button", { name: "Another answer" }).waitFor();
+    await settled();
+    const worked = (await workedMs()) - before;
+    console.log(`${name}: ${Math.round(worked)} ms of work`);
+    expect([name, worked < MOST_WORK_MS]).toEqual([name, true]);
+    await message.fill("and now?");
+    expect(await message.inputValue()).toBe("and now?");
+  }
+  expect(problems).toEqual([]);
+  await context.close();
+});

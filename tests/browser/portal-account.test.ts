@@ -48,7 +48,7 @@ withBrowser("a key of one's own is made, shown once, used and revoked with the k
   await world.admin.request("PATCH", "/v1/admin/tenants/default", { portal_api_keys: "on" });
   const { page, context, problems } = await world.portalPage({ width: 320 });
   await page.goto(`${world.portal}/profile`);
-  await page.getByLabel("Name of the key").focus();
+  await page.getByLabel("Key name").focus();
   await page.keyboard.type("<b>my script</b>");
   await page.keyboard.press("Enter");
   await page.getByText("Copy this now").waitFor();
@@ -139,9 +139,9 @@ withBrowser("whoever signs in after another person on the same page sees nothing
   const { page, context, problems } = await world.portalPage();
   await page.getByRole("navigation").getByRole("link", { name: "Files" }).click();
   await page
-    .getByLabel("File to store")
+    .getByLabel("File to upload")
     .setInputFiles({ name: "of-the-one-before.txt", mimeType: "text/plain", buffer: Buffer.from("private") });
-  await page.getByRole("button", { name: "Store it" }).click();
+  await page.getByRole("button", { name: "Upload" }).click();
   await page.getByText("of-the-one-before.txt").waitFor();
   await page.getByRole("button", { name: /^Your account/ }).click();
   await page.getByRole("menuitem", { name: "Sign out everywhere" }).click();
@@ -164,7 +164,7 @@ withBrowser("whoever signs in again after their session ended finds what they we
   const end = async (password: string) => {
     // Another password ends the sessions of before.
     expect((await world.admin.request("PATCH", `/v1/admin/end-users/${account.user.id}`, { password })).status).toBe(200);
-    await page.getByText("Your session has ended. Sign in again to go on.").waitFor();
+    await page.getByText("Your session has ended. Sign in again to continue.").waitFor();
     expect(await name.isVisible()).toBe(false);
   };
   await end("a second password");
@@ -189,7 +189,7 @@ withBrowser("what is shown once can be copied also where the page has no clipboa
     }),
   );
   await page.goto(`${world.portal}/profile`);
-  await page.getByRole("button", { name: "Set it up" }).click();
+  await page.getByRole("button", { name: "Set up" }).click();
   const codes = page.getByRole("listitem").filter({ hasText: /^[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}$/ });
   await codes.first().waitFor();
   const shown = await codes.allInnerTexts();

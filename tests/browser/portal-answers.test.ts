@@ -116,7 +116,7 @@ withBrowser("an answer that comes stays in sight, and whoever scrolls up to read
   expect((await placeOf(page)).top).toBe(0);
 
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByText("This answer was stopped before its end.").waitFor();
+  await page.getByText("This answer was stopped.").waitFor();
   expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Message");
 
   // The next question leads to the end again, and nothing is said of an answer that nobody waits for.
@@ -140,7 +140,7 @@ withBrowser("what came of an answer before its page was loaded anew is kept, and
   model.say("The first part.");
   await page.getByText("The first part.").waitFor();
   await page.reload();
-  await page.getByText("This answer was stopped before its end.").waitFor();
+  await page.getByText("This answer was stopped.").waitFor();
   await ask(page, "Say it again.");
   model.say("One. ");
   await page.getByText("One.").waitFor();
@@ -150,7 +150,7 @@ withBrowser("what came of an answer before its page was loaded anew is kept, and
   await page.getByText("One. Two.").waitFor();
   await page.reload();
   await page.getByText("One. Two.").waitFor();
-  expect(await page.getByText("This answer was stopped before its end.").count()).toBe(2);
+  expect(await page.getByText("This answer was stopped.").count()).toBe(2);
   await context.close();
 });
 
@@ -174,7 +174,7 @@ withBrowser("a connection that breaks in the middle is told in words, beside wha
   });
   await ask(page, "Break off.");
   model.say(`${paragraphs(0, 60)}Half of it`);
-  const told = page.getByRole("alert").filter({ hasText: "The answer broke off" });
+  const told = page.getByRole("alert").filter({ hasText: "The answer was cut off" });
   await told.waitFor();
   const text = await told.innerText();
   expect(text).toContain("The gateway did not answer. Check your connection, then try again.");
@@ -202,13 +202,13 @@ withBrowser("an answer that its model did not end itself says so", async () => {
   );
   await page.getByRole("textbox", { name: "Message" }).fill("Tell me all");
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByText("This answer reached the most that the model may say at once.").waitFor();
+  await page.getByText("This answer reached the model’s length limit.").waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.reload();
-  await page.getByText("This answer reached the most that the model may say at once.").waitFor();
+  await page.getByText("This answer reached the model’s length limit.").waitFor();
   ended = "content_filter";
   await page.getByRole("button", { name: "Another answer" }).click();
-  await page.getByText("The provider of the model ended this answer by a rule of its own.").waitFor();
+  await page.getByText("The model’s provider ended this answer under its own content rules.").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -220,7 +220,7 @@ withBrowser("another answer in the middle gives up what stood below, which can b
   await ask(page, "Second question");
   await answered(page, "Second answer");
   await page.getByRole("button", { name: "Another answer" }).first().click();
-  await page.getByText("What stood below was replaced.").waitFor();
+  await page.getByText("The messages below were replaced.").waitFor();
   expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Chat");
   await page.getByText("Second question").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Undo" }).click();
@@ -286,7 +286,7 @@ withBrowser("a session that ends says so, a wrong password too, and what was typ
   await other.page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(await other.page.getByText("Your session has ended.").count()).toBe(0);
   // The page hears of it by itself.
-  await page.getByText("Your session has ended. Sign in again to go on.").waitFor();
+  await page.getByText("Your session has ended. Sign in again to continue.").waitFor();
 
   await page.fill("[name=username]", world.person.username);
   await page.fill("[name=password]", "not the password");
@@ -341,11 +341,11 @@ withBrowser("a conversation is found by what was said in it, and keeps the name 
   await list.getByRole("link", { name: "What is a heron?" }).click();
   await page.getByText("A wading bird.").waitFor();
   await search.fill("zebra");
-  await list.getByText("No conversation has that.").waitFor();
+  await list.getByText("No matching conversations.").waitFor();
   await search.fill("");
 
-  await page.getByRole("button", { name: "Rename this conversation" }).click();
-  await page.getByRole("textbox", { name: "Name of the conversation" }).fill("Birds of the harbour");
+  await page.getByRole("button", { name: "Rename conversation" }).click();
+  await page.getByRole("textbox", { name: "Conversation name" }).fill("Birds of the harbour");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await list.getByRole("link", { name: "Birds of the harbour" }).waitFor();
   await page.reload();
@@ -376,7 +376,7 @@ withBrowser("a conversation that is deleted while its answer comes stays deleted
   model.say("The beginning of an answer");
   await page.getByText("The beginning of an answer").waitFor();
   expect(await kept()).toBe(1);
-  await page.getByRole("button", { name: "Delete this conversation" }).click();
+  await page.getByRole("button", { name: "Delete conversation" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByText("What can I help with?").waitFor();
   await page.reload();

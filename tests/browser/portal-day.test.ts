@@ -84,12 +84,12 @@ withBrowser("the keyboard is enough", async () => {
   expect(await message.inputValue()).toBe("one\ntwo");
   await page.keyboard.press("Enter");
   await page.getByRole("article", { name: "AI-generated" }).getByText("two").waitFor();
-  await page.getByRole("button", { name: "Delete this conversation" }).focus();
+  await page.getByRole("button", { name: "Delete conversation" }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Delete this conversation");
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Delete conversation");
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -127,8 +127,8 @@ withBrowser("files of mine are stored, downloaded as they were and deleted, what
   const name = '<img src=x onerror="document.title=1">.txt';
   await page.goto(`${world.portal}/files`);
   await page.getByText("No files yet").waitFor();
-  await page.getByLabel("File to store").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from("plain words") });
-  await page.getByRole("button", { name: "Store it" }).click();
+  await page.getByLabel("File to upload").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from("plain words") });
+  await page.getByRole("button", { name: "Upload" }).click();
   await page.getByText(name, { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   await withinWidth(page, 320);
@@ -154,8 +154,8 @@ withBrowser("a job of mine is made of a file, watched and read", async () => {
       body: { model: "echo", messages: [{ role: "user", content }] },
     });
   const buffer = Buffer.from(`${line("a", "hello")}\n${line("b", '<img src=x onerror="document.title=1">')}\n`);
-  await page.getByLabel("File of requests (JSON lines)").setInputFiles({ name: "in.jsonl", mimeType: "text/plain", buffer });
-  await page.getByRole("button", { name: "Start the job" }).click();
+  await page.getByLabel("Request file (JSON Lines)").setInputFiles({ name: "in.jsonl", mimeType: "text/plain", buffer });
+  await page.getByRole("button", { name: "Start job" }).click();
   await page.getByText("2 of 2 requests done").waitFor();
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Results" }).click();

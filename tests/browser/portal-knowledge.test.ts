@@ -91,7 +91,7 @@ withBrowser("an answer is drawn from the chosen knowledge base, and its numbers 
   await page.reload();
   expect((await world.admin.request("DELETE", `/v1/admin/knowledgebases/${base}/documents/${documentId}`)).status).toBe(204);
   await page.getByRole("button", { name: "Open source 1" }).last().click();
-  await page.getByText("This passage is no longer there, or no longer open to you.").waitFor();
+  await page.getByText("This passage no longer exists, or you no longer have access to it.").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });

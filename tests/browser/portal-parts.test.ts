@@ -79,7 +79,7 @@ withBrowser("a browser that keeps nothing for pages has the portal as long as th
   await page.goto(`${world.portal}/chat`);
   await signInOn(page, world.person.username, world.person.password);
   await answered(page, "Something for the moment");
-  await page.getByText("This conversation could not be kept in this browser.").waitFor();
+  await page.getByText("This conversation could not be saved in this browser.").waitFor();
   await page.getByRole("button", { name: "Account" }).click();
   await page.getByRole("menuitem", { name: "Dark" }).click();
   await page.waitForFunction(() => document.documentElement.dataset["theme"] === "dark");

@@ -37,7 +37,7 @@ withBrowser("a conversation that the browser has no room for says so, until it i
     };
   });
   await say(page, "Something long");
-  const told = page.getByText("This conversation could not be kept in this browser.");
+  const told = page.getByText("This conversation could not be saved in this browser.");
   await told.waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.evaluate(() => sessionStorage.setItem("room", "yes"));
@@ -75,7 +75,7 @@ withBrowser("a conversation that is deleted in one tab is deleted in the others"
   const second = await context.newPage();
   await second.goto(page.url());
   await second.getByRole("button", { name: "Another answer" }).waitFor();
-  await page.getByRole("button", { name: "Delete this conversation" }).click();
+  await page.getByRole("button", { name: "Delete conversation" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await second.getByText("What can I help with?").waitFor();
   await until(
@@ -111,7 +111,7 @@ withBrowser("what is asked in one tab while another one answers in the same conv
   await message.fill("Asked meanwhile");
   await message.press("Enter");
   expect(await second.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
-  expect(await second.getByText("This answer was stopped before its end.").count()).toBe(0);
+  expect(await second.getByText("This answer was stopped.").count()).toBe(0);
   held.resolve();
   await page.getByRole("button", { name: "Another answer" }).waitFor();
   await told.waitFor({ state: "detached" });
@@ -145,7 +145,7 @@ withBrowser(
     const told = second.getByText("Another tab is answering in this conversation.");
     await told.waitFor();
     expect(await second.getByRole("article", { name: "You" }).first().getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
-    await second.getByRole("button", { name: "Rename this conversation" }).click();
+    await second.getByRole("button", { name: "Rename conversation" }).click();
     await second.getByRole("textbox", { name: "Name" }).fill("A name of its own");
     await second.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     await listed(page, "A name of its own").waitFor();

@@ -72,14 +72,14 @@ withBrowser("a call that needs an approval waits where it is made, outlives a re
   await withTools(page, "tools");
   await say(page, 'call echo {"text":"<img src=x onerror=alert(1)>"}; call secret {}');
   const held = page.getByRole("region", { name: "Call of echo on tools" });
-  await held.getByText("Waiting for an approval").waitFor();
+  await held.getByText("Waiting for approval").waitFor();
   await page.getByRole("region", { name: "Call of secret on tools" }).getByText("Done").waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
 
   await page.reload();
-  await page.getByRole("button", { name: "Go on" }).click();
-  await held.getByText("Waiting for an approval").waitFor();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await held.getByText("Waiting for approval").waitFor();
   const other = await colleague();
   const { body: pending } = await other.request("GET", "/approvals?status=pending");
   expect(pending.approvals.map(({ capability_name: name }: any) => name)).toEqual(["echo"]);
@@ -103,7 +103,7 @@ withBrowser("a call that is not allowed is told to the model, with the reason", 
   await withTools(page, "tools");
   await say(page, 'call echo {"text":"no"}');
   const call = page.getByRole("region", { name: "Call of echo on tools" });
-  await call.getByText("Waiting for an approval").waitFor();
+  await call.getByText("Waiting for approval").waitFor();
   const other = await colleague();
   const { body: pending } = await other.request("GET", "/approvals?status=pending");
   await other.request("POST", `/approvals/${pending.approvals[0].id}/reject`, { note: "not today" });
@@ -122,7 +122,7 @@ withBrowser("a call that waits goes on waiting when one look at its approval doe
   await withTools(page, "tools");
   await say(page, 'call echo {"text":"patience"}');
   const call = page.getByRole("region", { name: "Call of echo on tools" });
-  await call.getByText("Waiting for an approval").waitFor();
+  await call.getByText("Waiting for approval").waitFor();
   await until(
     () => looks,
     (count) => count > 0,
@@ -150,9 +150,9 @@ withBrowser("a call that one tab has begun is not made again by another that goe
   await say(page, "call secret {}");
   await second.getByText("Another tab is answering in this conversation.").waitFor();
   await second.getByRole("region", { name: "Call of secret on tools" }).nth(1).waitFor();
-  expect(await second.getByRole("button", { name: "Go on" }).count()).toBe(0);
+  expect(await second.getByRole("button", { name: "Continue" }).count()).toBe(0);
   await page.close();
-  await second.getByRole("button", { name: "Go on" }).click();
+  await second.getByRole("button", { name: "Continue" }).click();
   await second.getByText("The tool said: The page was left before the answer came; the call may have been made.").waitFor();
   expect(problems).toEqual([]);
   await context.close();
@@ -232,7 +232,7 @@ withBrowser("a call is made with every digit that the model wrote", async () => 
   await withTools(page, "tools");
   await say(page, 'call echo {"text":"pay","account":9007199254740993}');
   const held = page.getByRole("region", { name: "Call of echo on tools" });
-  await held.getByText("Waiting for an approval").waitFor();
+  await held.getByText("Waiting for approval").waitFor();
   await held.getByText("Arguments").click();
   await held.getByText("9007199254740993").waitFor();
   const { approvals } = (await world.admin.get("/v1/admin/approvals?status=pending")) as any;

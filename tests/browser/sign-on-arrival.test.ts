@@ -84,7 +84,7 @@ withBrowser("a tenant that takes no passwords is offered no form for one, and th
   expect((await admin.request("PATCH", `/v1/admin/tenants/${only.id}`, { local_passwords: false })).status).toBe(200);
   const { page, context, problems } = await watchedPage(world.browser, { width: 320 });
   await page.goto(`${world.portal}/?tenant=${only.id}`);
-  await page.getByText("Passwords are not taken here.").waitFor();
+  await page.getByText("Password sign-in is turned off.").waitFor();
   await page.getByRole("link", { name: "Sign in with The company" }).waitFor();
   expect([await page.getByLabel("Password").count(), await page.getByText("Create an account").count()]).toEqual([0, 0]);
   expect(await accessibilityFindings(page)).toEqual([]);

@@ -53,7 +53,7 @@ export const chainVerification = z
   .object({
     chain_id: z.string(),
     verdict: verdict.describe("the worst of the findings"),
-    findings: z.array(finding),
+    findings: z.array(finding).describe("at most 1,000; of more, those that nobody acknowledged come first"),
     findings_total: count.describe("how many there are, listed or not"),
     unacknowledged: count.describe("how many of them nobody acknowledged"),
     rows_checked: count,

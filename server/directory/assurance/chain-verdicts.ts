@@ -104,8 +104,9 @@ export async function acknowledgeFindings(
 ): Promise<void> {
   const { chain_id: chain, head } = verified;
   const known = await acknowledgedFindings(write.trx, chain, tenantId);
+  const found = new Map(verified.findings.map((finding) => [finding.id, finding]));
   const findings = [...new Set(ids)].map((id) => {
-    const finding = verified.findings.find((one) => one.id === id);
+    const finding = found.get(id);
     if (finding === undefined) throw new Refused(refuse("not_found", `Finding ${id} is not, or no longer, found: verify the chain again.`));
     return finding;
   });

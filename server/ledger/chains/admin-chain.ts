@@ -87,19 +87,22 @@ interface AdminVerification {
   readonly tenantId: string | undefined;
   /** Heads known from elsewhere. */
   readonly knownHeads: readonly Anchor[];
+  /** How many findings are named; the others are counted. */
+  readonly maxFindings: number | undefined;
 }
 
 /** `as_of` is the database's time of what was read. */
 export async function verifyAdminChain(
   db: Database,
-  { keys, tenantId, knownHeads }: AdminVerification,
+  { keys, tenantId, knownHeads, maxFindings }: AdminVerification,
 ): Promise<Verification & { readonly as_of: string }> {
+  const most = maxFindings === undefined ? {} : { maxFindings };
   let verifier: ReturnType<typeof createVerifier> | undefined;
   let asOf = "";
   for await (const line of readAdminChain(db, tenantId)) {
     if (line.type === "chain") {
       asOf = line.exported_at;
-      verifier = createVerifier({ chain: line, keys, now: asOf, knownHeads });
+      verifier = createVerifier({ chain: line, keys, now: asOf, knownHeads, ...most });
     } else if (line.type === "entry") verifier?.entry(line.entry, line.withheld);
     else verifier?.checkpoint(line);
   }

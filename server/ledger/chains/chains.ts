@@ -46,6 +46,8 @@ export interface VerifyChainOptions extends Range {
   readonly knownHeads?: readonly Anchor[] | undefined;
   /** Checkpoints kept elsewhere than in the database: the chain must hold what they stand over. */
   readonly saved?: readonly SavedCheckpoint[] | undefined;
+  /** How many findings are named; the others are counted. */
+  readonly maxFindings?: number | undefined;
 }
 
 export const noSuchChain = () => new Refused(refuse("not_found", "There is no such audit chain."));
@@ -98,13 +100,13 @@ export async function marked(
 export async function verifyChain(db: Database, chainId: string, options: VerifyChainOptions = {}): Promise<ChainVerification> {
   checkRange(options);
   const started = performance.now();
-  const { fromSeq, toSeq, tenantId, saved: kept = [] } = options;
+  const { fromSeq, toSeq, tenantId, saved: kept = [], maxFindings } = options;
   const keys = await keysFor(db, options.publicKeys);
   // A checkpoint is kept once the database has it, so it has all that are kept by now: whatever a clock says.
   const knownHeads = [...(options.knownHeads ?? []), ...(toSeq === undefined ? savedAnchors(kept, chainId, keys) : [])];
   const ended = (result: Verification & Pick<ChainVerification, "as_of">) =>
     marked(db, { ...result, duration_ms: Math.round(performance.now() - started) }, tenantId ?? null, options);
-  if (chainId === ADMIN_CHAIN) return ended(await verifyAdminChain(db, { keys, tenantId, knownHeads }));
+  if (chainId === ADMIN_CHAIN) return ended(await verifyAdminChain(db, { keys, tenantId, knownHeads, maxFindings }));
   for await (const { chain, entries } of readChainSnapshot(db, chainId, tenantId)) {
     const verifier = createVerifier({
       chain,
@@ -112,6 +114,7 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
       now: chain.exported_at,
       ...(fromSeq === undefined ? {} : { fromSeq }),
       ...(toSeq === undefined ? {} : { toSeq }),
+      ...(maxFindings === undefined ? {} : { maxFindings }),
       knownHeads,
     });
     for await (const batch of entries({ tenantId, fromSeq, toSeq })) {

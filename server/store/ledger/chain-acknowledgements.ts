@@ -36,10 +36,14 @@ export async function putAcknowledgements(
   tenantId: string | null,
   acknowledgements: readonly ChainAcknowledgement[],
 ): Promise<void> {
-  for (const { finding_id: id, verdict, chain_seq: from, through_seq: to, detail, head_hash: head, note, ...who } of acknowledgements)
-    await sql`
-      INSERT INTO chain_acknowledgements
-        (chain_id, finding_id, tenant_id, verdict, chain_seq, through_seq, detail, head_hash, note, acknowledged_by, acknowledged_at)
-      VALUES (${chainId}, ${id}, ${tenantId}, ${verdict}, ${from}, ${to}, ${detail}, ${head}, ${note}, ${who.acknowledged_by}, ${who.acknowledged_at})
-      ON CONFLICT DO NOTHING`.execute(trx);
+  const written = acknowledgements.map((one) => ({ ...one, acknowledged_at: one.acknowledged_at.toISOString() }));
+  await sql`
+    INSERT INTO chain_acknowledgements
+      (chain_id, finding_id, tenant_id, verdict, chain_seq, through_seq, detail, head_hash, note, acknowledged_by, acknowledged_at)
+    SELECT ${chainId}, finding_id, ${tenantId}::text, verdict, chain_seq, through_seq, detail, head_hash, note, acknowledged_by, acknowledged_at
+      FROM jsonb_to_recordset(${JSON.stringify(written)}::jsonb) AS given (
+        finding_id text, verdict text, chain_seq bigint, through_seq bigint, detail text, head_hash text, note text,
+        acknowledged_by text, acknowledged_at timestamptz
+      )
+    ON CONFLICT DO NOTHING`.execute(trx);
 }

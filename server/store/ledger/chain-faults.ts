@@ -23,9 +23,9 @@ const NAMED = sql`chain_faults f LEFT JOIN chain_fault_findings n ON n.chain_id 
 /** A null tenant: what counts for all. */
 export async function chainFaults(db: Database | Trx, tenantId: string | null): Promise<KnownFault[]> {
   const { rows } = await sql<KnownFault>`
-    SELECT f.chain_id, f.verdict, f.found_at, CASE WHEN n.findings <@ known.ids THEN known.newest END AS acknowledged
+    SELECT f.chain_id, f.verdict, f.found_at, CASE WHEN known.many = (SELECT count(DISTINCT id) FROM unnest(n.findings) id) THEN known.newest END AS acknowledged
       FROM ${NAMED} CROSS JOIN LATERAL (
-        SELECT array_agg(a.finding_id) AS ids,
+        SELECT count(DISTINCT a.finding_id) AS many,
             (array_agg(json_build_object('by', a.acknowledged_by, 'at', a.acknowledged_at, 'note', a.note) ORDER BY a.acknowledged_at DESC))[1] AS newest
           FROM chain_acknowledgements a WHERE a.chain_id = f.chain_id AND a.finding_id = ANY (n.findings) AND ${countsFor(tenantId)}
       ) known

@@ -35,6 +35,7 @@ import {
   Radar,
   ScrollText,
   Search,
+  SearchCheck,
   Sun,
   UserRound,
 } from "lucide-react";
@@ -50,6 +51,7 @@ const AREAS = ["Models", "Tools and agents", "Bounds", "Assurance", "Organizatio
 const MORE_OF: Partial<Record<(typeof AREAS)[number], NavigationGroup["items"]>> = {
   Models: [{ to: "/model-catalog", label: "Model catalogue", icon: Library }],
   "Tools and agents": [{ to: "/agent-signing-keys", label: "Card signing keys", icon: KeySquare }],
+  Assurance: [{ to: "/findings", label: "Findings", icon: SearchCheck }],
   People: [{ to: "/provisioning-log", label: "Provisioning log", icon: FolderSync }],
 };
 
@@ -59,7 +61,7 @@ const navigationFor = (isSystem: boolean): readonly NavigationGroup[] => [
     items: [
       { to: "/", label: "Home", icon: House },
       { to: "/audit", label: "Audit explorer", icon: ScrollText },
-      { to: "/chains", label: "Chains", icon: Link2 },
+      { to: "/chains", label: "Audit chains", icon: Link2 },
       { to: "/usage", label: "Usage and runs", icon: ChartLine },
       { to: "/batch-jobs", label: "Batch jobs", icon: Layers },
       { to: "/approvals", label: "Approvals", icon: CircleCheck },
@@ -116,7 +118,7 @@ const SHORTCUTS: readonly ShortcutGroup[] = [
     ],
   },
 ];
-const PALETTE = { title: "Go to", placeholder: "Go to a page or do something", nothing: "Nothing is called that." };
+const PALETTE = { title: "Go to", placeholder: "Go to a page or do something", nothing: "No matches." };
 
 export function ConsoleFrame(): ReactNode {
   const [searching, setSearching] = useState(false);
@@ -199,7 +201,7 @@ function FactorOwed(): ReactNode {
   return (
     <>
       <p role="status" className="bg-warn-soft px-4 py-3 text-warn sm:px-8">
-        Your tenant asks for two-factor sign-in. Set it up to go on.
+        Your tenant requires two-factor sign-in. Set it up to continue.
       </p>
       <Suspense>
         <AccountPage />
@@ -211,12 +213,12 @@ function FactorOwed(): ReactNode {
 /** Where a page cannot be drawn, or be had: a release of the gateway since may have others. */
 export function ConsoleFailed({ error }: { readonly error: unknown }): ReactNode {
   return (
-    <PageFrame product={PRODUCT} title="This page could not be shown">
+    <PageFrame product={PRODUCT} title="This page could not be displayed">
       <ErrorState
         error={error}
-        title="It failed in this browser"
+        title="Something failed in this browser"
         requestLabel="Request"
-        retry={{ label: "Load it again", run: () => location.reload() }}
+        retry={{ label: "Reload", run: () => location.reload() }}
       />
     </PageFrame>
   );
@@ -224,11 +226,11 @@ export function ConsoleFailed({ error }: { readonly error: unknown }): ReactNode
 
 export function ConsoleNotFound(): ReactNode {
   return (
-    <PageFrame product={PRODUCT} title="There is no such page">
+    <PageFrame product={PRODUCT} title="Page not found">
       <p>
-        The address may be of another version.{" "}
+        The address may belong to another version.{" "}
         <Link to="/" className="text-accent underline">
-          Go to the start
+          Go to the home page
         </Link>
         .
       </p>

@@ -72,6 +72,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/findings",
+    component: lazyRouteComponent(() => import("./pages/findings.tsx"), "FindingsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/usage",
     component: lazyRouteComponent(() => import("./pages/usage.tsx"), "UsagePage"),
   }),

@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { inputClass } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
@@ -44,7 +45,7 @@ export function UploadForm({ label, accept, action, icon, upload, queryKey, done
         <label htmlFor={id} className="text-sm font-medium">
           {label}
         </label>
-        <input ref={input} id={id} type="file" required accept={accept} className="block min-h-10 w-full min-w-0 text-sm" />
+        <input ref={input} id={id} type="file" required accept={accept} className={inputClass} />
         <FormError error={uploaded.error} />
         <div>
           <Button type="submit" look="primary" icon={icon} busy={uploaded.isPending}>

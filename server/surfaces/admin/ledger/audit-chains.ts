@@ -6,7 +6,7 @@ import { marked } from "../../../ledger/chains/chains.ts";
 import { listSigningKeys } from "../../../ledger/checkpoints/signing-keys.ts";
 import { readInTime } from "../read-in-time.ts";
 import { streamedAnswer } from "../streamed-answer.ts";
-import { countedVerification, verifiedChain } from "./verified-chain.ts";
+import { countedVerification, verifiedChain, asListed } from "./verified-chain.ts";
 import { operation, type AdminOperation } from "../operation.ts";
 
 const PATH = "/v1/admin/audit";
@@ -62,7 +62,7 @@ export const auditChainOperations: readonly AdminOperation[] = [
     async run(call) {
       const verification = await verifiedChain(call, call.params.chain_id ?? "");
       await call.write((write) => acknowledgeFindings(write, verification, call.tenantOrAll, call.body));
-      return marked(call.services.directory.db, verification, call.tenantOrAll);
+      return asListed(await marked(call.services.directory.db, verification, call.tenantOrAll));
     },
   }),
   operation({

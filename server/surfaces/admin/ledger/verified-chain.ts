@@ -7,6 +7,19 @@ interface VerifiedRange {
   readonly to_seq?: number;
 }
 
+/** How many findings of one chain can be told apart, and so acknowledged. */
+const MOST_FINDINGS = 100_000;
+/** How many of them one answer lists, which are as many as one acknowledgement takes. */
+const LISTED = 1_000;
+
+/** As it is answered: what nobody acknowledged comes first, so that the next findings are listed once the first are acknowledged. */
+export function asListed(verification: ChainVerification): ChainVerification {
+  const { findings } = verification;
+  if (findings.length <= LISTED) return verification;
+  const [known = [], open = []] = [true, false].map((isKnown) => findings.filter(({ acknowledged_at: at }) => (at !== null) === isKnown));
+  return { ...verification, findings: [...open, ...known].slice(0, LISTED) };
+}
+
 /** As far as it was asked for; what it finds is kept. */
 export async function verifiedChain(
   call: AdminCall<unknown, unknown>,
@@ -24,6 +37,7 @@ export async function verifiedChain(
     toSeq: range.to_seq,
     tenantId: call.tenantOrAll ?? undefined,
     knownHeads,
+    maxFindings: MOST_FINDINGS,
   });
   const isWhole = range.from_seq === undefined && range.to_seq === undefined;
   await keepVerdict(directory, verification, isWhole, (work) => call.write(work));
@@ -39,5 +53,5 @@ export async function countedVerification(
   const { directory, verified } = call.services;
   const verification = await verifiedChain(call, chainId, range);
   verified(call.tenantOrAll === null ? verification : await marked(directory.db, verification, null));
-  return verification;
+  return asListed(verification);
 }

@@ -1,6 +1,7 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
@@ -11,7 +12,7 @@ import { Allowed } from "../records/allowed.tsx";
 const ACKNOWLEDGE = "POST /v1/admin/audit/chains/{chain_id}/ack";
 type Verification = AdminApi[typeof ACKNOWLEDGE]["answer"];
 
-/** Somebody says that they know of what was found, and why it counts no more. Not there where nothing is left to say that of. */
+/** Somebody says that they know of what was found, and why it counts no more. Not there where nothing is left to say that of. The gateway lists the next ones once those that are listed are acknowledged. */
 export function AcknowledgeFindings({
   verification,
   onDone,
@@ -25,9 +26,13 @@ export function AcknowledgeFindings({
     mutationFn: () =>
       adminApi.call(ACKNOWLEDGE, { path: { chain_id: verification.chain_id }, body: { finding_ids: open, note: note.trim() } }),
     onSuccess(answer) {
-      setNote("");
+      if (answer.unacknowledged === 0) setNote("");
       onDone(answer);
-      tell("Acknowledged, and told in the admin log.");
+      tell(
+        answer.unacknowledged === 0
+          ? "Acknowledged, and recorded in the admin log."
+          : `Acknowledged, and recorded in the admin log. ${formatNumber(answer.unacknowledged)} are left.`,
+      );
     },
   });
   if (open.length === 0) return null;
@@ -41,8 +46,8 @@ export function AcknowledgeFindings({
         }}
       >
         <TextField
-          label="Why it counts no more"
-          hint="It stays found, and certificates and reports name it with these words. Health and alerts no longer count it."
+          label="Reason"
+          hint="Acknowledged findings stay listed, and certificates and reports quote this reason. Health and alerts no longer count them."
           value={note}
           required
           maxLength={4000}
@@ -51,7 +56,7 @@ export function AcknowledgeFindings({
         <FormError error={acknowledge.error} />
         <div>
           <Button type="submit" busy={acknowledge.isPending} disabled={note.trim() === ""}>
-            {open.length === 1 ? "I know of it" : `I know of these ${open.length}`}
+            {open.length === 1 ? "Acknowledge" : `Acknowledge these ${formatNumber(open.length)}`}
           </Button>
         </div>
       </form>

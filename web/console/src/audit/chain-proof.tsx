@@ -39,10 +39,10 @@ export function ChainProof({ row }: { readonly row: ListedRow }): ReactNode {
           {verify.isPending ? "Verifying…" : "Verify this row and its neighbours"}
         </Button>
         <Button icon={ChevronLeft} onClick={() => neighbour.mutate(-1)} disabled={seq <= 1 || neighbour.isPending}>
-          The one before it in the chain
+          Previous in chain
         </Button>
         <Button icon={ChevronRight} onClick={() => neighbour.mutate(1)} disabled={neighbour.isPending}>
-          The one after it
+          Next in chain
         </Button>
       </div>
       {neighbour.data === false && (

@@ -90,7 +90,7 @@ export function ChangeDetails({ entry }: { readonly entry: ChangeEntry }): React
                     search={{ id: entry.resource_id } as never}
                     className="inline-block py-0.5 text-sm text-accent underline"
                   >
-                    Its history
+                    Record history
                   </Link>
                 )}
               </span>,

@@ -6,7 +6,7 @@ import type { ChangeSearch } from "./change-search.ts";
 import { localMoment } from "./moments.ts";
 
 const TEXTS = [
-  ["action", "What was done", "update"],
+  ["action", "Action", "update"],
   ["resource", "Kind of record", "api-keys"],
 ] as const;
 const NARROWED = [

@@ -10,18 +10,18 @@ import type { ListedRow } from "./listed-row.ts";
 /** Which fields stand together, in the order somebody asks for them; the rest comes behind. */
 const GROUPS: readonly (readonly [title: string, fields: RegExp])[] = [
   [
-    "What was decided",
+    "Decisions",
     /^(?:success|http_status_code|error_type|error_message|proxy_subtype|guardrail_|guardrails_|pii_|argument_policy_|semantic_policy_|agent_authz_|agent_grant_|autonomy_|consumed_approval|pre_action_state|residency_|region_|compliance_)/,
   ],
-  ["Who called", /^(?:gateway_user_|api_key_|client_|user_agent|subject_|actor_|resource_group_|tenant_id|is_auth_event|oauth_)/],
-  ["What was called", /^(?:proxy_type|http_method|endpoint|target_url|server_|mcp_|skill_|llm_|a2a_|tool_|upstream_)/],
-  ["What it used", /(?:_tokens|_cost_usd|_savings_usd|duration_ms|_bytes|media_)/],
-  ["Its place in a run", /^(?:root_task_id|run_|session_|correlation_id|parent_|turn_|trace_|deciding_)/],
-  ["Its place in the record", /^(?:id|timestamp|created_at|chain_|row_hash|prev_hash|hash_|source|checkpoint)/],
+  ["Caller", /^(?:gateway_user_|api_key_|client_|user_agent|subject_|actor_|resource_group_|tenant_id|is_auth_event|oauth_)/],
+  ["Called", /^(?:proxy_type|http_method|endpoint|target_url|server_|mcp_|skill_|llm_|a2a_|tool_|upstream_)/],
+  ["Usage and cost", /(?:_tokens|_cost_usd|_savings_usd|duration_ms|_bytes|media_)/],
+  ["Run", /^(?:root_task_id|run_|session_|correlation_id|parent_|turn_|trace_|deciding_)/],
+  ["Audit chain", /^(?:id|timestamp|created_at|chain_|row_hash|prev_hash|hash_|source|checkpoint)/],
 ];
 const PREVIEWS: readonly (readonly [field: string, title: string])[] = [
-  ["request_body_preview", "What was sent"],
-  ["response_body_preview", "What was answered"],
+  ["request_body_preview", "Request"],
+  ["response_body_preview", "Response"],
 ];
 
 const shown = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));

@@ -8,15 +8,21 @@ type Verification = AdminApi["POST /v1/admin/audit/chains/{chain_id}/verify"]["a
 
 /** What the verification of a chain, or a part of one, came to, and where it fails. */
 export function VerificationView({ verification }: { readonly verification: Verification }): ReactNode {
-  const { verdict, findings, rows_checked: rows, checkpoints_checked: checkpoints } = verification;
+  const { verdict, findings, findings_total: total, unacknowledged, rows_checked: rows, checkpoints_checked: checkpoints } = verification;
   return (
     <div className="grid gap-2">
       <p role="status" className="flex flex-wrap items-center gap-2 text-sm">
         <Badge tone={verdict === "intact" ? "good" : verdict === "unanchored" ? "warn" : "bad"}>{verdict}</Badge>
-        {formatNumber(rows)} rows and {formatNumber(checkpoints)} checkpoints looked at
+        {formatNumber(rows)} rows and {formatNumber(checkpoints)} checkpoints checked
       </p>
+      {total > 0 && (
+        <p className="text-sm text-muted">
+          {formatNumber(total)} {total === 1 ? "finding" : "findings"}, {formatNumber(unacknowledged)} not acknowledged
+          {total > findings.length ? `. The first ${formatNumber(findings.length)} are listed, those not acknowledged first.` : ""}
+        </p>
+      )}
       {findings.length > 0 && (
-        <ul className="grid gap-1 text-sm">
+        <ul className="grid max-h-[32rem] gap-1 overflow-y-auto text-sm" tabIndex={0} aria-label="Findings">
           {findings.map((finding) => (
             <li key={finding.id}>
               {finding.verdict} at {finding.chain_seq}: {finding.detail}{" "}
@@ -27,7 +33,7 @@ export function VerificationView({ verification }: { readonly verification: Veri
               )}
               {finding.acknowledged_at !== null && (
                 <p className="flex flex-wrap items-center gap-2 break-words text-muted">
-                  <Badge>known to {finding.acknowledged_by ?? "an administrator"}</Badge>
+                  <Badge>acknowledged by {finding.acknowledged_by ?? "an administrator"}</Badge>
                   {formatRelative(finding.acknowledged_at)}: {finding.note}
                 </p>
               )}

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { type ShownReport, TITLES } from "./read-report.ts";
 
-const TONES = { met: "good", partial: "warn", not_met: "bad", not_applicable: "neutral", no_data: "neutral" } as const;
+export const STATUS_TONES = { met: "good", partial: "warn", not_met: "bad", not_applicable: "neutral", no_data: "neutral" } as const;
 
 /** Of one and of any other number. */
 const NOUNS: Readonly<Record<string, readonly [one: string, many: string]>> = {
@@ -43,7 +43,7 @@ function Items({ report }: { readonly report: ShownReport }): ReactNode {
             <strong>
               {item.control}: {item.title}
             </strong>
-            <Badge tone={TONES[item.status]}>{item.status.replaceAll("_", " ")}</Badge>
+            <Badge tone={STATUS_TONES[item.status]}>{item.status.replaceAll("_", " ")}</Badge>
           </div>
           <p className="text-muted">{item.reason}</p>
           <p className="flex flex-wrap gap-3 text-sm">

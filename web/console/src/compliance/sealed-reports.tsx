@@ -42,7 +42,7 @@ export function SealedReports({
     mutationFn: () => adminApi.call("POST /v1/admin/compliance/reports", { body: { framework } }),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["compliance", "sealed"] });
-      tell("Sealed. It stays as it is now.");
+      tell("Report sealed.");
     },
   });
   const download = useMutation({ mutationFn: take });

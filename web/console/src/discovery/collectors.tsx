@@ -56,8 +56,8 @@ function KeyLine({ collector }: { readonly collector: Key }): ReactNode {
         onClose={() => setAsking(false)}
         title={`Revoke the key of ${collector.collector_id}`}
         description="Nothing that it signs is taken any more. This cannot be undone."
-        closeLabel="Keep it"
-        confirmLabel="Revoke it"
+        closeLabel="Cancel"
+        confirmLabel="Revoke"
         busy={revoke.isPending}
         onConfirm={() => revoke.mutate()}
       >

@@ -21,7 +21,7 @@ const columns: Column<Device>[] = [
   },
   {
     id: "ungoverned",
-    header: "Past the gateway",
+    header: "Bypasses the gateway",
     width: "minmax(7rem, 1fr)",
     align: "end",
     cell: ({ ungoverned_count: count }) => formatNumber(count),

@@ -53,7 +53,7 @@ function CoveragePanel({ coverage }: { readonly coverage: Coverage }): ReactNode
         items={[
           ["Governed", coverage.governed_pct === null ? "nothing found yet" : `${coverage.governed_pct} %`],
           ["Assets", `${formatNumber(coverage.total)} active, ${formatNumber(coverage.gone)} gone`],
-          ["Past the gateway", `${formatNumber(coverage.ungoverned)}, and ${formatNumber(coverage.partially_governed)} in part`],
+          ["Bypasses the gateway", `${formatNumber(coverage.ungoverned)}, and ${formatNumber(coverage.partially_governed)} in part`],
           ["Dismissed", formatNumber(coverage.dismissed)],
           ["Devices", formatNumber(coverage.devices)],
         ]}
@@ -208,7 +208,7 @@ export function FoundAssets(): ReactNode {
         <TextField label="Search" type="search" value={text} maxLength={200} onChange={({ target }) => setText(target.value)} />
       </div>
       {rows.length === 0 ? (
-        <EmptyState icon={Radar} title="Nothing was found">
+        <EmptyState icon={Radar} title="Nothing found">
           Run <code>gatehouse scout</code> on a device with a collector key, or import an inventory below.
         </EmptyState>
       ) : (

@@ -27,7 +27,7 @@ export function GatewayAddresses(): ReactNode {
   });
   const schema = api.isSuccess ? bodySchema(api.data, "PATCH", PATH) : null;
   return (
-    <Panel title="Where this gateway is called">
+    <Panel title="Gateway addresses">
       {settings.isPending && <Skeleton label="Loading" lines={2} />}
       {settings.isError && <ErrorState error={settings.error} title="The addresses could not be read" requestLabel="Request" />}
       {settings.isSuccess && api.isSuccess && schema !== null && (

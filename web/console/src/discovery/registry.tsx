@@ -36,7 +36,7 @@ export function Registry(): ReactNode {
       <div className="flex flex-wrap gap-2">
         <Allowed operation="POST /v1/admin/assets/sync">
           <Button busy={sync.isPending} onClick={() => sync.mutate()}>
-            Bring it up to date
+            Update registry
           </Button>
         </Allowed>
         <Link to="/manage/$kind" params={{ kind: "assets" }} className={buttonClass()}>

@@ -91,7 +91,7 @@ export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
         onClose={() => setLeaving(null)}
         title={`Delete ${leaving?.name ?? ""}?`}
         description="Calls are given nothing of it any more. It can be uploaded again."
-        closeLabel="Keep it"
+        closeLabel="Cancel"
         confirmLabel="Delete"
         busy={remove.isPending}
         onConfirm={() => leaving !== null && remove.mutate(leaving.id)}

@@ -20,7 +20,7 @@ const SETUP_LABELS = {
   copy: "Copy the backup codes",
   copied: "Copied",
   code: "Code the app shows now",
-  confirm: "Switch it on",
+  confirm: "Turn on",
 };
 
 function ChangePassword(): ReactNode {
@@ -123,7 +123,7 @@ function TwoFactor(): ReactNode {
         </form>
       ) : setup.data === undefined ? (
         <div className="grid justify-items-start gap-4">
-          <p className="text-muted">A stolen password is then not enough to sign in as you.</p>
+          <p className="text-muted">Protects your account even if your password is stolen.</p>
           <FormError error={setup.error} />
           <Button look="primary" onClick={() => setup.mutate()} busy={setup.isPending}>
             Set it up

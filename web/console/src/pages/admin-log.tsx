@@ -29,7 +29,7 @@ const read = (search: ChangeSearch, page: PageOn) =>
 const COLUMNS: readonly Column<ChangeEntry>[] = [
   { id: "at", header: "When", width: "15rem", cell: (entry) => formatMoment(entry.at) },
   { id: "actor", header: "Who", width: "minmax(8rem, 1fr)", cell: (entry) => entry.actor_username ?? "the gateway" },
-  { id: "action", header: "Did", width: "minmax(7rem, 1fr)", cell: (entry) => entry.action },
+  { id: "action", header: "Action", width: "minmax(7rem, 1fr)", cell: (entry) => entry.action },
   { id: "kind", header: "To", width: "minmax(8rem, 1fr)", cell: (entry) => entry.resource },
   { id: "id", header: "Which", width: "minmax(12rem, 2fr)", cell: (entry) => changedName(entry) ?? entry.resource_id ?? "" },
 ];
@@ -68,7 +68,7 @@ export function AdminLogPage(): ReactNode {
       product={PRODUCT}
       title="Admin log"
       width="table"
-      lead="Every change of an administrator, with what was there before. Entries are chained and signed as the rows of calls are."
+      lead="Every change made by an administrator, with the previous values. Entries are hash-chained and signed like audit rows."
       actions={
         <>
           <Button busy={verify.isPending} onClick={() => verify.mutate()}>
@@ -85,7 +85,7 @@ export function AdminLogPage(): ReactNode {
         <ChangeFilters key={JSON.stringify([search.action, search.resource])} search={search} onChange={change} />
         <FormError error={verify.error ?? exported.error} />
         {verification !== undefined && (
-          <Panel title="What the verification found">
+          <Panel title="Verification result">
             <VerificationView verification={verification} />
             <AcknowledgeFindings verification={verification} onDone={setVerification} />
           </Panel>
@@ -100,8 +100,8 @@ export function AdminLogPage(): ReactNode {
           />
         )}
         {found.isSuccess && entries.length === 0 && (
-          <EmptyState icon={History} title={Object.keys(search).length > 0 ? "No such change" : "No change yet"}>
-            {Object.keys(search).length > 0 ? "Look for less." : "Each change of an administrator stands here."}
+          <EmptyState icon={History} title={Object.keys(search).length > 0 ? "No matches" : "No changes yet"}>
+            {Object.keys(search).length > 0 ? "Broaden your search." : "Changes made by administrators appear here."}
           </EmptyState>
         )}
         {entries.length > 0 && (

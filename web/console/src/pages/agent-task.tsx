@@ -60,7 +60,7 @@ export function AgentTaskPage(): ReactNode {
               ]}
             />
           </Panel>
-          <Panel title="Its life">
+          <Panel title="Lifecycle">
             {rows.isError && <ErrorState error={rows.error} title="The calls of its run could not be read" requestLabel="Request" />}
             <ol className="grid gap-3 border-l border-line pl-4">
               {lifeOf(read.data, rows.data?.rows ?? []).map((step) => (

@@ -38,7 +38,7 @@ export function WaitingApprovalsPage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Approvals"
-      lead="Calls that wait for somebody to say yes. Whoever made a call's key may not approve it."
+      lead="Calls waiting for a decision. Nobody can approve calls made with a key they created."
     >
       <div className="grid gap-4">
         <div className="max-w-60">
@@ -52,7 +52,7 @@ export function WaitingApprovalsPage(): ReactNode {
         {found.isPending && <Skeleton label="Loading" />}
         {found.isError && <ErrorState error={found.error} title="The approvals could not be read" requestLabel="Request" />}
         {found.isSuccess && approvals.length === 0 && (
-          <EmptyState icon={CircleCheck} title={status === "pending" ? "Nothing waits" : "None"}>
+          <EmptyState icon={CircleCheck} title={status === "pending" ? "No pending approvals" : "None"}>
             A call of a tool, an agent or a model waits here where a policy asks for an approval.
           </EmptyState>
         )}
@@ -100,12 +100,8 @@ function One({ approval }: { readonly approval: Approval }): ReactNode {
           ]}
         />
         <div className="grid gap-1">
-          <h3 className="text-sm font-medium">What will be sent</h3>
-          <pre
-            tabIndex={0}
-            aria-label="What will be sent"
-            className="max-h-72 overflow-auto rounded-lg bg-sunken p-3 text-xs whitespace-pre-wrap"
-          >
+          <h3 className="text-sm font-medium">Arguments</h3>
+          <pre tabIndex={0} aria-label="Arguments" className="max-h-72 overflow-auto rounded-lg bg-sunken p-3 text-xs whitespace-pre-wrap">
             <VisibleText text={approval.call_arguments_text} />
           </pre>
         </div>
@@ -113,7 +109,7 @@ function One({ approval }: { readonly approval: Approval }): ReactNode {
           <Allowed operation="POST /v1/admin/approvals/{id}/approve">
             <div className="grid max-w-xl gap-3">
               <TextField
-                label="Note (kept with the decision)"
+                label="Note (stored with the decision)"
                 value={note}
                 maxLength={1000}
                 onChange={({ target }) => setNote(target.value)}

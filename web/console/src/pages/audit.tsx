@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<ListedRow>[] = [
   { id: "kind", header: "Kind", width: "minmax(10rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
   {
     id: "what",
-    header: "What was called",
+    header: "Called",
     width: "minmax(8.5rem, 2fr)",
     cell: (row) => row.llm_model_used ?? row.llm_model_requested ?? row.mcp_capability_name ?? row.endpoint,
   },
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<ListedRow>[] = [
       (row.subject_id === row.api_key_id ? null : row.subject_id) ??
       row.api_key_name ??
       row.api_key_id ??
-      "nobody known",
+      "unknown",
   },
   {
     id: "tokens",
@@ -113,10 +113,10 @@ export function AuditPage(): ReactNode {
       product={PRODUCT}
       title="Audit explorer"
       width="table"
-      lead="Every call leaves one row. J and K go through them; what you look for and the row that is open stand in the address."
+      lead="Every call leaves one row. Press J and K to move through them; the address bar keeps your filters and the open row, so you can share it."
       actions={
         <>
-          <Button onClick={() => void found.refetch()}>Look again</Button>
+          <Button onClick={() => void found.refetch()}>Refresh</Button>
           <Button onClick={() => exported.mutate()} disabled={exported.isPending}>
             Export as CSV
           </Button>

@@ -47,7 +47,7 @@ export function BatchJobsPage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Batch jobs"
-      lead="Many requests under one name, each line under the rules of a call and with a row of its own."
+      lead="Asynchronous jobs of many requests. Each line is governed and audited like a single call."
     >
       <div className="grid gap-4">
         <SelectField

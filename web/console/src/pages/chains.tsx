@@ -24,8 +24,8 @@ export function ChainsPage(): ReactNode {
   return (
     <PageFrame
       product={PRODUCT}
-      title="Chains of the record"
-      lead="Each process writes its rows as a chain: a row holds the hash of the one before it, and the head is signed."
+      title="Audit chains"
+      lead="Each process writes its rows as a hash chain: every row contains the hash of the previous one, and checkpoints are signed."
     >
       <div className="grid gap-4">
         <OfAllTenants />
@@ -65,7 +65,7 @@ function ChainPanel({ chain }: { readonly chain: Chain }): ReactNode {
       <div className="grid gap-4">
         <Facts
           items={[
-            ["Written by", chain.writer ?? "nobody known"],
+            ["Written by", chain.writer ?? "unknown"],
             ["Rows", head === 0 ? "none" : `${formatNumber(chain.first_seq)} to ${formatNumber(head)}`],
             [
               "Signed",
@@ -84,7 +84,7 @@ function ChainPanel({ chain }: { readonly chain: Chain }): ReactNode {
         />
         <div className="flex flex-wrap gap-3">
           <Button look="primary" busy={verify.isPending} onClick={() => verify.mutate()}>
-            {verify.isPending ? `Hashing ${formatNumber(head)} rows…` : "Verify all of it"}
+            {verify.isPending ? `Hashing ${formatNumber(head)} rows…` : "Verify chain"}
           </Button>
           <Button busy={exported.isPending} onClick={() => exported.mutate()}>
             Export for an auditor
@@ -107,14 +107,14 @@ function Keys(): ReactNode {
   const keys = useQuery({ queryKey: ["audit-keys"], queryFn: () => adminApi.call("GET /v1/admin/audit/keys") });
   if (!keys.isSuccess) return null;
   return (
-    <Panel title="On a machine of the auditor's">
+    <Panel title="Verify offline">
       <div className="grid gap-4">
         <p className="text-muted">
-          An exported chain and the public keys are enough: no database, no network, and nothing of this gateway.
+          An auditor needs only an exported chain and the public keys: no database, no network and no access to this gateway.
         </p>
         <p className="flex items-start gap-2">
           <code className="min-w-0 rounded bg-sunken px-3 py-2 text-xs break-all">{OFFLINE}</code>
-          <CopyButton text={OFFLINE} label="Copy the line" doneLabel="Copied" />
+          <CopyButton text={OFFLINE} label="Copy command" doneLabel="Copied" />
         </p>
         <Facts
           items={keys.data.keys.map(({ key_id: id, name, valid_from: from, valid_to: to }) => [

@@ -8,6 +8,8 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { FrameworkOverview } from "../compliance/framework-overview.tsx";
+import { ProcessingStatements } from "../compliance/processing-statements.tsx";
 import { REPORTED_FRAMEWORKS, type ReportedFramework, readReport, TITLES } from "../compliance/read-report.ts";
 import { ReportSheet } from "../compliance/report-sheet.tsx";
 import { SealedReports } from "../compliance/sealed-reports.tsx";
@@ -28,11 +30,11 @@ function ProfilePanel({ frameworks }: { readonly frameworks: readonly ReportedFr
     },
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["compliance"] });
-      tell("Saved. Rows are tagged so from the next call on.");
+      tell("Saved. Rows are tagged from the next call on.");
     },
   });
   return (
-    <Panel title="Frameworks reported under">
+    <Panel title="Your frameworks">
       <div className="grid gap-2">
         {REPORTED_FRAMEWORKS.map((framework) => (
           <CheckboxField
@@ -67,7 +69,7 @@ export function CompliancePage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Compliance"
-      lead="What the gateway saw of each control, with the rows and entries that show it. It does not say that anybody is compliant."
+      lead="Evidence the gateway has for each control, with the rows and entries behind it. This is not a statement of compliance."
     >
       <div className="grid gap-4">
         {profile.isPending && <Skeleton label="Loading" />}
@@ -77,6 +79,14 @@ export function CompliancePage(): ReactNode {
             <ProfilePanel key={profile.data.frameworks.join(" ")} frameworks={profile.data.frameworks} />
           </div>
         )}
+        <div data-print="hide">
+          <FrameworkOverview
+            onOpen={(of) => {
+              setFramework(of);
+              setSealed(null);
+            }}
+          />
+        </div>
         <Panel
           title={sealed === null ? "Report of the last 30 days" : "Sealed report"}
           actions={
@@ -103,6 +113,11 @@ export function CompliancePage(): ReactNode {
             {report.isSuccess && <ReportSheet report={report.data} />}
           </div>
         </Panel>
+        {framework === "gdpr_art_30" && (
+          <div data-print="hide">
+            <ProcessingStatements />
+          </div>
+        )}
         <div data-print="hide">
           <SealedReports
             framework={framework}

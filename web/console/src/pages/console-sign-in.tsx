@@ -72,7 +72,7 @@ export function ConsoleSignIn(): ReactNode {
   };
   return (
     <SignInFrame product={PRODUCT} title={owed === null ? "Sign in" : "One more step"}>
-      {session.state === "out" && session.ended && <p role="status">Your session has ended. Sign in again to go on.</p>}
+      {session.state === "out" && session.ended && <p role="status">Your session has ended. Sign in again to continue.</p>}
       <FormError error={refused} />
       {owed === null && <SignOnOffers offers={offers.data?.providers ?? []} label={(name) => `Sign in with ${name}`} />}
       {owed === null ? (

@@ -15,7 +15,7 @@ export function DiscoveryPage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Discovery"
-      lead="AI clients, tool servers, agents and models that were found, and whether they are called through the gateway."
+      lead="AI clients, tool servers, agents and models found on your devices, and whether they go through the gateway."
     >
       <div className="grid gap-4">
         <FoundAssets />

@@ -26,7 +26,7 @@ export function ErasurePage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Erasure"
-      lead="Takes a person's data out of the record of calls and everything kept beside it. The chains stay verifiable, and that it was done stays on record."
+      lead="Removes a person's data from audit rows and related records. Chains stay verifiable, and the erasure itself is recorded."
     >
       <div className="grid gap-4">
         <OfAllTenants />
@@ -34,7 +34,7 @@ export function ErasurePage(): ReactNode {
           <OfOneTenant
             unchosen={
               <Panel title="Erase a person">
-                <p>A person of the same name in another tenant is somebody else. Choose the tenant first, at the top of the page.</p>
+                <p>The same name in another tenant may be a different person. Choose a tenant at the top of the page first.</p>
               </Panel>
             }
           >
@@ -59,7 +59,7 @@ function EraseForm(): ReactNode {
       setAsked(null);
       setRound((now) => now + 1);
       await queries.invalidateQueries();
-      tell("Erased. What it came to stands below.");
+      tell("Erased. The result is listed below.");
     },
     onError: () => setAsked(null),
   });
@@ -83,8 +83,8 @@ function EraseForm(): ReactNode {
         open={asked !== null}
         onClose={() => setAsked(null)}
         title={tenant === undefined ? "Erase this person's data?" : `Erase this person's data of the tenant ${tenant}?`}
-        description="It cannot be brought back, by nobody. Only that it was erased is kept."
-        closeLabel="Keep it"
+        description="This cannot be undone. Only the fact of the erasure is kept."
+        closeLabel="Cancel"
         confirmLabel="Erase"
         busy={erase.isPending}
         onConfirm={() => asked !== null && erase.mutate(asked)}
@@ -106,7 +106,7 @@ function Erasures(): ReactNode {
   if (found.isPending) return <Skeleton label="Loading" lines={3} />;
   if (found.isError) return <ErrorState error={found.error} title="The erasures could not be read" requestLabel="Request" />;
   const erasures = found.data.pages.flatMap((page) => page.erasures);
-  if (erasures.length === 0) return <p className="text-muted">Nobody was erased yet.</p>;
+  if (erasures.length === 0) return <p className="text-muted">No erasures yet.</p>;
   return (
     <>
       {erasures.map((erasure) => (
@@ -116,9 +116,9 @@ function Erasures(): ReactNode {
               ["Asked by", erasure.requested_by ?? "the gateway"],
               ["Reason", erasure.reason ?? "none given"],
               ["Rows erased", formatNumber(erasure.rows_erased)],
-              ["Runs changed", formatNumber(erasure.runs_changed)],
+              ["Runs updated", formatNumber(erasure.runs_changed)],
               ["Approvals erased", formatNumber(erasure.approvals_erased)],
-              ["Known by digests of", formatNumber(erasure.identifiers.length)],
+              ["Identifiers (as digests)", formatNumber(erasure.identifiers.length)],
             ]}
           />
         </Panel>

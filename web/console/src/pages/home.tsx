@@ -34,7 +34,7 @@ function Traffic({ rows }: { readonly rows: readonly ListedRow[] }): ReactNode {
       </Panel>
     );
   return (
-    <Panel title={`The newest ${formatNumber(rows.length)} calls`}>
+    <Panel title={`Latest ${formatNumber(rows.length)} calls`}>
       <Facts
         items={[
           ["Since", oldest == null ? "" : formatRelative(oldest)],
@@ -47,7 +47,7 @@ function Traffic({ rows }: { readonly rows: readonly ListedRow[] }): ReactNode {
       />
       <p className="mt-4">
         <Link to="/audit" search={{ outcome: "refused" } as never} className="text-accent underline">
-          Look at those that were refused
+          Show refused calls
         </Link>
       </p>
     </Panel>
@@ -76,7 +76,7 @@ function OpenAlerts(): ReactNode {
       </ul>
       <p className="mt-4">
         <Link to="/alerts" className="text-accent underline">
-          Look at them
+          Show alerts
         </Link>
       </p>
     </Panel>
@@ -88,7 +88,7 @@ function Record(): ReactNode {
   const chains = useQuery({ queryKey: ["chains"], queryFn: () => adminApi.call("GET /v1/admin/audit/chains"), retry: false });
   if (!chains.isSuccess) return null;
   return (
-    <Panel title="The record">
+    <Panel title="Audit chains">
       <Facts
         items={chains.data.chains.map(
           ({ chain_id: id, head_seq: head, last_checkpoint_seq: signed, updated_at: at }) =>
@@ -113,7 +113,7 @@ function Waiting(): ReactNode {
   });
   if (!waiting.isSuccess || waiting.data.total === 0) return null;
   return (
-    <Panel title={waiting.data.total === 1 ? "1 approval waits" : `${formatNumber(waiting.data.total)} approvals wait`}>
+    <Panel title={waiting.data.total === 1 ? "1 pending approval" : `${formatNumber(waiting.data.total)} pending approvals`}>
       <ul className="grid gap-2">
         {waiting.data.approvals.map((approval) => (
           <li key={approval.id}>
@@ -124,7 +124,7 @@ function Waiting(): ReactNode {
       </ul>
       <p className="mt-4">
         <Link to="/approvals" className="text-accent underline">
-          Decide on them
+          Review approvals
         </Link>
       </p>
     </Panel>
@@ -155,7 +155,7 @@ function Calls(): ReactNode {
 
 export function HomePage(): ReactNode {
   return (
-    <PageFrame product={PRODUCT} title="Home" lead="What this gateway governs, and what needs a look.">
+    <PageFrame product={PRODUCT} title="Home" lead="What this gateway governs and what needs attention.">
       <div className="grid gap-4">
         <OfAllTenants what="Calls and alerts are of all tenants, approvals and first steps of the usual one" />
         <Waiting />

@@ -42,7 +42,7 @@ export function ModelCatalogPage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Model catalogue"
-      lead="Models of known providers with their prices in force. One that is taken over can be called once its provider has a key and a group may use it."
+      lead="Models of known providers with current prices. An imported model can be called once its provider has a key and a group may use it."
     >
       <div className="grid gap-4">
         <form
@@ -66,7 +66,7 @@ export function ModelCatalogPage(): ReactNode {
           />
         )}
         {found.isSuccess && entries.length === 0 && (
-          <EmptyState icon={Library} title="No model is called that">
+          <EmptyState icon={Library} title="No matches">
             A model that the catalogue does not have is made by hand, under Models.
           </EmptyState>
         )}
@@ -127,7 +127,7 @@ function TakeOver({ entry, onClose }: { readonly entry: Entry; readonly onClose:
       askRecords("POST", IMPORT.replace("{catalog_id}", encodeURIComponent(entry.id)), value),
     async onSuccess(model) {
       await queries.invalidateQueries({ queryKey: ["records"] });
-      tell(`${String(model["name"])} is there.`);
+      tell(`${String(model["name"])} was created.`);
       await go({ to: "/manage/$kind/$id", params: { kind: "models", id: String(model["id"]) }, ignoreBlocker: true });
     },
   });
@@ -148,7 +148,7 @@ function TakeOver({ entry, onClose }: { readonly entry: Entry; readonly onClose:
           references={GROUP_REFERENCES}
           initial={{}}
           first={["name", "group_ids", "api_key", "enabled"]}
-          submitLabel="Take it over"
+          submitLabel="Import"
           busy={take.isPending}
           error={take.error}
           onSubmit={(value) => take.mutate(value)}

@@ -63,7 +63,7 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
       if ((kind.shows ?? []).some((member) => typeof answer[member] === "string")) return setMade(answer);
       // Some answers hold the record within.
       const record = (typeof answer["user"] === "object" && answer["user"] !== null ? answer["user"] : answer) as ApiRecord;
-      tell(`${shownName(kind, record)} is there.`);
+      tell(`${shownName(kind, record)} was created.`);
       await go({ to: "/manage/$kind/$id", params: { kind: kind.slug, id: String(record["id"]) }, ignoreBlocker: true });
     },
   });

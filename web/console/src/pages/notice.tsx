@@ -21,6 +21,8 @@ import { type ApiRecord, askRecords, documentQuery } from "../records/records-cl
 
 const PATH = "/v1/admin/notice-config";
 const SOURCES = { default: "the gateway's own", tenant: "of this tenant", system: "of one AI system" } as const;
+const SURFACES = { banner: "a banner", inline: "the conversation", both: "a banner and the conversation" } as const;
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
 
 type Notice = AdminApiSchemas["NoticeConfig"];
 
@@ -97,13 +99,13 @@ function ShownNow({ notice }: { readonly notice: Notice }): ReactNode {
     <Panel title="Shown now" actions={<Badge tone={notice.enabled ? "good" : "warn"}>{notice.enabled ? "shown" : "not shown"}</Badge>}>
       <Facts
         items={[
-          ["Whose", SOURCES[notice.source]],
-          ["Where", notice.surface],
+          ["Source", SOURCES[notice.source]],
+          ["Shown in", SURFACES[notice.surface]],
           ...(notice.updated_at === null ? [] : [["Changed", formatRelative(notice.updated_at)] as const]),
           ...Object.entries(notice.texts).map(
             ([language, text]) =>
               [
-                language,
+                LANGUAGES.of(language) ?? language,
                 <span key={language} lang={language}>
                   {text}
                 </span>,
@@ -155,7 +157,7 @@ function NoticeEditor({
   return (
     <Panel title="Change it">
       {isOlder && isEdited && (
-        <ChangedMeanwhile onShow={showNow}>This has changed meanwhile. What you edited cannot be saved over it.</ChangedMeanwhile>
+        <ChangedMeanwhile onShow={showNow}>Someone else has changed this. Your edits cannot be saved over theirs.</ChangedMeanwhile>
       )}
       <RecordForm
         key={JSON.stringify(standing(begun, system))}

@@ -63,7 +63,7 @@ export function ProvisioningLogPage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Provisioning log"
-      lead="What directories made, changed and switched off, and what was not done for them."
+      lead="What directories created, updated and deactivated, and which requests were refused."
     >
       <div className="grid grid-cols-1 gap-4">
         <form role="search" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4" onSubmit={(event) => event.preventDefault()}>
@@ -98,7 +98,7 @@ export function ProvisioningLogPage(): ReactNode {
         {found.isSuccess && entries.length === 0 && (
           <EmptyState icon={FolderSync} title={isFiltered ? "Nothing of that kind" : "No directory has changed anything yet"}>
             {isFiltered ? (
-              "Look for less."
+              "Broaden your search."
             ) : (
               <>
                 Make a{" "}

@@ -40,11 +40,7 @@ export function RaisedAlertsPage(): ReactNode {
   });
   const alerts = found.data?.pages.flatMap((page) => page.alerts) ?? [];
   return (
-    <PageFrame
-      product={PRODUCT}
-      title="Alerts"
-      lead="Conditions that the gateway reports by itself. An alert is resolved when its cause is gone."
-    >
+    <PageFrame product={PRODUCT} title="Alerts" lead="Conditions the gateway raises on its own. An alert resolves when its cause is gone.">
       <div className="grid gap-4">
         <OfAllTenants />
         <div className="sm:max-w-60">
@@ -67,8 +63,9 @@ export function RaisedAlertsPage(): ReactNode {
           />
         )}
         {found.isSuccess && alerts.length === 0 && (
-          <EmptyState icon={BellRing} title={show === "open" ? "Nothing to look at" : "None"}>
-            An alert is raised when a limit passes its warning or is used up, and when many calls are refused for their credential.
+          <EmptyState icon={BellRing} title={show === "open" ? "No alerts" : "None"}>
+            An alert is raised when a limit passes its warning level or is used up, and when many calls are refused because of their
+            credential.
           </EmptyState>
         )}
         <ul className="grid gap-4">
@@ -103,7 +100,7 @@ function OneAlert({ alert }: { readonly alert: Alert }): ReactNode {
         <Facts
           items={[
             ["Raised", formatMoment(alert.created_at)],
-            ...(alert.resolved_at === null ? [] : [["Over since", formatMoment(alert.resolved_at)] as const]),
+            ...(alert.resolved_at === null ? [] : [["Resolved", formatMoment(alert.resolved_at)] as const]),
             ["Kind", alert.alert_type],
             [
               "Of",

@@ -15,6 +15,8 @@ import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
 import { DocumentsPanel } from "../knowledge/documents-panel.tsx";
 import { GroupOfPeoplePanels } from "../people/group-of-people.tsx";
+import { PersonData } from "../people/person-data.tsx";
+import { TenantNumbers } from "../organization/tenant-numbers.tsx";
 import { AgentPanels } from "../agents/agent-panels.tsx";
 import { ActionPanel } from "../records/action-panel.tsx";
 import {
@@ -27,6 +29,7 @@ import {
   resolvedSchema,
   takesNoText,
 } from "../records/api-schema.ts";
+import { PicturePanel } from "../records/picture-panel.tsx";
 import { RequestSamples } from "../records/request-samples.tsx";
 import { DocumentPanel, documentOperation } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
@@ -36,6 +39,7 @@ import { DirectoryAddress } from "../sign-on/directory-address.tsx";
 import { SkillPanels } from "../skills/skill-panels.tsx";
 import { ConnectedAccounts } from "../tools/connected-accounts.tsx";
 import { DefinitionDriftPanel } from "../tools/definition-drift.tsx";
+import { DiscoveryHistory } from "../tools/discovery-history.tsx";
 import { OwnOAuthClient } from "../tools/own-oauth-client.tsx";
 import { SystemPanels } from "../systems/system-panels.tsx";
 import { ChangedMeanwhile } from "../records/changed-meanwhile.tsx";
@@ -97,6 +101,11 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           <Editor key={id} document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
           {kind.slug === "resource-groups" && <GroupPanels document={api.data} kind={kind} id={id} />}
           {kind.slug === "groups-of-people" && <GroupOfPeoplePanels id={id} />}
+          {kind.slug === "tenants" && <TenantNumbers id={id} />}
+          {kind.slug === "people" && <PersonData id={id} username={shownName(kind, read.data)} />}
+          {(kind.slug === "people" || kind.slug === "tool-servers") && (
+            <PicturePanel of={kind.slug} id={id} address={pictureOf(read.data[kind.slug === "people" ? "avatar_url" : "icon_url"])} />
+          )}
           {kind.slug === "agents" && <AgentPanels id={id} />}
           {kind.slug === "skills" && <SkillPanels id={id} />}
           {kind.slug === "ai-systems" && <SystemPanels id={id} />}
@@ -112,6 +121,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {kind.slug === "tool-servers" && (
             <DefinitionDriftPanel id={id} mayAccept={isAllowed(api.data, "POST", `${one}/accept-definitions`, user)} />
           )}
+          {kind.slug === "tool-servers" && <DiscoveryHistory id={id} />}
           {(kind.slug === "tool-servers" || kind.slug === "people") && isAllowed(api.data, "GET", `${one}/connected-accounts`, user) && (
             <ConnectedAccounts of={{ kind: kind.slug, id }} mayEnd={isAllowed(api.data, "DELETE", ACCOUNT, user)} />
           )}
@@ -131,7 +141,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
             .map((action) => (
               <ActionPanel key={action.path} document={api.data} kind={kind} id={id} action={action} />
             ))}
-          <Panel title="All of it">
+          <Panel title="All fields">
             <Facts
               items={Object.entries(read.data).map(
                 ([member, value]) =>
@@ -145,6 +155,8 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
     </PageFrame>
   );
 }
+
+const pictureOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
 /** An id beside the name of the same thing is called an id. */
 function factLabel(record: ApiRecord, member: string): string {
@@ -203,7 +215,7 @@ function Editor({
       // What no read shows cannot be put back.
       const canUndo = Object.keys(changes).every((member) => member in record);
       tell(
-        "Saved. It holds for the next call.",
+        "Saved. Takes effect with the next call.",
         canUndo ? { label: "Undo", run: () => void undo.mutate({ saved: answer, before }) } : undefined,
       );
     },
@@ -212,14 +224,14 @@ function Editor({
     mutationFn: ({ saved, before }: { readonly saved: ApiRecord; readonly before: ApiRecord }) =>
       changeAsRead(path, before, changedSince(saved, before)),
     onSuccess: () => queries.invalidateQueries({ queryKey: recordsKey(kind) }),
-    onError: (error) => tell(`It could not be undone: ${error.message}`),
+    onError: (error) => tell(`Undo failed: ${error.message}`),
   });
   const showNow = () => {
     change.reset();
     setIsEdited(false);
   };
   if (body === null) return null;
-  if (!mayChange) return <p className="text-muted">Your role may look at this, and not change it.</p>;
+  if (!mayChange) return <p className="text-muted">Your role can view this but not change it.</p>;
   const schema = changeSchema(document, body, shown);
   const initial = Object.fromEntries(
     Object.keys(schema.properties ?? {}).flatMap((member) => (member in shown ? [[member, shown[member]]] : [])),
@@ -227,7 +239,9 @@ function Editor({
   return (
     <Panel title="Settings">
       {isOlder && isEdited && (
-        <ChangedMeanwhile onShow={showNow}>This record has changed meanwhile. Saving changes only what you edited.</ChangedMeanwhile>
+        <ChangedMeanwhile onShow={showNow}>
+          Someone else has changed this record. Saving changes only the fields you edited.
+        </ChangedMeanwhile>
       )}
       <RecordForm
         key={JSON.stringify([shown["updated_at"], initial])}
@@ -261,7 +275,7 @@ function DeleteButton({ kind, record }: { readonly kind: RecordKind; readonly re
       queries.removeQueries({ queryKey: [...recordsKey(kind), "one", String(record["id"])] });
       await go({ to: "/manage/$kind", params: { kind: kind.slug } });
       await queries.invalidateQueries({ queryKey: recordsKey(kind) });
-      tell(`${name} is deleted.`);
+      tell(`${name} was deleted.`);
     },
   });
   return (
@@ -273,8 +287,8 @@ function DeleteButton({ kind, record }: { readonly kind: RecordKind; readonly re
         open={asking}
         onClose={() => setAsking(false)}
         title={`Delete this ${kind.noun}?`}
-        description="This cannot be undone. The record of its calls stays."
-        closeLabel="Keep it"
+        description="This cannot be undone. Audit rows of past calls stay."
+        closeLabel="Cancel"
         confirmLabel="Delete"
         onConfirm={() => remove.mutate()}
         busy={remove.isPending}

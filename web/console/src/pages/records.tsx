@@ -12,7 +12,9 @@ import { type ReactNode, useState } from "react";
 import { adminSession } from "../admin-client.ts";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
+import { PeopleExport } from "../people/person-data.tsx";
 import { hasOperation, isAllowed, memberLabel } from "../records/api-schema.ts";
+import { HealthChecks } from "../records/health-checks.tsx";
 import { RequestSamples } from "../records/request-samples.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
@@ -86,7 +88,14 @@ function Records({ kind }: { readonly kind: RecordKind }): ReactNode {
       title={kind.title}
       lead={kind.lead}
       width="table"
-      actions={mayCreate && rows.length > 0 ? <NewButton kind={kind} /> : undefined}
+      actions={
+        rows.length > 0 ? (
+          <>
+            {kind.slug === "people" && <PeopleExport />}
+            {mayCreate && <NewButton kind={kind} />}
+          </>
+        ) : undefined
+      }
     >
       <div className="grid gap-4">
         {kind.noSearch !== true && (q !== "" || rows.length > 0) && (
@@ -119,7 +128,7 @@ function Records({ kind }: { readonly kind: RecordKind }): ReactNode {
         {found.isSuccess && rows.length === 0 && (
           <EmptyState
             icon={kind.icon}
-            title={q === "" ? `No ${kind.noun} yet` : "Nothing is called that"}
+            title={q === "" ? `No ${kind.noun} yet` : "No matches"}
             {...(mayCreate ? { action: <NewButton kind={kind} /> } : {})}
           >
             {kind.empty}
@@ -128,7 +137,7 @@ function Records({ kind }: { readonly kind: RecordKind }): ReactNode {
         {rows.length > 0 && (
           <>
             <p className="text-sm text-muted" role="status">
-              {formatNumber(total)} in all
+              {formatNumber(total)} total
             </p>
             <DataTable
               label={kind.title}
@@ -140,6 +149,7 @@ function Records({ kind }: { readonly kind: RecordKind }): ReactNode {
             />
           </>
         )}
+        {rows.length > 0 && <HealthChecks kind={kind} />}
         {kind.slug === "skills" && <SkillImport />}
         <RequestSamples path={kind.path} />
       </div>

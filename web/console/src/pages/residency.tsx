@@ -81,7 +81,7 @@ function Regions({ report }: { readonly report: Residency }): ReactNode {
 export function ResidencyPage(): ReactNode {
   const report = useQuery({ queryKey: ["compliance", "residency"], queryFn: () => adminApi.call("GET /v1/admin/compliance/residency") });
   return (
-    <PageFrame product={PRODUCT} title="Residency" lead="Where content of the last 30 days went, with the rows that show it.">
+    <PageFrame product={PRODUCT} title="Residency" lead="Where content went in the last 30 days, with the rows behind it.">
       <div className="grid gap-4">
         {report.isPending && <Skeleton label="Loading" lines={5} />}
         {report.isError && <ErrorState error={report.error} title="Where content went could not be read" requestLabel="Request" />}

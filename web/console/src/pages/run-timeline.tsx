@@ -72,7 +72,7 @@ function Timeline({ id, rows, isCut }: { readonly id: string; readonly rows: rea
   const failed = rows.filter(({ success }) => success === false).length;
   return (
     <div className="grid gap-4">
-      <Panel title={isCut ? `Its first ${formatNumber(rows.length)} calls` : "All of it"}>
+      <Panel title={isCut ? `Its first ${formatNumber(rows.length)} calls` : "Whole run"}>
         <Facts
           items={[
             ["Run", id],

@@ -25,7 +25,7 @@ export function UsageImportPage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Usage import"
-      lead="What vendors say was used and what it cost, beside what the gateway metered; never added to it."
+      lead="Usage and cost reported by vendors, compared with what the gateway metered and never added to it."
     >
       <div className="grid gap-4">
         {found.isPending && <Skeleton label="Loading" />}

@@ -54,12 +54,12 @@ export function UsagePage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Usage and runs"
-      lead="What calls cost, by group, key, model or day; how those of a resource group ended, and the runs they belong to."
+      lead="Cost and tokens by group, key, model or day, with the outcome and runs of one resource group."
     >
       <div className="grid gap-4">
         <div className="sm:max-w-80">
           <SelectField
-            label="Window"
+            label="Period"
             value={search.days ?? "1"}
             choices={WINDOWS}
             onChange={({ target }) => choose({ days: target.value })}
@@ -94,7 +94,7 @@ function GroupUsage({ id, query }: Part): ReactNode {
   const { runs, cost, tokens, errors, tool_errors: toolErrors, trajectory_length: length } = stats.data;
   if (runs === 0)
     return (
-      <EmptyState icon={ChartLine} title="No call in this window">
+      <EmptyState icon={ChartLine} title="No calls in this period">
         Calls of the group&apos;s keys and people stand here within moments.
       </EmptyState>
     );
@@ -153,7 +153,7 @@ function Plots({ id, query }: Part): ReactNode {
     [buckets],
   );
   if (drawn === null) return null;
-  const common = { times: drawn.times, timeLabel: "Time", tableLabel: "As a table" };
+  const common = { times: drawn.times, timeLabel: "Time", tableLabel: "Show as table" };
   return (
     <div className="grid gap-4 lg:grid-cols-3">
       <Panel>

@@ -6,12 +6,12 @@ import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import { Allowed } from "../records/allowed.tsx";
 import { recordKind } from "../records/record-kinds.ts";
 import { recordsKey } from "../records/records-client.ts";
-import { ReferenceField } from "../records/reference-field.tsx";
+import { AddForm } from "./add-form.tsx";
 
 const PAGE = 100;
 const DIRECT = "direct";
@@ -58,14 +58,14 @@ function Members({ id }: { readonly id: string }): ReactNode {
       adminApi.call("DELETE /v1/admin/end-user-groups/{id}/members", { path: { id }, query: { end_user_ids: person } }),
     async onSuccess(_answer, { id: person, username }) {
       await readAnew();
-      tell(`${username} was taken out.`, { label: "Undo", run: () => add.mutate(person) });
+      tell(`${username} was removed.`, { label: "Undo", run: () => add.mutate(person) });
     },
   });
   return (
     <Panel title="Members">
       {found.isPending && <Skeleton label="Loading" lines={2} />}
       {found.isError && <ErrorState error={found.error} title="The members could not be read" requestLabel="Request" />}
-      {found.isSuccess && members.length === 0 && <p className="text-muted">Nobody yet.</p>}
+      {found.isSuccess && members.length === 0 && <p className="text-muted">No members yet.</p>}
       <ul aria-label="Members" className="grid gap-2">
         {members.map((member) => (
           <li key={member.id} className="flex flex-wrap items-center gap-2">
@@ -82,7 +82,7 @@ function Members({ id }: { readonly id: string }): ReactNode {
             {member.sources.includes(DIRECT) && (
               <Allowed operation="DELETE /v1/admin/end-user-groups/{id}/members">
                 <Button busy={takeOut.isPending && takeOut.variables.id === member.id} onClick={() => takeOut.mutate(member)}>
-                  Take {member.username} out
+                  Remove {member.username}
                 </Button>
               </Allowed>
             )}
@@ -92,7 +92,7 @@ function Members({ id }: { readonly id: string }): ReactNode {
       <MoreButton list={found} label="Show more members" />
       <FormError error={takeOut.error} />
       <Allowed operation="POST /v1/admin/end-user-groups/{id}/members">
-        <AddForm of="people" label="Person to add" buttonLabel="Add as a member" add={add} />
+        <AddForm of="people" label="Person to add" buttonLabel="Add member" add={add} />
       </Allowed>
     </Panel>
   );
@@ -114,14 +114,14 @@ function BoundGroups({ id }: { readonly id: string }): ReactNode {
       adminApi.call("DELETE /v1/admin/end-user-groups/{id}/resource-groups", { path: { id }, query: { resource_group_ids: group } }),
     async onSuccess(_answer, { id: group, name }) {
       await readAnew();
-      tell(`${name} was taken away from its members.`, { label: "Undo", run: () => bind.mutate(group) });
+      tell(`${name} was removed from this group.`, { label: "Undo", run: () => bind.mutate(group) });
     },
   });
   return (
-    <Panel title="Resource groups its members may use">
+    <Panel title="Resource groups">
       {found.isPending && <Skeleton label="Loading" lines={2} />}
       {found.isError && <ErrorState error={found.error} title="The resource groups could not be read" requestLabel="Request" />}
-      {found.isSuccess && found.data.total === 0 && <p className="text-muted">None through this group.</p>}
+      {found.isSuccess && found.data.total === 0 && <p className="text-muted">None yet.</p>}
       <ul aria-label="Resource groups" className="grid gap-2">
         {found.data?.resource_groups.map((group) => (
           <li key={group.id} className="flex flex-wrap items-center gap-2">
@@ -130,7 +130,7 @@ function BoundGroups({ id }: { readonly id: string }): ReactNode {
             </Link>
             <Allowed operation="DELETE /v1/admin/end-user-groups/{id}/resource-groups">
               <Button busy={unbind.isPending && unbind.variables.id === group.id} onClick={() => unbind.mutate(group)}>
-                Take {group.name} away
+                Remove {group.name}
               </Button>
             </Allowed>
           </li>
@@ -138,46 +138,8 @@ function BoundGroups({ id }: { readonly id: string }): ReactNode {
       </ul>
       <FormError error={unbind.error} />
       <Allowed operation="POST /v1/admin/end-user-groups/{id}/resource-groups">
-        <AddForm of="resource-groups" label="Resource group to give" buttonLabel="Give it to them" add={bind} />
+        <AddForm of="resource-groups" label="Resource group" buttonLabel="Give access" add={bind} />
       </Allowed>
     </Panel>
-  );
-}
-
-/** Chooses one record and does with it what `add` does. */
-function AddForm({
-  of,
-  label,
-  buttonLabel,
-  add,
-}: {
-  readonly of: string;
-  readonly label: string;
-  readonly buttonLabel: string;
-  readonly add: { readonly isPending: boolean; readonly error: unknown; mutateAsync(id: string): Promise<unknown> };
-}): ReactNode {
-  const [chosen, setChosen] = useState<string | null>(null);
-  const kind = recordKind(of);
-  if (kind === undefined) return null;
-  return (
-    <form
-      className="mt-4 grid gap-3 border-t border-line pt-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (chosen === null) return;
-        add.mutateAsync(chosen).then(
-          () => setChosen(null),
-          () => null,
-        );
-      }}
-    >
-      <ReferenceField kind={kind} label={label} value={chosen} onChange={setChosen} />
-      <FormError error={add.error} />
-      <div>
-        <Button type="submit" busy={add.isPending} disabled={chosen === null}>
-          {buttonLabel}
-        </Button>
-      </div>
-    </form>
   );
 }

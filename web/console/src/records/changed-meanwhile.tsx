@@ -6,7 +6,7 @@ export function ChangedMeanwhile({ children, onShow }: { readonly children: Reac
   return (
     <div role="status" className="mb-4 flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
       {children}
-      <Button onClick={onShow}>Show it as it is now</Button>
+      <Button onClick={onShow}>Show the current version</Button>
     </div>
   );
 }

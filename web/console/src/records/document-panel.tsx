@@ -31,17 +31,17 @@ const holdsAll = (list: unknown, members: unknown) =>
 
 /** A list that holds all of one's own and more was added to above, any other value of one's own was narrowed. Order says nothing. */
 function Origin({ own, value }: { readonly own: unknown; readonly value: unknown }): ReactNode {
-  if (own === undefined) return <Badge>from above</Badge>;
+  if (own === undefined) return <Badge>inherited</Badge>;
   const holdsOwn = holdsAll(value, own);
   if (JSON.stringify(own) === JSON.stringify(value) || (holdsOwn && holdsAll(own, value))) return <Badge tone="accent">set here</Badge>;
-  return <Badge>{holdsOwn ? "set here, with more from above" : "narrowed from above"}</Badge>;
+  return <Badge>{holdsOwn ? "set here, extended by a parent" : "narrowed by a parent"}</Badge>;
 }
 
-/** What holds here, and whether it is this record's own word or comes from above. */
+/** What holds here, and whether it is this record's own word or comes from a group above. */
 function Effective({ own, effective }: { readonly own: Members; readonly effective: Members }): ReactNode {
   const mine = new Map(leaves(own));
   const all = leaves(effective);
-  if (all.length === 0) return <p className="text-muted">Nothing is set, here or above.</p>;
+  if (all.length === 0) return <p className="text-muted">Nothing is set here or in a parent group.</p>;
   return (
     <Facts
       items={all.map(
@@ -100,7 +100,7 @@ export function DocumentPanel({
           <Effective own={own} effective={effective} />
           {mayChange && (
             <details>
-              <summary className="min-h-6 cursor-pointer text-sm font-medium">Change what is set here</summary>
+              <summary className="min-h-6 cursor-pointer text-sm font-medium">Edit</summary>
               <div className="mt-4">
                 <DocumentEditor document={document} schema={schema} kind={kind} about={about} path={path} queryKey={queryKey} own={own} />
               </div>
@@ -147,7 +147,7 @@ function DocumentEditor({
       preview.reset();
       setIsEdited(false);
       await queries.invalidateQueries({ queryKey });
-      tell(`${about.label}: saved. It holds for the next call.`);
+      tell(`${about.label}: saved. Takes effect with the next call.`);
     },
   });
   const preview = useMutation({ mutationFn: (value: Members) => askRecords("POST", `${path}/preview`, bodyOf(value)) });
@@ -157,7 +157,7 @@ function DocumentEditor({
     setIsEdited(false);
   };
   const trial = {
-    label: "What would change?",
+    label: "Preview changes",
     busy: preview.isPending,
     run(value: Members) {
       changed.reset();
@@ -167,7 +167,7 @@ function DocumentEditor({
   return (
     <>
       {isOlder && isEdited && (
-        <ChangedMeanwhile onShow={showNow}>This has changed meanwhile. What you edited cannot be saved over it.</ChangedMeanwhile>
+        <ChangedMeanwhile onShow={showNow}>Someone else has changed this. Your edits cannot be saved over theirs.</ChangedMeanwhile>
       )}
       <RecordForm
         key={JSON.stringify(begun)}

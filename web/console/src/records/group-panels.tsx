@@ -7,6 +7,8 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { PortalVisibility } from "../models/portal-visibility.tsx";
+import { PeopleOfResourceGroup } from "../people/people-of-resource-group.tsx";
 import { GroupSkills } from "../skills/group-skills.tsx";
 import { useAllowed } from "./allowed.tsx";
 import { memberLabel } from "./api-schema.ts";
@@ -14,6 +16,8 @@ import { type GroupOfPanels, NarrowerRules, rulesOfModel, rulesOfServer } from "
 import { askRecords } from "./records-client.ts";
 
 const PAGE_SIZE = 200;
+/** A line of a list: the name at its start, what can be done at its end. */
+const ROW = "flex flex-wrap items-center gap-2 border-t border-line pt-2 first:border-0 first:pt-0";
 
 /** What a resource group has, with what it inherits and from whom; where it stands; and what of its limits is used now. */
 export function GroupPanels(group: GroupOfPanels): ReactNode {
@@ -23,7 +27,8 @@ export function GroupPanels(group: GroupOfPanels): ReactNode {
       <Family id={id} />
       <Models {...group} />
       <Servers {...group} />
-      <GroupSkills id={id} />
+      <GroupSkills {...group} />
+      <PeopleOfResourceGroup id={id} />
       <Used id={id} />
     </>
   );
@@ -66,11 +71,11 @@ function Family({ id }: { readonly id: string }): ReactNode {
     );
   };
   return (
-    <Panel title="Where it stands">
+    <Panel title="Position in the tree">
       <Facts
         items={[
-          ["Above it", links(above)],
-          ["Below it", links(below)],
+          ["Parent groups", links(above)],
+          ["Subgroups", links(below)],
         ]}
       />
     </Panel>
@@ -89,14 +94,14 @@ function Models(group: GroupOfPanels): ReactNode {
   });
   const listed = models.data?.pages.flatMap((page) => page.llm_models) ?? [];
   return (
-    <Panel title="Models it may call">
+    <Panel title="Models">
       {models.isPending && <Skeleton label="Loading" lines={2} />}
       {models.isError && <ErrorState error={models.error} title="The models could not be read" requestLabel="Request" />}
       {models.isSuccess && listed.length === 0 && <p className="text-muted">None. Grant one on the model&apos;s page.</p>}
       {models.isSuccess && (
         <ul className="grid gap-2">
           {listed.map((model) => (
-            <li key={model.id} className="flex flex-wrap items-center gap-2">
+            <li key={model.id} className={ROW}>
               <Link to="/manage/$kind/$id" params={{ kind: "models", id: model.id }} className="text-accent underline">
                 {model.name}
               </Link>
@@ -107,8 +112,10 @@ function Models(group: GroupOfPanels): ReactNode {
                 </Badge>
               )}
               {model.judge_only && <Badge tone="warn">for policies in words only</Badge>}
-              {!model.portal_visible && <Badge>not in the portal</Badge>}
+              {!model.portal_visible && <Badge>hidden in the portal</Badge>}
               {!model.enabled && <Badge tone="bad">off</Badge>}
+              <span className="grow" />
+              {!model.inherited && <PortalVisibility groupId={id} model={model} />}
               <NarrowerRules group={group} name={model.name} about={rulesOfModel(model)} mayChange={mayChange} />
             </li>
           ))}
@@ -127,7 +134,7 @@ function Servers(group: GroupOfPanels): ReactNode {
     queryFn: () => adminApi.call("GET /v1/admin/resource-groups/{id}/effective-server-configs", { path: { id } }),
   });
   return (
-    <Panel title="Tool servers it may call">
+    <Panel title="Tool servers">
       {servers.isPending && <Skeleton label="Loading" lines={2} />}
       {servers.isError && <ErrorState error={servers.error} title="The tool servers could not be read" requestLabel="Request" />}
       {servers.isSuccess && servers.data.server_configs.length === 0 && (
@@ -136,15 +143,16 @@ function Servers(group: GroupOfPanels): ReactNode {
       {servers.isSuccess && (
         <ul className="grid gap-2">
           {servers.data.server_configs.map((config) => (
-            <li key={config.id} className="flex flex-wrap items-center gap-2">
+            <li key={config.id} className={ROW}>
               <Link to="/manage/$kind/$id" params={{ kind: "server-configs", id: config.id }} className="text-accent underline">
                 {config.name}
               </Link>
-              {config.inherited && <Badge>from above</Badge>}
+              {config.inherited && <Badge>inherited</Badge>}
               {config.approval_required_tools.length > 0 && (
                 <Badge tone="warn">asks before {config.approval_required_tools.join(", ")}</Badge>
               )}
               {!config.enabled && <Badge tone="bad">off</Badge>}
+              <span className="grow" />
               <NarrowerRules group={group} name={config.name} about={rulesOfServer(config)} mayChange={mayChange} />
             </li>
           ))}
@@ -166,14 +174,14 @@ function Used({ id }: { readonly id: string }): ReactNode {
   if (used.isPending) return null;
   if (used.data === undefined)
     return (
-      <Panel title="Used now">
+      <Panel title="Current usage">
         <ErrorState error={used.error} title="What is used could not be read" requestLabel="Request" />
       </Panel>
     );
   const limits = used.data.limits.toSorted((a, b) => (b.utilization_percent ?? 0) - (a.utilization_percent ?? 0));
   return (
-    <Panel title="Used now">
-      {limits.length === 0 && <p className="text-muted">No limit holds for it.</p>}
+    <Panel title="Current usage">
+      {limits.length === 0 && <p className="text-muted">No limit applies.</p>}
       <ul className="grid gap-3">
         {limits.map((limit, at) => (
           <li key={at} className="grid gap-1">

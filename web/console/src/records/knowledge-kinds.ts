@@ -39,7 +39,7 @@ export const KNOWLEDGE_KINDS: readonly RecordKind[] = [
     columns: ["name", "connector_type", "location", "knowledge_base_id", "synced_at", "problem", "enabled"],
     references: { knowledge_base_id: "knowledge-bases" },
     first: ["name", "knowledge_base_id", "connector_type", "location", "credential", "mapping_file", "every_minutes", "enabled"],
-    actions: [{ label: "Look at it now", hint: "Without waiting for its schedule.", path: "/sync" }],
+    actions: [{ label: "Sync now", hint: "Runs the connector now instead of waiting for its schedule.", path: "/sync" }],
   },
   {
     slug: "knowledge-identities",

@@ -111,7 +111,7 @@ export function NullableLinesField({ value, onChange, ...common }: PartProps<unk
   );
 }
 
-const NO_JSON = "This is not JSON yet.";
+const NO_JSON = "This is not valid JSON.";
 
 /** Whatever no other field is made for. */
 export function JsonField({ label, hint, error, value, onChange }: PartProps<unknown>): ReactNode {

@@ -30,6 +30,11 @@ export function rulesOfServer({
   return [{ label: `Limits of ${name}`, path, operation: "/mcp-servers/{server_id}/limits", member: "limits" }];
 }
 
+export function rulesOfSkill({ id, name }: { readonly id: string; readonly name: string }): readonly RecordDocument[] {
+  const path = `/agent-skills/${encodeURIComponent(id)}/limits`;
+  return [{ label: `Limits of ${name}`, path, operation: "/agent-skills/{skill_id}/limits", member: "limits" }];
+}
+
 /** What holds in the group for one of the things that it has, beside what holds for all of them. Read once somebody asks. */
 export function NarrowerRules({
   group: { document, kind, id },
@@ -48,12 +53,12 @@ export function NarrowerRules({
   return (
     <>
       <Button
-        aria-label={`Its own rules: ${name}`}
+        aria-label={`Overrides: ${name}`}
         aria-expanded={isOpen === true}
         aria-controls={shown}
         onClick={() => setOpen(isOpen !== true)}
       >
-        Its own rules
+        Overrides
       </Button>
       <div id={shown} hidden={isOpen !== true} className={isOpen === true ? "grid w-full gap-4" : ""}>
         {isOpen !== null &&

@@ -22,7 +22,7 @@ export function PolicyPreviewView({ preview }: { readonly preview: PolicyPreview
           {limit.resets_at === null ? "" : `, anew ${formatRelative(limit.resets_at)}`}
         </p>
       ))}
-      {preview.changes.length === 0 && <p>Nothing that holds would change.</p>}
+      {preview.changes.length === 0 && <p>No effective value would change.</p>}
       {preview.changes.length > 0 && (
         <ul className="grid gap-1">
           {preview.changes.map((change) => (

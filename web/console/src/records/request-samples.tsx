@@ -14,7 +14,7 @@ export function RequestSamples({ method = "GET", path }: { readonly method?: str
   });
   return (
     <details data-print="hide" className="text-sm">
-      <summary className="min-h-6 cursor-pointer text-muted">The same from a program</summary>
+      <summary className="min-h-6 cursor-pointer text-muted">Use from code</summary>
       <div className="mt-2 grid grid-cols-1 gap-2">
         <CodeSamplesView samples={samples} label="Languages" />
         <p className="text-muted">

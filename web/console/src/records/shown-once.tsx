@@ -9,7 +9,7 @@ export function ShownOnce({ answer, members }: { readonly answer: ApiRecord; rea
   if (shown.length === 0) return null;
   return (
     <div role="status" className="grid gap-2 rounded-xl border border-line bg-warn-soft p-4">
-      <p className="font-semibold text-warn">Copy this now: it is not shown again.</p>
+      <p className="font-semibold text-warn">Copy this now. It will not be shown again.</p>
       {shown.map((member) => (
         <p key={member} className="flex flex-wrap items-center gap-2">
           <span className="text-sm">{memberLabel(member)}</span>

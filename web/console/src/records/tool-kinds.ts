@@ -21,8 +21,8 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     slug: "tool-servers",
     noun: "tool server",
     title: "Tool servers",
-    lead: "MCP servers behind the gateway, with the tools they were found to have.",
-    empty: "Name the address of an MCP server, and the gateway looks what it has. A server configuration then grants it.",
+    lead: "MCP servers behind the gateway, with the tools discovered on them.",
+    empty: "Name the address of an MCP server, and the gateway discovers its tools. A server configuration then grants it.",
     area: "Tools and agents",
     icon: Plug,
     path: "/v1/admin/mcp-servers",
@@ -30,14 +30,14 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "base_url", "dialect", "auth_type", "tools", "is_healthy", "enabled"],
     first: ["name", "base_url", "mcp_endpoint_path", "auth_type", "api_key", "description", "enabled"],
-    trial: { label: "Try the connection", path: "/v1/admin/mcp-servers/test-connection" },
+    trial: { label: "Test connection", path: "/v1/admin/mcp-servers/test-connection" },
     actions: [
       {
-        label: "Look what it has now",
-        hint: "Tools, prompts and resources, and what differs from what was known.",
+        label: "Refresh capabilities",
+        hint: "Discovers tools, prompts and resources, and shows what changed.",
         path: "/refresh-capabilities",
       },
-      { label: "Check its health", hint: "Whether it answers.", path: "/health-check" },
+      { label: "Check health", hint: "Checks that it responds.", path: "/health-check" },
     ],
   },
   {
@@ -76,7 +76,7 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     slug: "web-search",
     noun: "web search provider",
     title: "Web search",
-    lead: "Who answers searches of the web. Groups are granted the tool server that searches go through, and say in their rules which domains they may see.",
+    lead: "Web search providers. Groups are granted the tool server that searches go through, and their rules say which domains are allowed.",
     empty: "With the first provider there is a tool server for searching the web and reading pages. A server configuration then grants it.",
     area: "Tools and agents",
     icon: Globe,
@@ -103,8 +103,8 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     nulls: { skills_allowed: "all" },
     first: ["card_name", "name", "base_url", "auth_type", "credentials", "description", "enabled"],
     actions: [
-      { label: "Fetch its card anew", hint: "What it offers now, and what changed.", path: "/refresh-card" },
-      { label: "Check its health", hint: "Whether it answers.", path: "/health-check" },
+      { label: "Refresh agent card", hint: "Shows what the agent offers now and what changed.", path: "/refresh-card" },
+      { label: "Check health", hint: "Checks that it responds.", path: "/health-check" },
     ],
   },
   {
@@ -123,6 +123,12 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     nulls: { skill_ids: "all" },
     noSearch: true,
     first: ["agent_id", "group_ids", "decision", "skill_ids", "enabled"],
-    actions: [{ label: "Confirm it for the changed card", hint: "An agent whose card changed waits for this.", path: "/confirm" }],
+    actions: [
+      {
+        label: "Confirm for the changed card",
+        hint: "Calls to an agent whose card changed wait until the grant is confirmed.",
+        path: "/confirm",
+      },
+    ],
   },
 ];

@@ -18,7 +18,7 @@ export function UnsavedQuestion({ isUnsaved }: { readonly isUnsaved: () => boole
       open={leaving.status === "blocked"}
       onClose={() => leaving.reset?.()}
       title="Leave without saving?"
-      description="What you changed in the form is not saved, and would be gone."
+      description="Your changes to this form will be lost."
       closeLabel="Stay"
       confirmLabel="Leave"
       onConfirm={() => leaving.proceed?.()}

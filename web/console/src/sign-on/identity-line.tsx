@@ -56,8 +56,8 @@ export function IdentityLine({
         onClose={() => setAsking(false)}
         title={`Unlink ${accountName} from ${provider.name}?`}
         description="It signs in as this account no more, and the account is signed out everywhere. Where a directory keeps the account under this key, the next sign-in links it again."
-        closeLabel="Keep it"
-        confirmLabel="Unlink it"
+        closeLabel="Cancel"
+        confirmLabel="Unlink"
         busy={unlink.isPending}
         onConfirm={() => unlink.mutate()}
       >

@@ -10,13 +10,15 @@ import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { useAllowed } from "../records/allowed.tsx";
 import { useChoices } from "../records/choices.ts";
+import { type GroupOfPanels, NarrowerRules, rulesOfSkill } from "../records/narrower-rules.tsx";
 import { referenceTo, shownName } from "../records/records-client.ts";
 import { SKILLS } from "../records/tool-kinds.ts";
 
 const PAGE_SIZE = 200;
 
 /** The skills that callers of a group may use, granted to it or handed down to it. */
-export function GroupSkills({ id }: { readonly id: string }): ReactNode {
+export function GroupSkills(group: GroupOfPanels): ReactNode {
+  const { id } = group;
   const [chosen, setChosen] = useState<string | null>(null);
   const [text, setText] = useState("");
   const isAllowed = useAllowed();
@@ -40,12 +42,12 @@ export function GroupSkills({ id }: { readonly id: string }): ReactNode {
   const bind = useMutation({
     mutationFn: (skill: string) =>
       adminApi.call("POST /v1/admin/resource-groups/{id}/agent-skills", { path: { id }, body: { skill_ids: [skill] } }),
-    onSuccess: () => settled("Granted. It holds for the next call."),
+    onSuccess: () => settled("Granted. Takes effect with the next call."),
   });
   const unbind = useMutation({
     mutationFn: (skill: string) =>
       adminApi.call("DELETE /v1/admin/resource-groups/{id}/agent-skills", { path: { id }, query: { skill_ids: skill } }),
-    onSuccess: () => settled("Taken. It holds for the next call."),
+    onSuccess: () => settled("Removed. Takes effect with the next call."),
   });
   const own = new Set(granted.filter(({ inherited }) => !inherited).map((skill) => skill.id));
   const left = choices.items
@@ -53,9 +55,9 @@ export function GroupSkills({ id }: { readonly id: string }): ReactNode {
     .filter(({ value }) => !own.has(value));
   const failed = found.error ?? bind.error ?? unbind.error;
   return (
-    <Panel title="Skills it may use">
+    <Panel title="Skills">
       {found.isPending && <Skeleton label="Loading" lines={2} />}
-      {failed !== null && <ErrorState error={failed} title="That did not go through" requestLabel="Request" />}
+      {failed !== null && <ErrorState error={failed} title="The change failed" requestLabel="Request" />}
       {found.isSuccess && granted.length === 0 && <p className="text-muted">None.</p>}
       <ul className="grid gap-2">
         {granted.map(({ id: skill, name, inherited, bound_group_name: from, enabled, published_version: version }) => (
@@ -69,9 +71,15 @@ export function GroupSkills({ id }: { readonly id: string }): ReactNode {
               <Badge>from {from}</Badge>
             ) : !isAllowed("DELETE /v1/admin/resource-groups/{id}/agent-skills") ? null : (
               <Button disabled={unbind.isPending} onClick={() => unbind.mutate(skill)}>
-                Take {name}
+                Remove {name}
               </Button>
             )}
+            <NarrowerRules
+              group={group}
+              name={name}
+              about={rulesOfSkill({ id: skill, name })}
+              mayChange={isAllowed("PATCH /v1/admin/resource-groups/{id}/agent-skills/{skill_id}/limits")}
+            />
           </li>
         ))}
       </ul>
@@ -95,7 +103,7 @@ export function GroupSkills({ id }: { readonly id: string }): ReactNode {
             openLabel="Show each skill"
           />
           <Button type="submit" disabled={bind.isPending || chosen === null}>
-            Grant it
+            Grant
           </Button>
         </form>
       )}

@@ -7,6 +7,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { DownloadButton } from "../download-button.tsx";
 import { Allowed, useAllowed } from "../records/allowed.tsx";
 import { SkillGroups } from "./skill-groups.tsx";
 import { SkillImport } from "./skill-import.tsx";
@@ -49,6 +50,13 @@ export function SkillPanels({ id }: { readonly id: string }): ReactNode {
               <Button aria-expanded={shown === version} onClick={() => setShown(shown === version ? null : version)}>
                 Files of version {version}
               </Button>
+              <DownloadButton
+                path={`/v1/admin/agent-skills/${encodeURIComponent(id)}/versions/${version}/export`}
+                fileName={`skill-version-${version}.zip`}
+                label={`Download version ${version}`}
+              >
+                Download
+              </DownloadButton>
               {!published && mayPublish && (
                 <Button disabled={publish.isPending} onClick={() => publish.mutate(version)}>
                   Publish version {version}
@@ -78,7 +86,7 @@ export function SkillPanels({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-/** Files of a version, each with what became of it since the version before. */
+/** Files of a version, each with what became of it since the previous version. */
 function VersionFiles({ id, version }: { readonly id: string; readonly version: number }): ReactNode {
   const own = useQuery(versionQuery(id, version));
   const before = useQuery({ ...versionQuery(id, version - 1), enabled: version > 1 });

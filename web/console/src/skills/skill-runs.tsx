@@ -18,7 +18,7 @@ interface RunFacts {
 const MOST = 50;
 const factsOf = (metadata: unknown): RunFacts => (metadata as { skill?: RunFacts } | null)?.skill ?? {};
 
-/** The newest runs of a skill's scripts, each with how it ended. */
+/** Latest runs of a skill's scripts, each with how it ended. */
 export function SkillRuns({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({
     queryKey: ["skill", id, "runs"],

@@ -48,7 +48,7 @@ export function SkillTrial({ id, version }: { readonly id: string; readonly vers
         <FormError error={tried.error} />
         <div>
           <Button type="submit" busy={tried.isPending}>
-            Run it
+            Run script
           </Button>
         </div>
       </form>

@@ -29,7 +29,7 @@ export function BaselinePanel({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({ queryKey: ["ai-system", id, "baselines"], queryFn: () => read(id) });
   return (
     <Panel
-      title="What is normal"
+      title="Baseline"
       actions={
         found.isSuccess ? (
           <Badge tone={found.data.state === "active" ? "good" : "neutral"}>
@@ -79,7 +79,7 @@ function Curve({ figure: { metric, normal, points } }: { readonly figure: Figure
     const seen = { label: "seen", values: points.map(({ value }) => value) };
     return normal === null ? [seen] : [seen, { label: "normal", values: points.map(() => normal) }];
   }, [points, normal]);
-  return <Chart caption={label} times={times} series={series} format={format} timeLabel="Time" tableLabel="As a table" />;
+  return <Chart caption={label} times={times} series={series} format={format} timeLabel="Time" tableLabel="Show as table" />;
 }
 
 function Controls({ id }: { readonly id: string }): ReactNode {
@@ -91,7 +91,7 @@ function Controls({ id }: { readonly id: string }): ReactNode {
   const { status, controls } = found.data;
   return (
     <div className="grid gap-2">
-      <h3 className="font-medium">Signs of life</h3>
+      <h3 className="font-medium">Control liveness</h3>
       <Facts
         items={[
           ["the system", status] as const,

@@ -9,6 +9,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { DownloadButton } from "../download-button.tsx";
 import { Allowed, useAllowed } from "../records/allowed.tsx";
 import { ContractSides } from "./contract-sides.tsx";
 
@@ -38,7 +39,7 @@ export function ContractPanel({ id }: { readonly id: string }): ReactNode {
     mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/contracts", { path: { id }, body: {} }),
     async onSuccess({ version }) {
       await queries.invalidateQueries({ queryKey: ["ai-system", id] });
-      tell(`Version ${version} says what it may do today. Somebody else approves it.`);
+      tell(`Version ${version} created from the current configuration. Someone else must approve it.`);
     },
   });
   return (
@@ -47,7 +48,7 @@ export function ContractPanel({ id }: { readonly id: string }): ReactNode {
       actions={
         <Allowed operation="POST /v1/admin/ai-systems/{id}/contracts">
           <Button busy={mint.isPending} onClick={() => mint.mutate()}>
-            Mint from the configuration
+            Create from configuration
           </Button>
         </Allowed>
       }
@@ -56,7 +57,7 @@ export function ContractPanel({ id }: { readonly id: string }): ReactNode {
       {found.isError && <ErrorState error={found.error} title="The contract could not be read" requestLabel="Request" />}
       <FormError error={mint.error} />
       {found.isSuccess && contracts.length === 0 && (
-        <p className="text-muted">None yet. Minting one writes down everything it may do as it is configured now.</p>
+        <p className="text-muted">No contract yet. Creating one records everything the system may do as configured now.</p>
       )}
       {found.isSuccess && (
         <ul className="grid gap-4">
@@ -80,13 +81,20 @@ function Version({ systemId, contract }: { readonly systemId: string; readonly c
         <Badge tone={STATE_TONES[contract.state] ?? "neutral"}>{contract.state}</Badge>
         {conformance !== null && (
           <Badge tone={conformance.conforms ? "good" : "bad"}>
-            {conformance.conforms ? "the configuration conforms" : `the configuration left it: ${conformance.overall}`}
+            {conformance.conforms ? "the configuration conforms" : `the configuration deviates: ${conformance.overall}`}
           </Badge>
         )}
         <span className="text-sm text-muted">
           by {contract.minted_by ?? "the gateway"}, {formatRelative(contract.created_at)}
         </span>
-        <Button onClick={() => setOpen(!isOpen)}>{isOpen ? "Hide" : "What it changed"}</Button>
+        <Button onClick={() => setOpen(!isOpen)}>{isOpen ? "Hide" : "Show changes"}</Button>
+        <DownloadButton
+          path={`/v1/admin/ai-systems/${encodeURIComponent(systemId)}/contracts/${contract.version}/export`}
+          fileName={`contract-${contract.version}.json`}
+          label={`Download version ${contract.version}`}
+        >
+          Download
+        </DownloadButton>
       </div>
       {isOpen && <Difference systemId={systemId} contract={contract} />}
       <Decision systemId={systemId} contract={contract} />
@@ -112,15 +120,15 @@ function Difference({ systemId, contract }: { readonly systemId: string; readonl
           label={`Compare version ${version} with`}
           value={against}
           choices={[
-            { value: "before", label: "the version before" },
-            { value: "live", label: "the configuration as it is" },
+            { value: "before", label: "the previous version" },
+            { value: "live", label: "the current configuration" },
           ]}
           onChange={({ target }) => setAgainst(target.value)}
         />
       </div>
       {diff.isPending && <Skeleton label="Loading" lines={2} />}
       {diff.isError && <ErrorState error={diff.error} title="They could not be compared" requestLabel="Request" />}
-      {diff.isSuccess && diff.data.changes.length === 0 && <p className="text-muted">Nothing differs.</p>}
+      {diff.isSuccess && diff.data.changes.length === 0 && <p className="text-muted">No differences.</p>}
       {diff.isSuccess && diff.data.changes.length > 0 && (
         <ContractSides
           changes={diff.data.changes}
@@ -128,10 +136,10 @@ function Difference({ systemId, contract }: { readonly systemId: string; readonl
             against === "live"
               ? `In version ${version}`
               : diff.data.from === "nothing"
-                ? "Before there was one"
+                ? "Before the first version"
                 : `In version ${diff.data.from}`
           }
-          after={against === "live" ? "As it is configured" : `In version ${version}`}
+          after={against === "live" ? "Current configuration" : `In version ${version}`}
         />
       )}
     </div>
@@ -151,7 +159,7 @@ const LABELS: Record<Move, string> = {
   approve: "Approve",
   reject: "Reject",
   withdraw: "Withdraw",
-  promote: "Put in force",
+  promote: "Activate",
   revoke: "Revoke",
 };
 
@@ -192,11 +200,7 @@ function Decision({ systemId, contract }: { readonly systemId: string; readonly 
         />
       )}
       {moves.includes("promote") && (
-        <CheckboxField
-          label="Although its replay gate is not passed"
-          checked={isOverriding}
-          onChange={({ target }) => setOverriding(target.checked)}
-        />
+        <CheckboxField label="Override the replay gate" checked={isOverriding} onChange={({ target }) => setOverriding(target.checked)} />
       )}
       <FormError error={decide.error} />
       <div className="flex flex-wrap gap-2">

@@ -63,7 +63,11 @@ function Side({ label, value }: { readonly label: string; readonly value: unknow
       {value == null ? (
         <span className="text-muted">not there</span>
       ) : (
-        <pre className="overflow-auto rounded bg-panel p-2 whitespace-pre-wrap break-all" tabIndex={0}>
+        <pre
+          className="max-h-80 overflow-auto rounded bg-surface p-2 text-xs whitespace-pre-wrap break-all"
+          tabIndex={0}
+          aria-label={label}
+        >
           {typeof value === "object" ? JSON.stringify(value, null, 1) : String(value)}
         </pre>
       )}

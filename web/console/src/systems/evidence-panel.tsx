@@ -36,7 +36,7 @@ export function EvidencePanel({ id }: { readonly id: string }): ReactNode {
         {found.isPending && <Skeleton label="Loading" lines={2} />}
         <FormError error={found.error} />
         {found.isSuccess && attached.length === 0 && (
-          <p className="text-muted">None is attached. Assessments and reports about it belong here; certificates name them.</p>
+          <p className="text-muted">None yet. Attach assessments and reports about this system; certificates cite them.</p>
         )}
         <ul className="grid gap-3">
           {attached.map((one) => (
@@ -88,8 +88,8 @@ function Attached({ systemId, evidence }: { readonly systemId: string; readonly 
         open={asking}
         onClose={() => setAsking(false)}
         title="Detach this evidence?"
-        description="Reports that were captured before keep it. What is captured from now on does not name it."
-        closeLabel="Keep it"
+        description="Reports captured earlier keep it. Later reports will not cite it."
+        closeLabel="Cancel"
         confirmLabel="Detach"
         busy={detach.isPending}
         onConfirm={() => detach.mutate()}

@@ -11,6 +11,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { Allowed } from "../records/allowed.tsx";
+import { ReferenceLink } from "../records/reference-link.tsx";
 import { RestorePanel } from "./restore-panel.tsx";
 
 const REFRESH_MS = 5_000;
@@ -25,11 +26,11 @@ const TONES = { info: "neutral", low: "neutral", medium: "warn", high: "bad", cr
 
 const RESOLUTIONS = [
   { value: "fixed", label: "fixed" },
-  { value: "accepted", label: "accepted, in a new contract" },
-  { value: "baselined", label: "normal from now on" },
-  { value: "expected_change", label: "an expected change, for its time" },
-  { value: "risk_accepted", label: "a risk somebody takes" },
-  { value: "false_positive", label: "no finding" },
+  { value: "accepted", label: "accepted in a new contract" },
+  { value: "baselined", label: "new baseline" },
+  { value: "expected_change", label: "expected change" },
+  { value: "risk_accepted", label: "risk accepted" },
+  { value: "false_positive", label: "false positive" },
 ] as const;
 type Resolution = (typeof RESOLUTIONS)[number]["value"];
 
@@ -49,12 +50,12 @@ export function FindingPanel({ id }: { readonly id: string }): ReactNode {
         {found.isPending && <Skeleton label="Loading" lines={2} />}
         {found.isError && <ErrorState error={found.error} title="The findings could not be read" requestLabel="Request" />}
         {found.isSuccess && findings.length === 0 && (
-          <p className="text-muted">None is open: it does what its contract says and what is normal for it.</p>
+          <p className="text-muted">No open findings: the system keeps to its contract and baseline.</p>
         )}
         {found.isSuccess && (
           <ul className="grid gap-5">
             {findings.map((finding) => (
-              <One key={finding.id} systemId={id} finding={finding} />
+              <OneFinding key={finding.id} finding={finding} />
             ))}
           </ul>
         )}
@@ -65,15 +66,51 @@ export function FindingPanel({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-function One({ systemId, finding }: { readonly systemId: string; readonly finding: Finding }): ReactNode {
+/** What was found, and what an administrator says of it. `namesSystem` where it is not known yet of which AI System it is. */
+export function OneFinding({ finding, namesSystem = false }: { readonly finding: Finding; readonly namesSystem?: boolean }): ReactNode {
+  return (
+    <li className="grid gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <Badge tone={TONES[finding.severity]}>{finding.severity}</Badge>
+        <span className="font-medium break-all">{finding.title}</span>
+        {finding.acknowledged_at !== null && <Badge>acknowledged by {finding.acknowledged_by}</Badge>}
+        {namesSystem && <ReferenceLink slug="ai-systems" id={finding.ai_system_id} />}
+      </div>
+      <p className="text-sm break-all text-muted">
+        {finding.subject}, first seen {formatRelative(finding.first_seen)}, last {formatRelative(finding.last_seen)}.
+        {finding.first_row !== null && (
+          <>
+            {" "}
+            <Link to="/audit" search={{ q: finding.first_row, row: finding.first_row } as never} className="text-accent underline">
+              Show audit row
+            </Link>
+          </>
+        )}
+      </p>
+      {finding.resolution !== null && (
+        <p className="text-sm wrap-anywhere">
+          Closed {finding.closed_at === null ? "" : formatRelative(finding.closed_at)} by {finding.closed_by ?? "the gateway"}:{" "}
+          {finding.resolution.kind.replaceAll("_", " ")}
+          {finding.resolution.note === null ? "" : `. ${finding.resolution.note}`}
+        </p>
+      )}
+      {finding.status === "open" && <Decision finding={finding} />}
+    </li>
+  );
+}
+
+function Decision({ finding }: { readonly finding: Finding }): ReactNode {
   const queries = useQueryClient();
   const [kind, setKind] = useState<Resolution>("fixed");
   const [note, setNote] = useState("");
   const path = { id: finding.id };
-  const renew = () => queries.invalidateQueries({ queryKey: ["ai-system", systemId] });
+  const renew = () => queries.invalidateQueries({ queryKey: ["ai-system"] });
   const acknowledge = useMutation({
     mutationFn: () => adminApi.call("POST /v1/admin/drift/{id}/ack", { path, body: {} }),
-    onSuccess: renew,
+    async onSuccess() {
+      await renew();
+      tell("Acknowledged.");
+    },
   });
   const resolve = useMutation({
     mutationFn: () =>
@@ -84,45 +121,27 @@ function One({ systemId, finding }: { readonly systemId: string; readonly findin
     },
   });
   return (
-    <li className="grid gap-2">
-      <div className="flex flex-wrap items-center gap-2">
-        <Badge tone={TONES[finding.severity]}>{finding.severity}</Badge>
-        <span className="font-medium break-all">{finding.title}</span>
-        {finding.acknowledged_at !== null && <Badge>known to {finding.acknowledged_by}</Badge>}
+    <Allowed operation="POST /v1/admin/drift/{id}/resolve">
+      <div className="grid max-w-xl gap-3 sm:grid-cols-2">
+        <SelectField
+          label="Resolution"
+          value={kind}
+          choices={RESOLUTIONS.map((choice) => ({ ...choice }))}
+          onChange={({ target }) => setKind(target.value as Resolution)}
+        />
+        <TextField label="Note" value={note} maxLength={4000} onChange={({ target }) => setNote(target.value)} />
       </div>
-      <p className="text-sm break-all text-muted">
-        {finding.subject}, first seen {formatRelative(finding.first_seen)}, last {formatRelative(finding.last_seen)}.
-        {finding.first_row !== null && (
-          <>
-            {" "}
-            <Link to="/audit" search={{ q: finding.first_row, row: finding.first_row } as never} className="text-accent underline">
-              The row that showed it
-            </Link>
-          </>
-        )}
-      </p>
-      <Allowed operation="POST /v1/admin/drift/{id}/resolve">
-        <div className="grid max-w-xl gap-3 sm:grid-cols-2">
-          <SelectField
-            label="It is"
-            value={kind}
-            choices={RESOLUTIONS.map((choice) => ({ ...choice }))}
-            onChange={({ target }) => setKind(target.value as Resolution)}
-          />
-          <TextField label="Note" value={note} maxLength={4000} onChange={({ target }) => setNote(target.value)} />
-        </div>
-        <FormError error={resolve.error ?? acknowledge.error} />
-        <div className="flex flex-wrap gap-2">
-          <Button look="primary" busy={resolve.isPending} onClick={() => resolve.mutate()}>
-            Close it
+      <FormError error={resolve.error ?? acknowledge.error} />
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" busy={resolve.isPending} onClick={() => resolve.mutate()}>
+          Close finding
+        </Button>
+        {finding.acknowledged_at === null && (
+          <Button busy={acknowledge.isPending} onClick={() => acknowledge.mutate()}>
+            Acknowledge
           </Button>
-          {finding.acknowledged_at === null && (
-            <Button busy={acknowledge.isPending} onClick={() => acknowledge.mutate()}>
-              I know of it
-            </Button>
-          )}
-        </div>
-      </Allowed>
-    </li>
+        )}
+      </div>
+    </Allowed>
   );
 }

@@ -39,14 +39,14 @@ export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
     },
   });
   return (
-    <Panel title="Its life" actions={found.isSuccess ? <Badge tone="accent">{stateWords(found.data.state)}</Badge> : undefined}>
+    <Panel title="Lifecycle" actions={found.isSuccess ? <Badge tone="accent">{stateWords(found.data.state)}</Badge> : undefined}>
       {found.isPending && <Skeleton label="Loading" lines={3} />}
-      {found.isError && <ErrorState error={found.error} title="Its life could not be read" requestLabel="Request" />}
+      {found.isError && <ErrorState error={found.error} title="The lifecycle could not be read" requestLabel="Request" />}
       {found.isSuccess && (
         <div className="grid gap-4">
           <p className="text-sm text-muted">
             {found.data.transitions.length === 0
-              ? "It is retired: it can be read, and not changed any more."
+              ? "This system is retired. It can be viewed but not changed."
               : `Since ${formatRelative(found.data.since)}. Every step is sealed in the admin log with its reason.`}
           </p>
           {mayMove && found.data.transitions.length > 0 && (
@@ -78,10 +78,10 @@ export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
           <ConfirmDialog
             open={isRetiring}
             onClose={() => setRetiring(false)}
-            title="Retire it?"
-            description="Its calls are refused from then on. Nothing leads back: it can be read, and not changed any more."
+            title="Retire this system?"
+            description="Its calls are refused from now on. This cannot be undone: a retired system can be viewed but not changed."
             closeLabel="Cancel"
-            confirmLabel="Retire it"
+            confirmLabel="Retire"
             busy={go.isPending}
             onConfirm={() => go.mutate("retired")}
             typed={{ text: RETIRE, label: `Type ${RETIRE} to go on` }}

@@ -2,9 +2,11 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
+import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -17,6 +19,8 @@ type State = Awaited<ReturnType<typeof read>>;
 
 const GATE_TONES: Readonly<Record<string, "good" | "bad" | "warn" | "neutral">> = { passed: "good", failed: "bad", no_suite: "neutral" };
 const CASE_TONES = { pass: "good", fail: "bad", flaky: "warn", error: "warn", skipped: "neutral" } as const;
+const RUN_TONES = { queued: "neutral", running: "accent", passed: "good", failed: "bad", errored: "warn", cancelled: "neutral" } as const;
+const CANCEL = "POST /v1/admin/ai-systems/{id}/replay/runs/{run_id}/cancel";
 const isUnderWay = (state: string | undefined) => state === "queued" || state === "running";
 
 /** What was asked before, asked again under the rules in force: the suite, its newest run, and what the gate says. */
@@ -32,7 +36,7 @@ export function ReplayPanel({ id }: { readonly id: string }): ReactNode {
     mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/replay/suite", { path: { id }, body: {} }),
     async onSuccess({ suite }) {
       await renew();
-      tell(`Suite ${suite?.version ?? ""} is frozen.`);
+      tell(`Suite ${suite?.version ?? ""} was created.`);
     },
   });
   const run = useMutation({
@@ -48,12 +52,12 @@ export function ReplayPanel({ id }: { readonly id: string }): ReactNode {
           {state !== undefined && <Badge tone={GATE_TONES[state.gate.verdict] ?? "warn"}>{state.gate.verdict.replaceAll("_", " ")}</Badge>}
           <Allowed operation="POST /v1/admin/ai-systems/{id}/replay/suite">
             <Button busy={freeze.isPending} onClick={() => freeze.mutate()}>
-              Freeze a suite
+              Create suite
             </Button>
           </Allowed>
           <Allowed operation="POST /v1/admin/ai-systems/{id}/replay/run">
             <Button busy={run.isPending} disabled={state?.suite == null || isUnderWay(state.last_run?.state)} onClick={() => run.mutate()}>
-              Run it
+              Run suite
             </Button>
           </Allowed>
         </div>
@@ -74,7 +78,7 @@ function Told({
   readonly id: string;
   readonly state: State;
 }): ReactNode {
-  if (suite === null) return <p className="text-muted">No suite is frozen. It is made of recent calls, some of each kind.</p>;
+  if (suite === null) return <p className="text-muted">No suite yet. A suite is a sample of recent calls.</p>;
   const { pass_rate: rate, coverage } = gate;
   return (
     <div className="grid gap-3">
@@ -85,11 +89,66 @@ function Told({
           ["Suite", `${suite.version}, ${formatNumber(suite.cases.length)} cases, each ${formatNumber(suite.repeats)} times`],
           ["Passed", rate === null ? "not known" : `${percent(rate)}, ${percent(suite.threshold)} have to`],
           ["Still kept", coverage === null ? "not known" : percent(coverage)],
-          ["Newest run", run === null ? "none" : `${run.state}, asked for ${formatRelative(run.created_at)}`],
+          ["Latest run", run === null ? "none" : `${run.state}, asked for ${formatRelative(run.created_at)}`],
         ]}
       />
+      {run !== null && isUnderWay(run.state) && <CancelRun id={id} runId={run.id} />}
       {run !== null && !isUnderWay(run.state) && <Results id={id} runId={run.id} />}
+      <EarlierRuns id={id} newest={run?.id} />
     </div>
+  );
+}
+
+function CancelRun({ id, runId }: { readonly id: string; readonly runId: string }): ReactNode {
+  const queries = useQueryClient();
+  const cancel = useMutation({
+    mutationFn: () => adminApi.call(CANCEL, { path: { id, run_id: runId }, body: {} }),
+    async onSuccess() {
+      await queries.invalidateQueries({ queryKey: ["ai-system", id] });
+      tell("The run was cancelled.");
+    },
+  });
+  return (
+    <Allowed operation={CANCEL}>
+      <div className="grid gap-2">
+        <div>
+          <Button busy={cancel.isPending} onClick={() => cancel.mutate()}>
+            Cancel this run
+          </Button>
+        </div>
+        <FormError error={cancel.error} />
+      </div>
+    </Allowed>
+  );
+}
+
+/** The runs before the newest one, folded away. */
+function EarlierRuns({ id, newest }: { readonly id: string; readonly newest: string | undefined }): ReactNode {
+  const found = useInfiniteQuery({
+    queryKey: ["ai-system", id, "replay", "runs", newest],
+    queryFn: ({ pageParam: page }) =>
+      adminApi.call("GET /v1/admin/ai-systems/{id}/replay/runs", { path: { id }, query: { page, page_size: 20 } }),
+    initialPageParam: 1,
+    getNextPageParam: nextPage,
+  });
+  const earlier = found.data?.pages.flatMap((page) => page.runs).filter((run) => run.id !== newest) ?? [];
+  if (earlier.length === 0) return null;
+  return (
+    <details>
+      <summary className="min-h-6 cursor-pointer text-sm font-medium">Earlier runs</summary>
+      <ul className="mt-3 grid gap-2">
+        {earlier.map((run) => (
+          <li key={run.id} className="flex flex-wrap items-center gap-2 text-sm">
+            <Badge tone={RUN_TONES[run.state]}>{run.state}</Badge>
+            <span className="text-muted">
+              suite {run.suite_version}, {formatRelative(run.created_at)} by {run.requested_by ?? "the gateway"}
+              {run.totals === null ? "" : `, ${formatNumber(run.totals.passed)} of ${formatNumber(run.totals.cases)} cases passed`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <MoreButton list={found} label="Show earlier runs" />
+    </details>
   );
 }
 

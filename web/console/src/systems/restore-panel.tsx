@@ -42,7 +42,7 @@ export function RestorePanel({ id }: { readonly id: string }): ReactNode {
     async onSuccess() {
       setReason("");
       await queries.invalidateQueries({ queryKey: ["ai-system", id] });
-      tell("Restored. What its envelope and its life say still holds.");
+      tell("Restored. The operating envelope and lifecycle state still apply.");
     },
   });
   if (responses.length === 0) return null;
@@ -63,11 +63,11 @@ export function RestorePanel({ id }: { readonly id: string }): ReactNode {
         <MoreButton list={found} label="Show earlier responses" />
         {mayRestore && isNarrowed && (
           <div className="grid max-w-xl gap-3">
-            <TextField label="Why it may go on" value={reason} maxLength={4000} onChange={({ target }) => setReason(target.value)} />
+            <TextField label="Reason for restoring" value={reason} maxLength={4000} onChange={({ target }) => setReason(target.value)} />
             <FormError error={undo.error} />
             <div>
               <Button look="primary" busy={undo.isPending} disabled={reason.trim() === ""} onClick={() => undo.mutate()}>
-                Restore it
+                Restore
               </Button>
             </div>
           </div>

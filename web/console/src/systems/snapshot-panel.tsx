@@ -10,6 +10,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import { Allowed } from "../records/allowed.tsx";
+import { RevokeCertificate } from "./revoke-certificate.tsx";
 
 /** Reports that were kept as they were, each as a certificate that others verify without the gateway. */
 export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
@@ -41,7 +42,7 @@ export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
       actions={
         <Allowed operation="POST /v1/admin/ai-systems/{id}/assurance">
           <Button busy={capture.isPending} onClick={() => capture.mutate()}>
-            Capture the report
+            Capture report
           </Button>
         </Allowed>
       }
@@ -49,9 +50,7 @@ export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
       <div className="grid gap-3">
         <FormError error={capture.error ?? take.error ?? found.error} />
         {found.isSuccess && snapshots.length === 0 && (
-          <p className="text-muted">
-            A captured report stays as it is. Its certificate verifies with the gateway&apos;s public key and nothing else.
-          </p>
+          <p className="text-muted">Capture a report to issue a certificate. Anyone can verify it with the gateway&apos;s public key.</p>
         )}
         {snapshots.length > 0 && (
           <ul className="grid gap-2">
@@ -63,9 +62,17 @@ export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
                   {formatRelative(one.created_at)} by {one.captured_by ?? "the gateway"}, good until {one.valid_until.slice(0, 10)}
                 </span>
                 {one.revoked_at === null && (
-                  <Button busy={take.isPending && take.variables === one.id} onClick={() => take.mutate(one.id)}>
-                    Download
-                  </Button>
+                  <>
+                    <Button busy={take.isPending && take.variables === one.id} onClick={() => take.mutate(one.id)}>
+                      Download
+                    </Button>
+                    <RevokeCertificate systemId={id} certificate={one} />
+                  </>
+                )}
+                {one.revoke_reason !== null && (
+                  <span className="text-sm text-muted wrap-anywhere">
+                    Revoked by {one.revoked_by ?? "the gateway"}: {one.revoke_reason}
+                  </span>
                 )}
               </li>
             ))}

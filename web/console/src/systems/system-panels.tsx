@@ -8,9 +8,11 @@ import { BaselinePanel } from "./baseline-panel.tsx";
 import { ContractPanel } from "./contract-panel.tsx";
 import { EvidencePanel } from "./evidence-panel.tsx";
 import { FindingPanel } from "./finding-panel.tsx";
+import { LedgerStatementsPanel } from "./ledger-statements.tsx";
 import { LifecyclePanel } from "./lifecycle-panel.tsx";
 import { ReplayPanel } from "./replay-panel.tsx";
 import { SnapshotPanel } from "./snapshot-panel.tsx";
+import { SystemPolicies } from "./system-policies.tsx";
 
 /** One AI System: how it is, where it is in its life, what was agreed, what was found, and what was certified. */
 export function SystemPanels({ id }: { readonly id: string }): ReactNode {
@@ -23,7 +25,9 @@ export function SystemPanels({ id }: { readonly id: string }): ReactNode {
       <ContractPanel id={id} />
       <ReplayPanel id={id} />
       <FindingPanel id={id} />
+      <SystemPolicies id={id} />
       <BaselinePanel id={id} />
+      <LedgerStatementsPanel id={id} />
       <SnapshotPanel id={id} />
     </>
   );
@@ -41,7 +45,7 @@ function GapsPanel({ id }: { readonly id: string }): ReactNode {
   const gaps = board.data?.ai_systems.find((system) => system.id === id)?.gaps ?? [];
   if (gaps.length === 0) return null;
   return (
-    <Panel title="What is missing" actions={<Badge tone="warn">{formatNumber(gaps.length)}</Badge>}>
+    <Panel title="Governance gaps" actions={<Badge tone="warn">{formatNumber(gaps.length)}</Badge>}>
       <ul className="grid gap-2">
         {gaps.map((gap) => (
           <li key={gap.id}>
@@ -68,8 +72,8 @@ function HealthPanel({ id }: { readonly id: string }): ReactNode {
         <div className="grid gap-3">
           <p className="text-muted">
             {health.data.score === null
-              ? "Too little is known for a score: it needs 200 calls in 30 days and a baseline."
-              : `${health.data.score} of 100: the score of the worst component.`}
+              ? "Not enough data for a score: it needs 200 calls in 30 days and a baseline."
+              : `${health.data.score} out of 100: the score of the weakest component.`}
           </p>
           <Facts
             items={health.data.components.map(

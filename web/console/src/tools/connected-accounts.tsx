@@ -65,7 +65,7 @@ function AccountLine({ account, of, mayEnd }: { readonly account: Account; reado
       }),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: KEY });
-      tell("Ended. No call goes out in its name any more.");
+      tell("Disconnected. No call uses this account any more.");
     },
   });
   const renewed = account.has_refresh_token ? "renewed without its owner" : "until its token ends";
@@ -91,9 +91,9 @@ function AccountLine({ account, of, mayEnd }: { readonly account: Account; reado
         open={asking}
         onClose={() => setAsking(false)}
         title={`End the account of ${owner} at ${account.mcp_server_name}?`}
-        description="No call goes out in its name any more, and its issuer is told. It can be connected anew."
-        closeLabel="Keep it"
-        confirmLabel="End it"
+        description="Calls stop using this account, and its issuer is notified. It can be connected again."
+        closeLabel="Cancel"
+        confirmLabel="Disconnect"
         busy={end.isPending}
         onConfirm={() => end.mutate()}
       >

@@ -29,12 +29,12 @@ export function DefinitionDriftPanel({ id, mayAccept }: { readonly id: string; r
       adminApi.call("POST /v1/admin/mcp-servers/{id}/accept-definitions", { path: { id }, body: { snapshot_id: snapshotId } }),
     onSuccess(now) {
       queries.setQueryData(key, now);
-      tell("Accepted. What is found from now on is compared with these.");
+      tell("Accepted. Later discoveries are compared with these definitions.");
     },
     onError: () => queries.invalidateQueries({ queryKey: key }),
   });
   return (
-    <Panel title="What its tools have become">
+    <Panel title="Changes to tool definitions">
       {drift.isPending && <Skeleton label="Loading" lines={2} />}
       {drift.isError && <ErrorState error={drift.error} title="The difference could not be read" requestLabel="Request" />}
       {drift.isSuccess && (
@@ -42,7 +42,7 @@ export function DefinitionDriftPanel({ id, mayAccept }: { readonly id: string; r
           <p className="text-muted">{sentence(drift.data)}</p>
           {drift.data.instructions !== null && (
             <section aria-label="Instructions" className="grid grid-cols-1 gap-1 rounded-lg border border-line p-3">
-              <h3 className="font-medium">What it tells models how to use it</h3>
+              <h3 className="font-medium">Instructions for models</h3>
               <Difference before={drift.data.instructions.before ?? ""} after={drift.data.instructions.after ?? ""} />
             </section>
           )}
@@ -72,13 +72,13 @@ const isOther = ({ tools, instructions }: Drift) => tools.length > 0 || instruct
 
 function sentence(drift: Drift): string {
   const { accepted, current } = drift;
-  if (accepted === null || current === null) return "The server was not seen yet. Look what it has, and it is compared from then on.";
+  if (accepted === null || current === null) return "This server has not been reached yet. Refresh its capabilities to set a baseline.";
   const since =
     accepted.accepted_at === null
       ? `what was found first, on ${formatDate(accepted.taken_at)}`
       : `what was accepted on ${formatDate(accepted.accepted_at)}`;
   if (!isOther(drift)) return `All tools are as ${since}.`;
-  return `Compared: ${since}, with what was found on ${formatDate(current.taken_at)}. A model reads these words: read them as if they were orders to it.`;
+  return `Compared: ${since}, with what was found on ${formatDate(current.taken_at)}. A model reads these texts as instructions: review them as if they were.`;
 }
 
 type Members = Readonly<Record<string, unknown>>;

@@ -66,7 +66,7 @@ function Entered({ client }: { readonly client: OAuthClient }): ReactNode {
     async onSuccess() {
       setAsking(false);
       await queries.invalidateQueries({ queryKey: ["oauth-client", id] });
-      tell("The client is taken away.");
+      tell("Client removed.");
     },
   });
   return (
@@ -93,10 +93,10 @@ function Entered({ client }: { readonly client: OAuthClient }): ReactNode {
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title="Take this client away?"
-        description="Its secret is gone then. Accounts are connected only where the gateway becomes a client by itself."
-        closeLabel="Keep it"
-        confirmLabel="Take it away"
+        title="Remove this client?"
+        description="Its secret is deleted. Accounts can then be connected only where the gateway registers itself as a client."
+        closeLabel="Cancel"
+        confirmLabel="Remove"
         busy={remove.isPending}
         onConfirm={() => remove.mutate()}
       >

@@ -38,10 +38,10 @@ const columns: Column<Run>[] = [
     align: "end",
     cell: ({ difference_usd: difference }) => (difference === null ? "" : formatUsd(difference)),
   },
-  { id: "error", header: "What went wrong", width: "minmax(9rem, 2fr)", cell: ({ error }) => error ?? "" },
+  { id: "error", header: "Error", width: "minmax(9rem, 2fr)", cell: ({ error }) => error ?? "" },
 ];
 
-/** The newest runs of an import. */
+/** Latest runs of an import. */
 export function ImportRuns({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({
     queryKey: ["usage-import", id, "runs"],

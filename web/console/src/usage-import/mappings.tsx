@@ -39,7 +39,7 @@ export function UnmatchedNames({ id }: { readonly id: string }): ReactNode {
               id: "ignore",
               header: "Set aside",
               width: "minmax(8rem, 1fr)",
-              cell: (mapping: Mapping) => <Button onClick={() => mutate(mapping)}>It is not ours</Button>,
+              cell: (mapping: Mapping) => <Button onClick={() => mutate(mapping)}>Set aside</Button>,
             },
           ]
         : []),
@@ -50,7 +50,7 @@ export function UnmatchedNames({ id }: { readonly id: string }): ReactNode {
   if (found.isError) return <ErrorState error={found.error} title="The names could not be read" requestLabel="Request" />;
   if (found.data.mappings.length === 0) return null;
   return (
-    <Panel title="Names that nothing here was found for">
+    <Panel title="Unmatched names">
       <FormError error={error} />
       <DataTable
         label="Unmatched names"

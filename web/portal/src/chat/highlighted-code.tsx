@@ -42,9 +42,12 @@ function drawn(node: Token | string, key: number): ReactNode {
   );
 }
 
+/** Longer code is shown without colours: each of its words would be an element. */
+const LONGEST = 30_000;
+
 /** Its tokens as elements: the library's own HTML is text that nothing here may turn into a page. */
 export function HighlightedCode({ text, language }: { readonly text: string; readonly language: string }): ReactNode {
-  const name = hljs.getLanguage(language) === undefined ? null : language;
+  const name = text.length > LONGEST || hljs.getLanguage(language) === undefined ? null : language;
   if (name === null) return <code className="font-mono text-sm">{text}</code>;
   const { _emitter: emitter } = hljs.highlight(text, { language: name, ignoreIllegals: true }) as unknown as {
     readonly _emitter: { readonly rootNode: Token };

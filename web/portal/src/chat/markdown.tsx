@@ -10,7 +10,9 @@ import {
   type ReactNode,
   Suspense,
   useContext,
+  useEffect,
   useMemo,
+  useState,
 } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
@@ -18,7 +20,7 @@ import remarkGfm from "remark-gfm";
 import remarkMath from "remark-math";
 import { usePortalTexts } from "../translations.ts";
 import { citedBy, remarkCitations } from "./citations.ts";
-import { markdownBlocks } from "./markdown-blocks.ts";
+import { markdownPieces, type Piece } from "./markdown-pieces.ts";
 import { withMathDelimiters } from "./math-delimiters.ts";
 
 const HighlightedCode = lazy(() => import("./highlighted-code.tsx").then((module) => ({ default: module.HighlightedCode })));
@@ -154,24 +156,41 @@ const PLUGINS: ComponentProps<typeof ReactMarkdown>["remarkPlugins"] = [remarkGf
 const WHOLE = componentsFor(false);
 const COMING = componentsFor(true);
 
+/** Milliseconds that one answer may hold up the page at a time, and in all: the rest of it stays as it was written. */
+const AT_ONCE_MS = 100;
+const IN_ALL_MS = 1_500;
+const PAUSE_MS = 30;
+/** Blocks that are added at a time: what is known already takes no time to read again, but takes time to lay out. */
+const MOST_MORE = 300;
+
 interface BlockProps {
   readonly text: string;
-  readonly streaming: boolean;
-  /** The highest number that stands for a source. */
-  readonly sources: number;
+  readonly drawn: ReactNode;
 }
 
-const Block = memo(function Block({ text, streaming, sources }: BlockProps): ReactNode {
-  const plugins = useMemo(() => (sources === 0 ? PLUGINS : [...(PLUGINS ?? []), [remarkCitations, { most: sources }] as const]), [sources]);
+const Block = memo(function Block({ text, drawn }: BlockProps): ReactNode {
   return (
-    // Whoever nests it deep enough leaves the parser no room.
-    <Guarded of={text} instead={<p className="my-2 break-words whitespace-pre-wrap">{text}</p>}>
-      <ReactMarkdown remarkPlugins={plugins as typeof PLUGINS} rehypePlugins={[rehypeSanitize]} components={streaming ? COMING : WHOLE}>
-        {withMathDelimiters(text)}
-      </ReactMarkdown>
+    <Guarded of={text} instead={<AsWritten text={text} />}>
+      {drawn}
     </Guarded>
   );
 });
+
+const AsWritten = ({ text }: { readonly text: string }): ReactNode => <p className="my-2 break-words whitespace-pre-wrap">{text}</p>;
+
+/** What a block is drawn as. Whoever nests one deep enough leaves the parser no room. */
+function drawnBlock(text: string, streaming: boolean, sources: number): ReactNode {
+  try {
+    return ReactMarkdown({
+      remarkPlugins: sources === 0 ? PLUGINS : [...(PLUGINS ?? []), [remarkCitations, { most: sources }]],
+      rehypePlugins: [rehypeSanitize],
+      components: streaming ? COMING : WHOLE,
+      children: withMathDelimiters(text),
+    });
+  } catch {
+    return <AsWritten text={text} />;
+  }
+}
 
 interface MarkdownProps {
   readonly text: string;
@@ -180,13 +199,99 @@ interface MarkdownProps {
   readonly onSource?: (source: number) => void;
 }
 
+interface Drawn extends BlockProps {
+  readonly streaming: boolean;
+  readonly sources: number;
+}
+
+/** What has been drawn of one answer, and how long that took. */
+class Drawing {
+  private known = new Map<string, Drawn>();
+  private spentMs = 0;
+  private shown = 0;
+  /** The last block of an answer that is coming is drawn anew with each word. */
+  private growing = { at: -1, ms: 0 };
+
+  /**
+   * Blocks in order as long as there is time, then what is left as it was written. One that was drawn while the answer came stays
+   * until there is time for it. `isOver` where no more of it will be drawn.
+   */
+  next(pieces: readonly Piece[], streaming: boolean, sources: number) {
+    const began = performance.now();
+    const blocks: Drawn[] = [];
+    let isWhole = true;
+    for (const [at, piece] of pieces.entries()) {
+      if (at >= this.shown + MOST_MORE) {
+        isWhole = false;
+        break;
+      }
+      const before = this.known.get(piece.text);
+      if (before?.streaming === streaming && before.sources === sources) {
+        blocks.push(before);
+        continue;
+      }
+      const soFar = performance.now() - began;
+      if (soFar > AT_ONCE_MS || this.spentMs + soFar > IN_ALL_MS) {
+        isWhole = false;
+        if (before === undefined) break;
+        blocks.push(before);
+      } else
+        blocks.push({
+          text: piece.text,
+          drawn: this.one(piece, streaming && at === pieces.length - 1 ? at : -1, streaming, sources),
+          streaming,
+          sources,
+        });
+    }
+    this.shown = blocks.length;
+    this.known = new Map(blocks.map((block) => [block.text, block]));
+    const rest = pieces
+      .slice(blocks.length)
+      .map(({ text }) => text)
+      .join("\n\n");
+    return { blocks, rest, began, isOver: isWhole || this.spentMs > IN_ALL_MS };
+  }
+
+  /** `growsAt`: its place, of the last one of an answer that is coming. */
+  private one({ text, isPlain }: Piece, growsAt: number, streaming: boolean, sources: number): ReactNode {
+    if (isPlain || (growsAt >= 0 && this.growing.at === growsAt && this.growing.ms > AT_ONCE_MS)) return <AsWritten text={text} />;
+    const began = performance.now();
+    const drawn = drawnBlock(text, streaming, sources);
+    if (growsAt >= 0) this.growing = { at: growsAt, ms: performance.now() - began };
+    return drawn;
+  }
+
+  /** What was drawn, and put on the page, took this long. */
+  spent(ms: number): void {
+    this.spentMs += ms;
+  }
+}
+
+/** Markdown of any length, drawn a little at a time so that the page can be used meanwhile. */
 export function Markdown({ text, streaming = false, sources = 0, onSource }: MarkdownProps): ReactNode {
+  const [drawing] = useState(() => new Drawing());
+  const [turn, setTurn] = useState(0);
+  const pieces = useMemo(() => markdownPieces(text), [text]);
+  const { blocks, rest, began, isOver } = useMemo(
+    () => drawing.next(pieces, streaming, sources),
+    [drawing, pieces, streaming, sources, turn],
+  );
+  useEffect(() => {
+    if (isOver) return undefined;
+    // By then the browser has laid out what was drawn, which for a long text takes longer than to draw it.
+    const timer = setTimeout(() => {
+      drawing.spent(performance.now() - began - PAUSE_MS);
+      setTurn((before) => before + 1);
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [drawing, began, isOver]);
   return (
     <OpenSource value={onSource ?? null}>
       <div dir="auto" className="min-w-0">
-        {markdownBlocks(text).map((block, at) => (
-          <Block key={at} text={block} streaming={streaming} sources={sources} />
+        {blocks.map(({ text: of, drawn }, at) => (
+          <Block key={at} text={of} drawn={drawn} />
         ))}
+        {rest !== "" && <AsWritten text={rest} />}
       </div>
     </OpenSource>
   );

@@ -16,7 +16,7 @@ export default {
   unreadable: "Das konnte nicht gelesen werden",
   unreachable: "Das Gateway hat nicht geantwortet. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.",
   notFoundTitle: "Diese Seite gibt es nicht",
-  notFound: "Wählen Sie links, wohin Sie möchten.",
+  notFound: "Wählen Sie eine Seite im Menü.",
   skip: "Zum Inhalt springen",
   menuOpen: "Menü öffnen",
   menuClose: "Menü schließen",

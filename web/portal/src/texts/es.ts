@@ -16,7 +16,7 @@ export default {
   unreadable: "No se ha podido leer",
   unreachable: "La pasarela no ha respondido. Compruebe su conexión y vuelva a intentarlo.",
   notFoundTitle: "Esta página no existe",
-  notFound: "Elija a la izquierda adónde ir.",
+  notFound: "Elija una página del menú.",
   skip: "Ir al contenido",
   menuOpen: "Abrir el menú",
   menuClose: "Cerrar el menú",

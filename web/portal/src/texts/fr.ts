@@ -16,7 +16,7 @@ export default {
   unreadable: "Lecture impossible",
   unreachable: "La passerelle n’a pas répondu. Vérifiez votre connexion, puis réessayez.",
   notFoundTitle: "Cette page n’existe pas",
-  notFound: "Choisissez à gauche où aller.",
+  notFound: "Choisissez une page dans le menu.",
   skip: "Aller au contenu",
   menuOpen: "Ouvrir le menu",
   menuClose: "Fermer le menu",

@@ -16,7 +16,7 @@ export default {
   unreadable: "Non è stato possibile leggere",
   unreachable: "Il gateway non ha risposto. Controlli la connessione e riprovi.",
   notFoundTitle: "Questa pagina non esiste",
-  notFound: "Scelga a sinistra dove andare.",
+  notFound: "Scelga una pagina dal menu.",
   skip: "Vai al contenuto",
   menuOpen: "Apri il menu",
   menuClose: "Chiudi il menu",

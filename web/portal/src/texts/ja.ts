@@ -16,7 +16,7 @@ export default {
   unreadable: "読み込めませんでした",
   unreachable: "ゲートウェイが応答しません。接続を確認して、もう一度お試しください。",
   notFoundTitle: "このページはありません",
-  notFound: "左のメニューから選んでください。",
+  notFound: "メニューからページを選んでください。",
   skip: "本文へ移動",
   menuOpen: "メニューを開く",
   menuClose: "メニューを閉じる",

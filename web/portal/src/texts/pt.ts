@@ -16,7 +16,7 @@ export default {
   unreadable: "Não foi possível ler",
   unreachable: "O gateway não respondeu. Verifique a sua ligação e tente de novo.",
   notFoundTitle: "Esta página não existe",
-  notFound: "Escolha à esquerda para onde ir.",
+  notFound: "Escolha uma página no menu.",
   skip: "Ir para o conteúdo",
   menuOpen: "Abrir o menu",
   menuClose: "Fechar o menu",

@@ -16,7 +16,7 @@ export default {
   unreadable: "无法读取",
   unreachable: "网关没有响应。请检查连接后重试。",
   notFoundTitle: "没有这个页面",
-  notFound: "请在左侧选择要去的地方。",
+  notFound: "请从菜单中选择页面。",
   skip: "跳到正文",
   menuOpen: "打开菜单",
   menuClose: "关闭菜单",

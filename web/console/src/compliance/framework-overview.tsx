@@ -1,0 +1,47 @@
+import { formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { adminApi } from "../admin-client.ts";
+import { type ReportedFramework, TITLES } from "./read-report.ts";
+import { STATUS_TONES } from "./report-sheet.tsx";
+
+/** How many items of each framework have which status in the last 30 days, chosen or not; each leads to its report. */
+export function FrameworkOverview({ onOpen }: { readonly onOpen: (framework: ReportedFramework) => void }): ReactNode {
+  const found = useQuery({
+    queryKey: ["compliance", "dashboard"],
+    queryFn: () => adminApi.call("GET /v1/admin/compliance/dashboard", { query: {} }),
+  });
+  return (
+    <Panel title="All frameworks, last 30 days">
+      {found.isPending && <Skeleton label="Loading" lines={3} />}
+      {found.isError && <ErrorState error={found.error} title="The overview could not be read" requestLabel="Request" />}
+      {found.isSuccess && (
+        <ul className="grid gap-2">
+          {found.data.frameworks.map(({ framework, items, statuses }) => (
+            <li key={framework} className="flex flex-wrap items-center gap-2">
+              <button
+                type="button"
+                className="min-h-6 min-w-40 text-start font-medium text-accent underline"
+                onClick={() => onOpen(framework)}
+              >
+                {TITLES[framework]}
+              </button>
+              <span className="text-sm text-muted">
+                {formatNumber(items)} {items === 1 ? "item" : "items"}
+              </span>
+              {Object.entries(statuses)
+                .filter(([, many]) => many > 0)
+                .map(([status, many]) => (
+                  <Badge key={status} tone={STATUS_TONES[status as keyof typeof STATUS_TONES] ?? "neutral"}>
+                    {formatNumber(many)} {status.replaceAll("_", " ")}
+                  </Badge>
+                ))}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

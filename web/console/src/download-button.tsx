@@ -1,0 +1,34 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import type { ReactNode } from "react";
+import { adminApi } from "./admin-client.ts";
+
+/** Saves what the admin API answers at an address as a file. */
+export function DownloadButton({
+  path,
+  fileName,
+  children,
+  label,
+}: {
+  readonly path: string;
+  readonly fileName: string;
+  readonly children: ReactNode;
+  /** Its name, where what it shows is said by several buttons. */
+  readonly label?: string;
+}): ReactNode {
+  const download = useMutation({
+    async mutationFn() {
+      const answer = await adminApi.send(path);
+      saveFile(await answer.blob(), fileName);
+    },
+    onError: (error) => tell(`Download failed: ${error.message}`),
+  });
+  return (
+    <Button icon={Download} aria-label={label} busy={download.isPending} onClick={() => download.mutate()}>
+      {children}
+    </Button>
+  );
+}
