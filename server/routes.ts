@@ -1,7 +1,7 @@
 import type { GovernedRoute } from "./road/road-parts.ts";
 import type { AgentService } from "./services/agents/agent-service.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
-import type { KeptItems } from "./services/models/kept/kept-items.ts";
+import type { ItemCache } from "./services/models/caches/item-cache.ts";
 import type { StoredResponses } from "./services/models/responses/stored-responses.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
 import type { RunAccess } from "./services/runs/run-access.ts";
@@ -67,7 +67,7 @@ export interface Services extends IngestServices {
   /** What providers store. */
   readonly responses: StoredResponses;
   /** What answers left behind for requests that name it. */
-  readonly items: Pick<KeptItems, "find" | "keep">;
+  readonly items: Pick<ItemCache, "find" | "keep">;
   /** The way out to an upstream of a surface's own, behind the gates. */
   readonly outletTo: <Upstream>(upstream: Upstream) => Outlet<Upstream>;
   readonly tools: ToolService;

@@ -53,9 +53,9 @@ import type { Services } from "../routes.ts";
 import { collectorInlet } from "../services/discovery/collector-inlet.ts";
 import { spanClaims } from "../ledger/queries/span-claims.ts";
 import { traceIngest } from "../services/ingest/trace-ingest.ts";
-import type { KeptParts } from "../services/models/kept/kept-store.ts";
-import { KeptItems } from "../services/models/kept/kept-items.ts";
-import { SignatureCache } from "../services/models/kept/signature-cache.ts";
+import type { CacheParts } from "../services/models/caches/cache-store.ts";
+import { ItemCache } from "../services/models/caches/item-cache.ts";
+import { SignatureCache } from "../services/models/caches/signature-cache.ts";
 import { media } from "../services/models/media/media.ts";
 import { FileRoom } from "../road/file-room.ts";
 import { openModels } from "../services/models/model-service.ts";
@@ -124,7 +124,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const [begin, nest] = [calls.begin.bind(calls), calls.nest.bind(calls)] as const;
   const storedAnswers = new StoredAnswers(db, clock);
   const keeping = keptParts(parts);
-  const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
+  const [signatures, items] = [new SignatureCache(keeping), new ItemCache(keeping)] as const;
   const { room, bodies } = roomForBodies(config, parts);
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, room, log });
   const embed = models.models.embed.bind(models.models);
@@ -331,7 +331,7 @@ function openRecordServices(
   };
 }
 
-function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): KeptParts {
+function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): CacheParts {
   return {
     now: () => clock.now(),
     store: { write: (rows) => writeStoredSignatures(db, rows), read: (tenantId, names) => readStoredSignatures(db, tenantId, names) },

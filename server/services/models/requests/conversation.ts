@@ -17,7 +17,7 @@ import { providerOf } from "../routing/attempt.ts";
 import type { ShownParts } from "../media/shown-files.ts";
 import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
-import { foreignSealsOf, readableBy, sealedBy, sealersOf, type SignatureCache, signedBy } from "../kept/signature-cache.ts";
+import { foreignSealsOf, readableBy, sealedBy, sealersOf, type SignatureCache, signedBy } from "../caches/signature-cache.ts";
 import type { Media } from "../media/media.ts";
 import { droppedSampling, withDefaults } from "./sampling.ts";
 import { regionAsked, servingAsked } from "../../../wire/serving.ts";

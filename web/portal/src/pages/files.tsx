@@ -1,7 +1,6 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
-import { inputClass } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";

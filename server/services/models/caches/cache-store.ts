@@ -2,7 +2,7 @@ import type { Log } from "../../../kernel/log.ts";
 import type { SecretBox } from "../../../kernel/secrets.ts";
 import type { Call } from "../../../road/call.ts";
 
-export interface KeptValue<Value> {
+export interface CachedValue<Value> {
   /** Null: it is known that there is nothing. */
   readonly value: Value | null;
   readonly until: number;
@@ -17,7 +17,7 @@ export interface StoredValue {
 }
 
 /** Persistent storage for kept values. */
-export interface KeptStore {
+export interface CacheStore {
   write(rows: readonly StoredValue[]): Promise<void>;
   read(
     tenantId: string,
@@ -25,15 +25,15 @@ export interface KeptStore {
   ): Promise<readonly { readonly name: string; readonly sealed: string; readonly expires_at: Date }[]>;
 }
 
-export interface KeptParts {
+export interface CacheParts {
   readonly now: () => number;
-  readonly store: KeptStore;
+  readonly store: CacheStore;
   readonly secrets: SecretBox;
   readonly log: Log;
 }
 
 /** The name of a kind of kept values, and how much of it memory holds. */
-export interface KeptKind<Value> {
+export interface CacheKind<Value> {
   readonly name: string;
   /** The most that memory holds, as `weigh` has it. */
   readonly most: number;

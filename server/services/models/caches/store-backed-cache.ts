@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../../directory/bounded-map.ts";
 import type { Call } from "../../../road/call.ts";
-import type { KeptKind, KeptParts, KeptValue, StoredValue } from "./kept-store.ts";
+import type { CacheKind, CacheParts, CachedValue, StoredValue } from "./cache-store.ts";
 
 const KEPT_MS = 24 * 3_600_000;
 /** What waits to be written, in characters. */
@@ -25,10 +25,10 @@ interface Waiting {
  * never sees another's. Memory answers first. What is kept is in the store before the answer ends, and the store is asked
  * for what memory does not know: another process, or the same one after a restart, goes on with the conversation.
  */
-export class KeptValues<Value> {
-  private readonly kind: KeptKind<Value>;
-  private readonly cached: BoundedMap<string, KeptValue<Value>>;
-  private readonly parts: KeptParts;
+export class StoreBackedCache<Value> {
+  private readonly kind: CacheKind<Value>;
+  private readonly cached: BoundedMap<string, CachedValue<Value>>;
+  private readonly parts: CacheParts;
   private readonly waiting = new BoundedMap<string, Waiting>(
     MAX_WAITING,
     ({ settle }) => settle(),
@@ -37,7 +37,7 @@ export class KeptValues<Value> {
   private writing: Promise<void> | null = null;
   private awayUntil = 0;
 
-  constructor(kind: KeptKind<Value>, parts: KeptParts) {
+  constructor(kind: CacheKind<Value>, parts: CacheParts) {
     this.kind = kind;
     this.parts = parts;
     this.cached = new BoundedMap(kind.most, undefined, ({ value }) => (value === null ? 1 : kind.weigh(value)));

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { secretBox } from "../../../kernel/secrets.ts";
 import type { Call } from "../../../road/call.ts";
-import { KeptItems } from "./kept-items.ts";
-import type { KeptStore, StoredValue } from "./kept-store.ts";
+import { ItemCache } from "./item-cache.ts";
+import type { CacheStore, StoredValue } from "./cache-store.ts";
 
 const secrets = secretBox(new Uint8Array(32));
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -15,7 +15,7 @@ const item = (at: number) => `msg_01M830KD0RSWFXX4JPW6VYXEYY${String(at).padStar
 test("of the items that a request names, no more are read than a request may name", async () => {
   const rows = new Map<string, StoredValue>();
   let read = 0;
-  const store: KeptStore = {
+  const store: CacheStore = {
     write: async (written) => written.forEach((row) => rows.set(row.name, row)),
     read: async (_tenantId, names) => {
       read += names.length;
@@ -24,12 +24,12 @@ test("of the items that a request names, no more are read than a request may nam
   };
   const parts = { now: () => 0, store, secrets, log };
   const ids = Array.from({ length: 160 }, (_, at) => item(at));
-  const one = new KeptItems(parts);
+  const one = new ItemCache(parts);
   for (let at = 0; at < ids.length; at += 40) {
     one.keep(call, new Map(ids.slice(at, at + 40).map((id) => [id, JSON.stringify("x".repeat(200_000))])));
     await one.flush();
   }
-  const another = new KeptItems(parts);
+  const another = new ItemCache(parts);
   const found = await another.find(call, ids);
   expect([read, found.size]).toEqual([128, 128]);
   read = 0;

@@ -1,8 +1,8 @@
 import type { Call } from "../../../road/call.ts";
 import { MAX_PROBLEMS } from "../../../wire/openai/body-checks.ts";
 import { MOST_NAMED } from "../../../wire/responses/item-references.ts";
-import type { KeptParts } from "./kept-store.ts";
-import { KeptValues } from "./kept-values.ts";
+import type { CacheParts } from "./cache-store.ts";
+import { StoreBackedCache } from "./store-backed-cache.ts";
 
 /** Characters of items that memory holds. */
 const MOST = 32 * 1024 * 1024;
@@ -13,8 +13,8 @@ const READ_TOGETHER = 64;
  * Items of the answers that the gateway wrote itself, as JSON by their ids: clients that rely on a vendor's store send back
  * the id of an item instead of the item. Of tenants that want no body stored they stay in memory.
  */
-export class KeptItems extends KeptValues<string> {
-  constructor(parts: KeptParts) {
+export class ItemCache extends StoreBackedCache<string> {
+  constructor(parts: CacheParts) {
     super(
       { name: "kept-items", most: MOST, weigh: ({ length }) => length, outlives: ({ scope }) => scope?.tenant.storeBodies !== "none" },
       parts,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { secretBox } from "../../../kernel/secrets.ts";
 import type { Signed } from "../../../wire/conversation/signatures.ts";
 import type { Call } from "../../../road/call.ts";
-import type { KeptStore } from "./kept-store.ts";
+import type { CacheStore } from "./cache-store.ts";
 import { SignatureCache } from "./signature-cache.ts";
 
 const HOUR = 3_600_000;
@@ -15,10 +15,10 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const callOf = (credentialId: string, tenantId = "t") => ({ identity: { tenantId, credentialId, userId: null } }) as Call;
 
 function storage(now: () => number = () => 0) {
-  const rows = new Map<string, Parameters<KeptStore["write"]>[0][number]>();
+  const rows = new Map<string, Parameters<CacheStore["write"]>[0][number]>();
   const reads: (readonly string[])[] = [];
   let away = false;
-  const store: KeptStore = {
+  const store: CacheStore = {
     async write(written) {
       if (away) throw new Error("away");
       for (const row of written) rows.set(`${row.tenant_id} ${row.name}`, row);
@@ -33,7 +33,7 @@ function storage(now: () => number = () => 0) {
   return { rows, reads, store, goAway: (is: boolean) => (away = is) };
 }
 
-const process = (store: KeptStore, now = () => 0) => new SignatureCache({ now, store, secrets, log: quiet });
+const process = (store: CacheStore, now = () => 0) => new SignatureCache({ now, store, secrets, log: quiet });
 
 describe("kept signatures", () => {
   test("are found by another process, which asks the store once", async () => {
@@ -91,7 +91,7 @@ describe("kept signatures", () => {
     one.keep(callOf("other"), new Map([["a", SIGNED]]));
     await one.flush();
     // As a database that counts what it is told in 16 bits.
-    const read: KeptStore["read"] = async (tenantId, names) => {
+    const read: CacheStore["read"] = async (tenantId, names) => {
       if (names.length > 65_000) throw new Error("too many parameters");
       return store.read(tenantId, names);
     };
@@ -121,7 +121,7 @@ describe("kept signatures", () => {
     const { store, goAway } = storage();
     const writing = Promise.withResolvers<void>();
     let written = false;
-    const slow: KeptStore = { ...store, write: (rows) => writing.promise.then(() => store.write(rows)).then(() => void (written = true)) };
+    const slow: CacheStore = { ...store, write: (rows) => writing.promise.then(() => store.write(rows)).then(() => void (written = true)) };
     const [call, unsigned, later] = [callOf("k"), callOf("k"), callOf("k")];
     const one = process(slow);
     one.keep(unsigned, new Map<string, Signed | null>([["b", null]]));

@@ -2,8 +2,8 @@ import type { Call } from "../../../road/call.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { Signed } from "../../../wire/conversation/signatures.ts";
-import type { KeptParts } from "./kept-store.ts";
-import { KeptValues } from "./kept-values.ts";
+import type { CacheParts } from "./cache-store.ts";
+import { StoreBackedCache } from "./store-backed-cache.ts";
 
 /** `providerKey` names the provider that signed; it is missing in what an older gateway kept. */
 export interface SignedByProvider extends Signed {
@@ -14,8 +14,8 @@ export interface SignedByProvider extends Signed {
  * Reasoning and call signatures that the caller's format has no place for, by the ids of the calls: tool loops work across
  * formats. Of sealed reasoning that the caller carries itself, who sealed it, by its hash.
  */
-export class SignatureCache extends KeptValues<SignedByProvider> {
-  constructor(parts: KeptParts) {
+export class SignatureCache extends StoreBackedCache<SignedByProvider> {
+  constructor(parts: CacheParts) {
     super({ name: "kept-signatures", most: 50_000, weigh: () => 1 }, parts);
   }
 }
