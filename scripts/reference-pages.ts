@@ -38,12 +38,12 @@ function metrics(): string {
     help,
   ]);
   return (
-    `# Metrics\n\n${NOTE}\n\nWhat \`/metrics\` on the port of the control plane tells, in Prometheus' text format. A counter is of one ` +
-    `process since its start. With \`GW_PROCESSES\` each has the label \`process\`.\n\nThe values of labels are words of the ` +
-    `gateway's own, such as the code of a refusal or the kind of a call. None is a tenant, group, key, person, model or provider, ` +
-    `nor anything that a caller chooses, so their number stays small however many there are; who used what is a question for ` +
-    `[usage reports and the ledger](../guides/audit-ledger.md#searching-and-exporting).\n\n` +
-    `${table(["metric", "type", "labels", "what it tells"], rows)}\n`
+    `# Metrics\n\n${NOTE}\n\nThe metrics at \`/metrics\` on the control plane's port, in the Prometheus text format. Counters start at zero with ` +
+    `each process. If the gateway runs as several processes, every metric has the label \`process\`.\n\nLabel values are ` +
+    `the gateway's own words, such as an error code or the type of a call. No label names a tenant, group, key, person, model or ` +
+    `provider, or contains anything that a caller chooses, so the number of series stays small. For usage by tenant, group or ` +
+    `model, see [limits](../guides/limits.md#what-was-used) and [the ledger](../guides/audit-ledger.md#searching-and-exporting).\n\n` +
+    `${table(["metric", "type", "labels", "meaning"], rows)}\n`
   );
 }
 

@@ -75,7 +75,7 @@ export const ERRORS = {
   inactive_user: { status: 403, message: "This user is not active.", retry: false },
   api_key_suspended: {
     status: 403,
-    message: "This API key is suspended: your identity provider lets you in no more. Sign in to the portal again.",
+    message: "This API key is suspended because your identity provider no longer admits you. Sign in to the portal again.",
     retry: false,
   },
   sign_on_refused: { status: 403, message: "This sign-in was refused.", retry: false },

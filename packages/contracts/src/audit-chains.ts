@@ -53,9 +53,9 @@ export const chainVerification = z
   .object({
     chain_id: z.string(),
     verdict: verdict.describe("the worst of the findings"),
-    findings: z.array(finding).describe("at most 1,000; of more, those that nobody acknowledged come first"),
-    findings_total: count.describe("how many there are, listed or not"),
-    unacknowledged: count.describe("how many of them nobody acknowledged"),
+    findings: z.array(finding).describe("at most 1,000, unacknowledged ones first"),
+    findings_total: count.describe("number of findings, listed or not"),
+    unacknowledged: count.describe("number of unacknowledged findings"),
     rows_checked: count,
     rows_withheld: count.describe("rows of other tenants, checked like all rows but not named in findings"),
     checkpoints_checked: count,
@@ -64,7 +64,7 @@ export const chainVerification = z
     bodies_expired: count,
     bodies_erased: count,
     pruned_through: count.nullable().describe("rows up to it were dropped by retention, under a checkpoint that still holds them"),
-    as_of: timestamp.describe("the rows were read as they were at this moment, however long it took"),
+    as_of: timestamp.describe("the moment as of which the rows were read"),
     duration_ms: z.number(),
   })
   .meta({ id: "ChainVerification" });

@@ -79,7 +79,7 @@ export const endUser = z
     totp_enabled: z.boolean(),
     api_keys_suspended_at: timestamp
       .nullable()
-      .describe("since when their API keys open nothing, because an identity provider lets them in no more; ended by their next sign-in"),
+      .describe("since when their API keys are suspended because an identity provider no longer admits them; their next sign-in ends it"),
     primary_group_id: recordId.nullable(),
     last_login: timestamp.nullable(),
     created_at: timestamp,

@@ -119,7 +119,7 @@ export const llmGovernance = z
           .enum(["allow", "refuse"])
           .nullable()
           .optional()
-          .describe("ids of files, containers, vector stores, templates and caches that a provider keeps"),
+          .describe("refuse: requests may not name what a provider stores: files, containers, vector stores, prompt templates, caches"),
         max_tool_calls_per_request: count,
         max_tool_calls_per_hour: count,
         max_tool_calls_per_day: count,

@@ -24,7 +24,7 @@ export type CheckpointPlaces = Readonly<Partial<Record<"file" | "bucket", boolea
 export function watchCheckpointsIn(registry: Registry, read: () => CheckpointPlaces): void {
   new Gauge({
     name: "gatehouse_ledger_checkpoints_failing",
-    help: "1 while signed checkpoints do not reach the file or bucket they are kept in, or once another one stood at the place of one",
+    help: "1 while signed checkpoints do not reach their file or bucket, and after a different checkpoint was found in place of one",
     labelNames: ["place"],
     registers: [registry],
     collect() {
@@ -54,7 +54,7 @@ export function watchLedgerIn(registry: Registry, read: () => LedgerFigures): vo
         this.set(value(read()));
       },
     });
-  gauge("gatehouse_ledger_open_calls", "Calls begun and not yet sealed", (figures) => figures.openCalls);
+  gauge("gatehouse_ledger_open_calls", "Calls that have begun and have no complete row yet", (figures) => figures.openCalls);
   gauge("gatehouse_ledger_unshipped_bytes", "Journal bytes not yet in the database", (figures) => figures.unshippedBytes);
   gauge("gatehouse_ledger_unshipped_rows", "Audit rows not yet in the database", (figures) => figures.unshippedRows);
   gauge(
@@ -65,18 +65,18 @@ export function watchLedgerIn(registry: Registry, read: () => LedgerFigures): vo
   gauge("gatehouse_ledger_head_seq", "Position of the newest row of this process's chain", (figures) => figures.headSeq);
   gauge(
     "gatehouse_ledger_clock_ahead_seconds",
-    "How far rows are dated ahead of the machine's clock, which was set back",
+    "Seconds by which rows are dated ahead of the machine's clock, after it was set back",
     (figures) => figures.clockAheadSeconds,
   );
   counter("gatehouse_ledger_rows_written_total", "Audit rows written by this process", (figures) => figures.writtenRows);
-  counter("gatehouse_ledger_syncs_total", "Times the journal was brought to stable storage", (figures) => figures.syncs);
+  counter("gatehouse_ledger_syncs_total", "Number of times the journal was synced to stable storage", (figures) => figures.syncs);
   counter(
     "gatehouse_ledger_sync_seconds_total",
-    "Seconds spent on bringing the journal to stable storage",
+    "Seconds spent syncing the journal to stable storage",
     (figures) => figures.syncSeconds,
   );
   gauge("gatehouse_ledger_shipping", "0 while rows do not reach the database", (figures) => (figures.shipping ? 1 : 0));
-  gauge("gatehouse_ledger_failed", "1 when the journal can no longer be written and calls are refused", (figures) =>
+  gauge("gatehouse_ledger_failed", "1 if the journal can no longer be written and calls are refused", (figures) =>
     figures.failed ? 1 : 0,
   );
 }

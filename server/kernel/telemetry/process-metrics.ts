@@ -14,7 +14,7 @@ export function watchProcessesIn(registry: Registry, read: () => readonly OtherP
   const common = { labelNames: ["process"], registers: [registry] };
   new Gauge({
     name: "gatehouse_process_serving",
-    help: "0 while this process of the gateway is dead or being started again and takes no calls",
+    help: "0 while this process of the gateway is dead or restarting and serves no calls",
     ...common,
     collect() {
       for (const { number, serving } of read()) this.labels(String(number)).set(serving ? 1 : 0);
@@ -22,7 +22,7 @@ export function watchProcessesIn(registry: Registry, read: () => readonly OtherP
   });
   new Counter({
     name: "gatehouse_process_deaths_total",
-    help: "How often this process of the gateway ended unasked and was started again",
+    help: "Number of times this process of the gateway died and was restarted",
     ...common,
     collect() {
       this.reset();

@@ -57,31 +57,31 @@ export function telemetry(number: number | null = null, registry: Registry = new
   const registers = [registry];
   const calls = new Counter({
     name: "gatehouse_calls_total",
-    help: "Governed calls ended, by what was called and the status sent",
+    help: "Governed calls that ended, by type and HTTP status",
     labelNames: ["proxy_type", "proxy_subtype", "status"],
     registers,
   });
   const seconds = new Histogram({
     name: "gatehouse_call_duration_seconds",
-    help: "From arrival to the end of the answer",
+    help: "Duration of calls, from arrival to the end of the answer",
     labelNames: ["proxy_type", "proxy_subtype"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
     registers,
   });
   const unrecorded = new Counter({
     name: "gatehouse_ledger_refused_total",
-    help: "Calls refused because their row could not be written",
+    help: "Calls refused because their audit row could not be written",
     registers,
   });
   const withoutRow = new Counter({
     name: "gatehouse_requests_without_row_total",
-    help: "Requests that were answered without an audit row, by the code they were answered with",
+    help: "Requests answered without an audit row, by the code of the answer",
     labelNames: ["reason"],
     registers,
   });
   const verifications = new Counter({
     name: "gatehouse_ledger_verifications_total",
-    help: "Verifications of audit chains, by verdict; apart those of which everything found is acknowledged",
+    help: "Verifications of audit chains, by verdict; acknowledged is true if all findings are",
     labelNames: ["verdict", "acknowledged"],
     registers,
   });
@@ -90,14 +90,14 @@ export function telemetry(number: number | null = null, registry: Registry = new
   for (const verdict of VERDICTS) verifications.inc({ verdict }, 0);
   const adminRefusals = new Counter({
     name: "gatehouse_admin_refused_total",
-    help: "Requests the control plane refused, by reason",
+    help: "Requests refused by the control plane, by reason",
     labelNames: ["reason"],
     registers,
   });
   for (const reason of REASONS_OF_ATTACKS) adminRefusals.labels(reason).inc(0);
   const workers = new Gauge({
     name: "gatehouse_worker_failing",
-    help: "1 while the last run of this background work failed",
+    help: "1 if the last run of this background job failed",
     labelNames: ["worker"],
     registers,
   });

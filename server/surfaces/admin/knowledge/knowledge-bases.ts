@@ -111,7 +111,7 @@ export const knowledgeBaseOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "At most 50 passages, the best first", schema: knowledgeSearchAnswer },
     async run(call) {
       if (!readsContent(call.admin))
-        throw new Refused(refuse("forbidden", `This needs one of the permissions ${CONTENT_READERS.join(" and ")}.`));
+        throw new Refused(refuse("forbidden", `This needs one of the permissions ${CONTENT_READERS.join(" or ")}.`));
       const base = await knowledgeBases.get(call.services.directory, call.tenantId, idOf(call));
       return call.services.searchKnowledge(base, call.body);
     },

@@ -7,12 +7,12 @@ interface VerifiedRange {
   readonly to_seq?: number;
 }
 
-/** How many findings of one chain can be told apart, and so acknowledged. */
+/** The most findings of one chain that are reported separately and can be acknowledged. */
 const MOST_FINDINGS = 100_000;
-/** How many of them one answer lists, which are as many as one acknowledgement takes. */
+/** The most findings that one answer lists, as many as one acknowledgement accepts. */
 const LISTED = 1_000;
 
-/** As it is answered: what nobody acknowledged comes first, so that the next findings are listed once the first are acknowledged. */
+/** Lists unacknowledged findings first, so that the next ones are listed once the first are acknowledged. */
 export function asListed(verification: ChainVerification): ChainVerification {
   const { findings } = verification;
   if (findings.length <= LISTED) return verification;

@@ -31,7 +31,7 @@ function record(answer: unknown): unknown {
 /** Whoever has a person's key acts as that person, with what is theirs alone: the record of the calls names them. */
 function guardPersonsKey({ admin }: Pick<AdminCall<unknown, unknown>, "admin">, endUserId: string | null | undefined): void {
   if (endUserId != null && !admin.permissions.has("users:write"))
-    throw new Refused(refuse("forbidden", "The key of a person is made and rotated with the permission users:write."));
+    throw new Refused(refuse("forbidden", "Creating or rotating a person's key requires the permission users:write."));
 }
 
 export const apiKeyOperations: readonly AdminOperation[] = [
