@@ -13,8 +13,8 @@ export const adminLogEntry = z
       .string()
       .describe(
         "create, update, delete, bind, unbind, rotate, revoke, login, login_failed, change_password, refused (an attempt; " +
-          "`after` has the reason and, where several are told in one entry, how many `attempts` there were `since` when), and " +
-          "what other records call theirs",
+          "`after` has the reason and, if one entry covers several, the number of `attempts` and `since` when), and the actions of " +
+          "other records",
       ),
     resource: z.string(),
     resource_id: z.string().nullable(),

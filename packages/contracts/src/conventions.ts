@@ -87,7 +87,7 @@ export function listOf<T extends z.ZodType>(key: string, item: T) {
 
 export const errorBody = z
   .object({
-    detail: z.string().describe("the problem, in words"),
+    detail: z.string().describe("the problem, as text"),
     code: z.string().describe("the problem, for programs"),
     fields: z
       .array(z.object({ field: z.string(), message: z.string() }))
@@ -95,7 +95,7 @@ export const errorBody = z
       .describe("each invalid field"),
     existing_id: z.string().optional().describe("of a 409: the record that is already there"),
     already_bound: z.array(z.string()).optional().describe("of a 409: the ids that are bound already"),
-    dependents: z.array(z.string()).optional().describe("of a 409: what still needs the record, in words"),
+    dependents: z.array(z.string()).optional().describe("of a 409: what still needs the record"),
   })
   .meta({ id: "Error" });
 

@@ -71,7 +71,7 @@ const serviceTierPrice = z
     id: "ServiceTierPrice",
     description:
       "Prices of calls that their vendor serves in this tier: `priority`, `flex`, `ultrafast`, Anthropic's `fast`, `inference_geo_us`, " +
-      "or what else it tells. One that is left out is the plain price by price_factor; that left out, by the vendor's usual factor.",
+      "or another that its answers report. A missing price is the plain price times price_factor; without one, times the vendor's usual factor.",
   });
 const serviceTierPrices = z
   .array(serviceTierPrice)

@@ -57,7 +57,7 @@ export const noticeStatementQuery = z.strictObject({
 export const noticeStatement = z
   .strictObject({
     statement: z.literal("notice.before_first_turn"),
-    met: z.number().int().describe("conversations whose notice record stands before their first assistant turn, in time and in the log"),
+    met: z.number().int().describe("conversations whose notice record precedes their first assistant turn, in time and in the log"),
     of: z.number().int().describe("conversations that had their first assistant turn in the window"),
     from: timestamp.nullable(),
     to: timestamp.nullable(),

@@ -235,9 +235,7 @@ export const noticeRecorded = z.strictObject({ record_id: z.string() }).meta({ i
 /** Errors of the portal and of the compatible surfaces: more may stand beside, by their code (docs/reference/errors.md). */
 export const runtimeError = z
   .looseObject({
-    error: z
-      .union([z.string(), z.record(z.string(), z.unknown())])
-      .describe("what is wrong, in words; an object where its surface has one"),
+    error: z.union([z.string(), z.record(z.string(), z.unknown())]).describe("the message; on some surfaces an object"),
     code: z.string().optional().describe("the problem, for programs"),
     fields: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   })

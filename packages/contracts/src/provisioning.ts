@@ -70,7 +70,7 @@ export const provisioningEntry = z
     outcome: z.enum(["created", "adopted", "restored", "changed", "deactivated", "reactivated", "deleted", "conflict", "refused"]),
     detail: z
       .record(z.string(), z.unknown())
-      .describe("`changed`: names of attributes; `ignored`: names nobody knows here; `members`: how many came and went; `reason`"),
+      .describe("`changed`: names of attributes; `ignored`: unknown names; `members`: numbers added and removed; `reason`"),
   })
   .meta({ id: "ProvisioningEntry" });
 

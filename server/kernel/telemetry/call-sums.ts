@@ -14,10 +14,7 @@ export class CallSums {
     const sums = (name: string, help: string, labels: string[], unit?: number) => new SummedUse(registry, name, help, labels, unit);
     this.tokens = sums("gatehouse_call_tokens_total", "Tokens of calls, by type of call and direction", ["proxy_type", "direction"]);
     this.cost = sums("gatehouse_call_cost_usd_total", "Cost of calls with a price, in US dollars", ["proxy_type"], 1e-6);
-    this.failures = sums("gatehouse_call_failures_total", "Failed calls, by type and error code", [
-      "proxy_type",
-      "reason",
-    ]);
+    this.failures = sums("gatehouse_call_failures_total", "Failed calls, by type and error code", ["proxy_type", "reason"]);
     this.guardrails = sums("gatehouse_guardrail_actions_total", "Calls on which a guardrail acted, by action", ["action"]);
     this.attempts = sums("gatehouse_upstream_attempts_total", "Attempts at model providers, by outcome", ["outcome"]);
     this.cacheHits = sums("gatehouse_cache_hits_total", "Calls answered from the semantic cache, by layer", ["layer"]);

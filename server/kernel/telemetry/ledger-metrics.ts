@@ -70,11 +70,7 @@ export function watchLedgerIn(registry: Registry, read: () => LedgerFigures): vo
   );
   counter("gatehouse_ledger_rows_written_total", "Audit rows written by this process", (figures) => figures.writtenRows);
   counter("gatehouse_ledger_syncs_total", "Number of times the journal was synced to stable storage", (figures) => figures.syncs);
-  counter(
-    "gatehouse_ledger_sync_seconds_total",
-    "Seconds spent syncing the journal to stable storage",
-    (figures) => figures.syncSeconds,
-  );
+  counter("gatehouse_ledger_sync_seconds_total", "Seconds spent syncing the journal to stable storage", (figures) => figures.syncSeconds);
   gauge("gatehouse_ledger_shipping", "0 while rows do not reach the database", (figures) => (figures.shipping ? 1 : 0));
   gauge("gatehouse_ledger_failed", "1 if the journal can no longer be written and calls are refused", (figures) =>
     figures.failed ? 1 : 0,

@@ -42,7 +42,7 @@ export const sessionRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${PATH}/renew`,
     name: "session_renew",
-    summary: "The next token of a page's session; 204 when nobody is signed in",
+    summary: "The next token of a page's session; 204 if nobody is signed in",
     answer: { status: 200, schema: portalSession },
     async run({ services, call }) {
       onlyOwnPages(call);

@@ -145,7 +145,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${PORTAL_SSO}/:id/metadata`,
     name: "sso_metadata",
-    summary: "What a SAML provider is told of the portal",
+    summary: "SAML metadata of the portal",
     answer: { status: 200, media: "application/samlmetadata+xml" },
     async run(request) {
       const { services, call, params } = request;

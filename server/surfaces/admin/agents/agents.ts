@@ -98,7 +98,7 @@ export const agentOperations: readonly AdminOperation[] = [
     method: "POST",
     path: PATH,
     summary: "Register an agent",
-    description: "Its card is looked for at once; `discovery` tells what came of it. Nobody may call it before it is granted.",
+    description: "Its card is fetched at once; `discovery` has the result. Nobody can call it before it is granted.",
     body: agentCreate,
     answer: { status: 201, about: "The record made", schema: agent, record },
     async run(call) {
@@ -112,8 +112,8 @@ export const agentOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}`,
     summary: "Change an agent",
     description:
-      "Members left out of the body stay unchanged. The card of an agent that is now asked elsewhere, or as somebody else, is looked for " +
-      "again; `discovery` tells what came of it.",
+      "Members left out of the body stay unchanged. If its address or credentials change, the agent's card is fetched again; " +
+      "`discovery` has the result.",
     body: agentUpdate,
     answer: { status: 200, about: "The record as it is now", schema: agent, record },
     async run(call) {
@@ -127,7 +127,7 @@ export const agentOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${PATH}/{id}/refresh-card`,
     summary: "Fetch an agent's card again",
-    description: "`difference` tells what is new. Grants given for other skills than it has now open nothing until they are confirmed.",
+    description: "`difference` says what changed. Grants given for other skills than it has now have no effect until they are confirmed.",
     answer: { status: 200, about: "What came of it", schema: agentCardRefresh },
     async run(call) {
       const told = await refreshed(call, idOf(call));

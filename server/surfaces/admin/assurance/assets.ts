@@ -54,7 +54,7 @@ export const assetOperations: readonly AdminOperation[] = [
     notes: {
       update:
         "Members left out of the body stay unchanged. Name, type, endpoint and status of a synced asset follow what it was synced from.",
-      remove: "One that is synced comes back with the next sync, as long as what it tells of is there.",
+      remove: "A synced asset returns with the next sync while its source exists.",
     },
   }),
 ];

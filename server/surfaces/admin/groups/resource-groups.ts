@@ -30,9 +30,9 @@ export const resourceGroupOperations: readonly AdminOperation[] = [
     update: resourceGroupUpdate,
     read: resourceGroup,
     notes: {
-      create: "A parent must be there before its children.",
-      update: "Members left out of the body stay unchanged. A group cannot be moved under itself or what stands under it.",
-      remove: "Refused with in_use while it has children, active keys or users. Its bindings go with it.",
+      create: "A parent must exist before its children.",
+      update: "Members left out of the body stay unchanged. A group cannot be moved below itself.",
+      remove: "Refused with in_use while it has children, active keys or users. Its bindings are deleted with it.",
     },
   }),
   operation({

@@ -33,9 +33,8 @@ export const adminLogOperations: readonly AdminOperation[] = [
     path: "/v1/admin/admin-log/verify",
     summary: "Verify the admin log",
     description:
-      "It stands in one chain, sealed and signed like the audit rows. For a tenant's admin only the place of the others' " +
-      "entries is checked. What it finds counts like what the verification of an audit chain finds, and is acknowledged there, as " +
-      "chain `admin-log`.",
+      "The admin log is one chain, sealed and signed like the audit rows. For a tenant's admin, only the positions of other tenants' " +
+      "entries are checked. Findings count like those of an audit chain, and are acknowledged in the same way, as chain `admin-log`.",
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
     run: (call) => countedVerification(call, ADMIN_CHAIN),
   }),

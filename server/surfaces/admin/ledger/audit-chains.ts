@@ -38,10 +38,9 @@ export const auditChainOperations: readonly AdminOperation[] = [
     path: `${ONE}/verify`,
     summary: "Verify an audit chain",
     description:
-      "A chain holds the rows of all tenants, and every row is hashed whoever asks: the verdict is the same for a tenant's " +
-      "admin, whom no finding tells the id of another's row. Where it is worse than `unanchored`, no certificate that rests on " +
-      "the chain is given out, and the health of AI Systems says so, until the whole chain is verified as `unanchored` or `intact`, " +
-      "or every finding is acknowledged.",
+      "A chain has the rows of all tenants, and every row is hashed whoever asks. So a tenant's admin gets the same verdict, but " +
+      "not the IDs of other tenants' rows. If it is worse than `unanchored`, no certificate that relies on the chain is issued, and " +
+      "AI Systems' health is lowered, until the whole chain is verified as `unanchored` or `intact`, or every finding is acknowledged.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
     run: (call) => countedVerification(call, call.params.chain_id ?? "", call.body),

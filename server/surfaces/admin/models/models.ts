@@ -20,6 +20,6 @@ export const modelOperations = resource({
       "With group_ids it is bound to those resource groups at once. What the body leaves out of a model in the catalog is " +
       "filled from there, its token prices all or none. " +
       "The record of a provider the gateway knows is made when the tenant has none.",
-    remove: "Its bindings go with it, and what groups set for it.",
+    remove: "Its bindings are deleted with it, and what groups set for it.",
   },
 });

@@ -90,7 +90,7 @@ export const apiKeyOperations: readonly AdminOperation[] = [
     path: ONE,
     subject: "api_keys",
     summary: "Change an API key",
-    description: "Members left out of the body stay unchanged. Its scope, and whose it is, cannot change.",
+    description: "Members left out of the body stay unchanged. Its scope and its owner cannot change.",
     body: apiKeyUpdate,
     answer: { status: 200, about: "The record as it is now", schema: apiKey },
     run: (call) => call.write((write) => updateApiKey(write, call.tenantId, idOf(call), call.body)),

@@ -71,8 +71,8 @@ export const endUserOperations: readonly AdminOperation[] = [
     path: PATH,
     summary: "Create an end user",
     description:
-      "With `send_welcome_email` the user is told of their account by mail; `welcome_email_sent` says whether the mail " +
-      "server took it. The user is made either way.",
+      "With `send_welcome_email` the user gets an e-mail about the account; `welcome_email_sent` says whether the mail server " +
+      "accepted it. The user is created either way.",
     body: endUserCreate,
     answer: { status: 201, about: "The record made", schema: madeEndUser, record: (answer) => (answer as MadeEndUser).user },
     async run(call) {

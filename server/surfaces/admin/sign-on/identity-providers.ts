@@ -39,9 +39,8 @@ export const identityProviderOperations: readonly AdminOperation[] = [
     read: signOnProvider,
     notes: {
       update:
-        "What the body leaves out stays; each member that is there is replaced whole. One that is switched off signs out whoever signed in by it, and so does one that asks more of them or maps a group to another role.",
-      remove:
-        "Nobody signs in by it any more, whoever did is signed out, and its tokens open nothing from then on. The people it made stay.",
+        "Members left out of the body stay unchanged; each other is replaced as a whole. Switching it off, making it stricter or mapping a group to another role signs out everybody who signed in through it.",
+      remove: "Everybody who signed in through it is signed out, and its tokens are no longer accepted. The people it created stay.",
     },
   }),
   operation({

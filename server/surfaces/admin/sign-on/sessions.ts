@@ -57,7 +57,7 @@ export const sessionOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${SESSION}/renew`,
     summary: "The next token of a page's session",
-    description: "204 when nobody is signed in.",
+    description: "204 if nobody is signed in.",
     answer: { status: 200, about: "A token, and who is signed in", schema: accessToken },
     async run(call) {
       onlyOwnPages(call.request);

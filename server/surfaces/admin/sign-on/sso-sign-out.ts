@@ -36,8 +36,7 @@ export const ssoSignOutOperations: readonly AdminOperation[] = [
     method: "POST",
     path: `${CONSOLE_SSO}/sign-out`,
     summary: "Where to sign out at the identity provider as well",
-    description:
-      "Asked before the session ends here. Null for whoever signed in with a password, or where the provider is not to be asked.",
+    description: "Request this before the session ends here. Null after a sign-in with a password, or if the provider has no `sign_out`.",
     answer: { status: 200, about: "Where to go on", schema: signOnEnd },
     async run(call) {
       const page = consoleSignOnPage(call);

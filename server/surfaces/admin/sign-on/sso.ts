@@ -149,7 +149,7 @@ export const ssoOperations: readonly AdminOperation[] = [
     ...common,
     method: "GET",
     path: `${CONSOLE_SSO}/{id}/metadata`,
-    summary: "What a SAML provider is told of the console",
+    summary: "SAML metadata of the console",
     answer: { status: 200, about: "Metadata", media: "application/samlmetadata+xml" },
     run: async (call) =>
       new Response(await call.services.signOn.metadata(consoleSignOnPage(call), idOf(call), call.origin.address), {

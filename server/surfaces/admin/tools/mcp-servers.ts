@@ -85,8 +85,8 @@ const change = operation({
   path: `${PATH}/{id}`,
   summary: "Change a tool server",
   description:
-    "Members left out of the body stay unchanged. A server that is now asked elsewhere, or as somebody else, is discovered again; " +
-    "`discovery` tells what came of it.",
+    "Members left out of the body stay unchanged. If its address or credentials change, the server is discovered again; " +
+    "`discovery` has the result.",
   body: mcpServerUpdate,
   answer: { status: 200, about: "The record as it is now", schema: mcpServer, record },
   async run(call) {
@@ -106,8 +106,8 @@ export const mcpServerOperations: readonly AdminOperation[] = [
     path: PATH,
     summary: "Register a tool server",
     description:
-      "One record for each base_url and mcp_endpoint_path: a second is answered 409 with existing_id. What the server is and " +
-      "offers is discovered at once; `discovery` tells what came of it.",
+      "One record for each base_url and mcp_endpoint_path: a second one is a 409 with existing_id. The server is discovered at once; " +
+      "`discovery` has the result.",
     body: mcpServerCreate,
     answer: { status: 201, about: "The record made", schema: mcpServer, record },
     async run(call) {
@@ -121,8 +121,8 @@ export const mcpServerOperations: readonly AdminOperation[] = [
     path: `${PATH}/{id}/refresh-capabilities`,
     summary: "Discover again what a tool server offers",
     description:
-      "Keeps a snapshot, and tells how the tools differ from those before. What is inconclusive changes nothing. A server " +
-      "behind OAuth answers who shows it a token of its own: give one as `access_token`.",
+      "Stores a snapshot, and returns how the tools differ from the previous ones. An inconclusive result changes nothing. A server " +
+      "behind OAuth needs one of its own tokens, as `access_token`.",
     body: refreshBody,
     answer: { status: 200, about: "What was found", schema: refreshResult, record: (answer) => (answer as { server: McpServer }).server },
     async run(call) {
