@@ -1,4 +1,4 @@
-/** Silence after which a body is given up, and the longest one may take, milliseconds. */
+/** Longest silence within a body, and longest total time for it, milliseconds. */
 const IDLE_MS = 60_000;
 const LONGEST_MS = 3_600_000;
 
