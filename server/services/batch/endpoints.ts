@@ -43,7 +43,7 @@ export function isBatchEndpoint(text: string): text is BatchEndpoint {
   return Object.hasOwn(BATCH_ENDPOINTS, text);
 }
 
-/** The problems of a line's body, as a call with it and these headers would report them. */
+/** The problems of a line's body that a call with it and these headers would report. */
 export function problemsOfBody(
   endpoint: BatchEndpoint,
   body: string,

@@ -8,7 +8,7 @@ interface Share {
 
 /**
  * Fair scheduling of batch lines: the tenant with the fewest recently started lines is next, and within it the job with the fewest. A short
- * job beside a long one takes little longer than alone, and a tenant gains nothing by submitting many jobs.
+ * job next to a long one takes little longer than alone, and a tenant gains nothing by submitting many jobs.
  */
 export class FairTurns {
   private readonly shares = new Map<string, Share>();

@@ -7,8 +7,8 @@ const MOST_AT_ONCE = 200;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Writes line results to the database; those that end during a write go together in the next one. A failed write is retried until it
- * succeeds.
+ * Writes line results to the database; results that arrive during a write are written together in the next one. A failed write is retried
+ * until it succeeds.
  */
 export class OutcomeWriter {
   private readonly store: Pick<BatchStore, "writeOutcomes">;

@@ -3,7 +3,7 @@ import type { BatchJob, BatchLine, BatchStore } from "../../directory/batch/batc
 const LINES_READ = 50;
 const encoder = new TextEncoder();
 
-/** Errors of lines that their job ended without running. */
+/** Errors of lines that were not run before their job ended. */
 const UNRUN: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   cancelled: { code: "batch_cancelled", message: "The job was cancelled before this line was run." },
   expired: { code: "batch_expired", message: "The completion window ended before this line was run." },

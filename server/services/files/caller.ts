@@ -7,7 +7,7 @@ export type FileService = Files;
 export type CallerFile = StoredFile;
 export type SaidOfFile = FileFacts;
 
-/** The owner that a call uses files as. Throws on a call that was not admitted to a group. */
+/** The owner whose files the call may use, and its tenant. Throws if the call was not admitted to a group. */
 export function callerOf({ identity, scope }: Call): { readonly owner: ReturnType<typeof fileOwner>; readonly tenant: TenantSnapshot } {
   if (identity === null || scope === null) throw new Error("a call to files was not admitted");
   return { owner: fileOwner(identity, scope), tenant: scope.tenant };
