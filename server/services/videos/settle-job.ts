@@ -16,7 +16,8 @@ const LOOKED_AGAIN_MS = 2_000;
 /**
  * Writes the one audit row that reports a job's outcome; true once that row is known to be stored. The row's ID is noted in the job between
  * the row's begin marker and the row itself, so it is reported once, whichever process dies when. An ID that a dead process had noted turns
- * up in the ledger as written or interrupted, and only an interrupted one is written anew.
+ * up in the ledger as written or interrupted; the row is written anew only if it was interrupted or does not turn up within
+ * `WAITED_FOR_MS`.
  */
 export async function settleJob({ store, calls, now }: SettleParts, runner: string, job: VideoJob): Promise<boolean> {
   if (job.upstream_id === null) {

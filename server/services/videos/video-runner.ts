@@ -69,7 +69,7 @@ export class VideoRunner {
     this.parts = parts;
   }
 
-  /** Takes the holds of jobs this process owned when it crashed. Must run before it serves calls, which would find that budget free. */
+  /** Restores the holds of jobs this process owned when it crashed. Must run before it serves calls, which would find that budget free. */
   async takeOver(): Promise<void> {
     while (!this.stopped && (await this.adopt()) === ADOPTED_AT_ONCE);
   }
