@@ -10,18 +10,18 @@ export interface AddressRequest {
   readonly body?: string | Uint8Array;
   /** Ends the exchange at any time. */
   readonly abort: AbortController;
-  /** Longest wait for the answer's head, milliseconds. */
+  /** Longest wait for the response head, milliseconds. */
   readonly timeoutMs: number;
 }
 
 /**
- * The way out to whoever has an address on a record of ours; `who` begins what its caller reads of a failure, such as "The agent".
- * Never throws for what the network or the other side did.
+ * Sends requests to addresses from our records. `who` begins the messages of failures, such as "The agent". Never throws for network errors
+ * or anything the other side did; returns a refusal instead.
  */
 export function addressSend(outbound: Outbound, who: string): (request: AddressRequest) => Promise<Response | Refusal> {
   return async ({ url, method, headers, body, abort, timeoutMs }) => {
     try {
-      // The answer is passed on as bytes; packing it would only have to be undone.
+      // The answer is passed on as bytes, so compression would only have to be undone.
       const all = { ...headers, "accept-encoding": "identity", "user-agent": "gatehouse" };
       const response = await outbound.fetch(url, { method, headers: all, abort, timeoutMs, ...(body === undefined ? {} : { body }) });
       return redactSecrets(response, secretsOf(headers));

@@ -1,8 +1,8 @@
-/** What is made of so many bytes takes a few milliseconds at most, whatever they are. */
+/** A piece this large takes a few milliseconds at most to process. */
 const MAX_PIECE = 8 * 1024;
 /** How long pieces may keep everything else waiting, milliseconds. */
 const TURN_MS = 10;
-/** Bytes of pieces that have waited, of all answers together, that are handed on in one turn, and what the smallest piece costs. */
+/** Most bytes of queued pieces, over all answers, handed on in one turn of the event loop; and the fixed cost of a piece, in bytes. */
 const TURN_BYTES = 16 * 1024;
 const PIECE_COST = 128;
 
@@ -10,18 +10,17 @@ const PIECE_COST = 128;
 let began: number | null = null;
 const waiting: { readonly cost: number; readonly go: () => void }[] = [];
 
-/** What is done to an answer on its way. */
+/** A transformation of an answer's bytes. */
 export interface PieceChange {
-  /** What goes on of a piece and of what was held before it; null where all of it is held. */
+  /** What can be passed on of this piece and of what was held back; null if everything is held back. */
   push(piece: Uint8Array): Uint8Array | null;
-  /** What was held; null where nothing was. */
+  /** What was held back; null if nothing was. */
   end(): Uint8Array | null;
 }
 
 /**
- * Reads an upstream's answer in small pieces, and lets everything else have its turn between them: an upstream may send
- * as fast as it likes, what is done with it must not keep others waiting. An ordinary stream comes in pieces that are
- * smaller and never waits.
+ * Reads an upstream's answer in small pieces and yields to the event loop between them, so that a fast upstream does not delay other calls.
+ * The pieces of an ordinary stream are smaller and never wait.
  */
 export class PacedReader {
   private readonly reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -37,7 +36,7 @@ export class PacedReader {
     return this.reader.closed as Promise<undefined>;
   }
 
-  // One function, since each that waits for another costs as much as a small piece does.
+  // A single function, because each further await costs as much as a small piece.
   async read(): Promise<{ readonly done: false; readonly value: Uint8Array } | { readonly done: true; readonly value: undefined }> {
     for (;;) {
       let piece = this.rest;
@@ -70,7 +69,7 @@ export class PacedReader {
   }
 }
 
-/** Null where the piece may be handed on now. Those that wait go on in their order. */
+/** Null if the piece may be handed on now; otherwise pieces go on in FIFO order. */
 function turnFor(cost: number): Promise<void> | null {
   if (waiting.length === 0) {
     if (began === null) {

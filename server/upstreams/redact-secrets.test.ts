@@ -53,7 +53,7 @@ test("an answer that says how long it is is redacted however it is read", async 
   expect(new TextDecoder().decode(await answer().arrayBuffer())).toBe(mask);
   expect(await answer().text()).toBe(mask);
   expect(await new Response(answer().body).text()).toBe(mask);
-  // Whoever looks whether there is a stream reads it whole all the same.
+  // Checking whether there is a body must not prevent reading it whole.
   const looked = answer();
   expect(looked.body).not.toBeNull();
   expect(Buffer.from(await looked.arrayBuffer()).toString()).toBe(mask);

@@ -3,8 +3,8 @@ import { PacedReader, type PieceChange } from "./paced-reader.ts";
 const MASK = "*";
 
 /**
- * The answer with the secrets redacted in its headers and its body, in as many characters as they had. Of a stream no
- * more is held back than an end that begins one of them.
+ * The response with the secrets in its headers and body masked, at the same length. From a stream, only an end that may be the start of a
+ * secret is held back.
  */
 export function redactSecrets(response: Response, secrets: readonly Buffer[]): Response {
   const isWhole = response.headers.has("content-length") && !response.headers.has("content-encoding");
@@ -14,7 +14,7 @@ export function redactSecrets(response: Response, secrets: readonly Buffer[]): R
   return new Response(redactedBody(response.body, secrets), { status, statusText, headers });
 }
 
-/** Null where nothing has to be redacted. */
+/** Null if there is nothing to redact. */
 function redactedHeaders(sent: Headers, secrets: readonly Buffer[]): Headers | null {
   const texts = secrets.map(String);
   let headers: Headers | null = null;
@@ -27,16 +27,16 @@ function redactedHeaders(sent: Headers, secrets: readonly Buffer[]): Headers | n
 }
 
 /**
- * The same answer, whose body is looked at when it is read; another answer around it would cost more than the look. One
- * that says how long it is can be read in one piece, by the engine's own quick way.
+ * The same response, whose body is redacted when it is read, because wrapping it in another response costs more than the redaction. If its
+ * length is known, the engine's fast path reads it in one piece.
  */
 function redactedWhenRead(response: Response, secrets: readonly Buffer[], isWhole: boolean): Response {
   const { arrayBuffer } = response;
-  // Not before somebody wants it: to ask for the stream costs the quick way.
+  // Lazy, because touching the stream disables the fast path.
   let stream: ReadableStream<Uint8Array> | null | undefined;
   const body = () => (stream ??= redactedBody(Reflect.get(Response.prototype, "body", response), secrets));
   response.arrayBuffer = async () => {
-    // Whoever looked whether there is a stream has it, and the quick way is closed.
+    // Once somebody has accessed the stream, the fast path is unavailable.
     if (!isWhole || stream != null) return new Response(body()).arrayBuffer();
     const whole = await arrayBuffer.call(response);
     const bytes = Buffer.from(whole);
@@ -62,11 +62,11 @@ function redactedBody(sent: ReadableStream<Uint8Array> | null, secrets: readonly
     },
     { highWaterMark: 0 },
   );
-  // Streams are read by readers, piece by piece: a queue of the stream's own between the two would cost more than the look.
+  // Streams are read through readers, piece by piece; the stream's own queue in between would cost more than the redaction.
   return Object.defineProperty(body, "getReader", { value: () => reader });
 }
 
-/** Blanks secrets wherever the pieces of an answer were cut. */
+/** Masks secrets even if they are split across pieces. */
 class Blanking implements PieceChange {
   private readonly secrets: readonly Buffer[];
   private held: Buffer | null = null;
@@ -104,7 +104,7 @@ function blank(bytes: Buffer, secrets: readonly Buffer[]): Buffer {
   return clean;
 }
 
-/** Length of the longest end that begins a secret. */
+/** Length of the longest suffix that is the start of a secret. */
 function beginning(bytes: Buffer, secrets: readonly Buffer[]): number {
   let longest = 0;
   for (const secret of secrets) {

@@ -1,10 +1,10 @@
-/** A value that stands in ordinary texts must not be taken for a secret. */
+/** Shorter values occur in ordinary text and must not be redacted. */
 const SHORTEST = 8;
 const SECRET_NAME = /auth|key|token|secret|cookie|password|credential|signature/i;
-/** Arguments of tools, and what only tells requests apart. */
+/** Headers with tool arguments, and those that only identify requests. */
 const NO_SECRET = /^(?:mcp-|idempotency-key$)/i;
 
-/** The secrets among the headers of a request, each as an upstream may quote it. */
+/** The secrets among a request's headers, in each form in which an upstream may quote them. */
 export function secretsOf(headers: Readonly<Record<string, string>>): readonly Buffer[] {
   const secrets: Buffer[] = [];
   for (const name in headers) {
@@ -13,7 +13,7 @@ export function secretsOf(headers: Readonly<Record<string, string>>): readonly B
     const credential = value.slice(value.lastIndexOf(" ") + 1);
     if (credential.length < SHORTEST) continue;
     secrets.push(Buffer.from(credential));
-    // Some writers of JSON escape it.
+    // Some JSON writers escape slashes.
     if (credential.includes("/")) secrets.push(Buffer.from(credential.replaceAll("/", "\\/")));
   }
   return secrets;
@@ -22,7 +22,7 @@ export function secretsOf(headers: Readonly<Record<string, string>>): readonly B
 const answeredBefore = new Map<string, boolean>();
 const MOST_NAMES = 1_000;
 
-/** Kept by name, since the same few come with every call. */
+/** Cached by name, because every call has the same few headers. */
 function namesSecret(name: string): boolean {
   const known = answeredBefore.get(name);
   if (known !== undefined) return known;

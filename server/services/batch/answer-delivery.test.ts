@@ -8,7 +8,7 @@ type Finish = AnswerDeliveryParts["finishLine"];
 const job = (id: string) => ({ id, tenant_id: "t", mode: "provider", status: "in_progress" }) as JobToRun;
 const answer = { id: "c", status: 200, body: "{}", errorType: null, errorMessage: null, admitted: true, interrupted: false, refusal: null };
 
-/** Jobs of so many answered lines, as they stand in a database that fails as a test has it. */
+/** A store of jobs with the given number of answered lines each; its methods fail as `faults` says. */
 function givingTo(lines: Readonly<Record<string, number>>, finishLine: Finish = async () => answer) {
   const states = new Map(
     Object.entries(lines).flatMap(([id, count]) => Array.from({ length: count }, (_, n) => [`${id} ${n}`, "answered"])),

@@ -10,24 +10,24 @@ const TAKEN_AT_ONCE = 8;
 export interface AnswerDeliveryParts {
   readonly store: BatchStore;
   readonly finishLine: (job: BatchJob, line: LineToGive, recorded: boolean) => Promise<BackgroundAnswer | null>;
-  /** The chain that rows of this process go to, and a wait until all that is in its journal is in the database. */
+  /** `chain`: the audit chain this process writes to. `shipped`: waits until everything in its journal is in the database. */
   readonly chain: string;
   readonly shipped: () => Promise<void>;
   readonly log: Log;
 }
 
-/** Hands results of providers' batches to the lines that were waiting for them. */
+/** Delivers results of providers' batches to the lines that wait for them. */
 export class AnswerDelivery {
   private readonly parts: AnswerDeliveryParts;
   private readonly owner: string;
   private readonly stopping: AbortSignal;
   private readonly writer: OutcomeWriter;
   private readonly giving = new Set<Promise<void>>();
-  /** Those that are being given, by job and number. */
+  /** Lines being delivered, keyed by job ID and line number. */
   private readonly inHand = new Set<string>();
-  /** Jobs of which an answer could not be given just now: taken again at once, it would come back again and again. */
+  /** Jobs with an answer that could not be delivered in this round; taking it again at once would loop. */
   private readonly stalled = new Set<string>();
-  /** Whether lines may be with this process that it gives nobody: it did not hear that it took them, or could not return them. */
+  /** Whether this process may own lines it is not delivering: taking or returning them failed with an unknown outcome. */
   private unsure = false;
   private jobs: readonly JobToRun[] = [];
   private round: Promise<void> | null = null;
@@ -39,12 +39,12 @@ export class AnswerDelivery {
     this.writer = new OutcomeWriter(parts.store, owner, parts.log);
   }
 
-  /** Whether lines are with it. */
+  /** Whether this process owns answered lines. */
   get busy(): boolean {
     return this.round !== null || this.giving.size > 0;
   }
 
-  /** Gives the answers there are to these jobs; to those it is at still with the others. */
+  /** Starts delivering the answers of these jobs; if a round is running, it goes on with these jobs. */
   begin(jobs: readonly JobToRun[]): void {
     this.jobs = jobs;
     this.round ??= this.give()
@@ -54,13 +54,13 @@ export class AnswerDelivery {
       });
   }
 
-  /** Resolves when everything that was begun is written. */
+  /** Resolves when every delivery that was started is written. */
   async settled(): Promise<void> {
     await this.round;
     await Promise.all(this.giving);
   }
 
-  /** A few of each job at a time, so that a short one does not wait for a long one, nor one that came meanwhile. */
+  /** Takes a few lines of each job at a time, so that short jobs do not wait for long ones, nor new jobs for those already open. */
   private async give(): Promise<void> {
     let jobs: readonly JobToRun[] = [];
     let open = jobs;
@@ -84,7 +84,7 @@ export class AnswerDelivery {
 
   private async returnUngiven(): Promise<void> {
     if (!this.unsure) return;
-    // Before it is done: a line may come to be with nobody meanwhile.
+    // Cleared before the call: a line may be left without delivery while it runs, and must set the flag again.
     this.unsure = false;
     await this.certainly(() => this.parts.store.returnUngiven(this.owner, [...this.inHand]));
   }
@@ -98,14 +98,14 @@ export class AnswerDelivery {
     }
   }
 
-  /** Whether there may be more. */
+  /** Resolves to whether there may be more lines. */
   private takeSome({ id, tenant_id: tenantId }: JobToRun): Promise<boolean> {
     const { store, chain, shipped } = this.parts;
     return this.certainly(async () => {
       const lines = await store.takeAnswered({ id, tenant_id: tenantId }, this.owner, chain, TAKEN_AT_ONCE);
       if (lines.length === 0) return false;
       const doubtful = lines.filter(({ chain_before: before }) => before !== null).map(({ call_id: callId }) => callId);
-      // All that this chain had in its journal when a process died is in the database by then.
+      // After this wait, everything the dead process had in the chain's journal is in the database.
       if (doubtful.length > 0) await shipped();
       const recorded = doubtful.length === 0 ? NONE : await store.recorded(tenantId, doubtful);
       const job = await store.read(id);

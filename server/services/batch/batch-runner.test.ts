@@ -9,7 +9,7 @@ const job = (id: string, more: object = {}) => ({
 });
 const line = { line: 1, custom_id: "a", body: "{}", attempt: 1 };
 
-/** A runner over a store that has nothing but what is given here. */
+/** A runner over a store that contains only what is given here. */
 function runnerOver(given: object, runLine: () => Promise<null> = () => new Promise(() => {}), end: () => Promise<void> = async () => {}) {
   const nothing = {
     endInterrupted: async () => {},

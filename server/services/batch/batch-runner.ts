@@ -8,12 +8,12 @@ import { OutcomeWriter } from "./outcome-writer.ts";
 import { StartPace } from "./start-pace.ts";
 import { FairTurns } from "./fair-turns.ts";
 
-/** Lines of this process under way at once, and how many may be taken at a time. */
+/** Most lines under way in this process, and most taken at a time. */
 const AT_ONCE = 64;
 const TAKEN_AT_ONCE = 4;
-/** A process that said nothing for so long is dead. */
+/** A process whose last heartbeat is older than this is considered dead. */
 const ALIVE_SECONDS = 15;
-/** Whoever writes the results of a job says so again and again; one that failed at it is followed by another so much later. */
+/** Lease on writing a job's results. It is renewed while they are written; if the writer fails, another process takes over after it. */
 const ENDING_SECONDS = 120;
 const RENEWED_MS = 3_000;
 const LOOKED_MS = 40;
@@ -27,7 +27,7 @@ const UNRECORDED: LineVerdict = {
 
 const UNKNOWN: LineVerdict = { kind: "done", result: { statusCode: null, requestId: null, result: null, error: INTERRUPTED } };
 
-/** A line that was begun. */
+/** A line whose call was started. */
 interface BegunLine extends OnRoster {
   readonly jobId: string;
   readonly line: number;
@@ -36,19 +36,19 @@ interface BegunLine extends OnRoster {
 
 export interface RunnerParts {
   readonly store: BatchStore;
-  /** Makes the call of one line; null where it could not be recorded. */
+  /** Makes the call of one line; null if it could not be recorded. */
   readonly runLine: (job: BatchJob, line: LineToRun) => Promise<BackgroundAnswer | SuspendedLine | null>;
-  /** Writes the end of a job whose lines are all at rest. */
+  /** Writes the results and the end of a job none of whose lines is under way. */
   readonly end: (job: BatchJob, runner: string) => Promise<void>;
-  /** The chain that rows of this process go to. */
+  /** The audit chain this process writes to. */
   readonly chain: string;
-  /** What this process is called where lines leave from it in batches of their provider. */
+  /** The owner ID under which this process hands lines over to provider batches. */
   readonly leftFrom: string;
   readonly lastWaitedFor: () => number;
   readonly log: Log;
 }
 
-/** Runs the lines of batch jobs in this process, beside as many other processes as there are. */
+/** Runs lines of batch jobs in this process; any number of processes may do so at once. */
 export class BatchRunner {
   readonly id = uuid();
   private readonly parts: RunnerParts;
@@ -62,7 +62,7 @@ export class BatchRunner {
   private readonly lines = new Roster<BegunLine>();
   /** Jobs whose results this process is writing. */
   private readonly ending = new Set<string>();
-  /** Whether lines may have been taken without this process having heard of it. */
+  /** Whether this process may own lines it does not know of, because taking them failed with an unknown outcome. */
   private unsure = false;
   private bytes = 0;
   private renewedAt = Number.NEGATIVE_INFINITY;
@@ -76,11 +76,11 @@ export class BatchRunner {
     this.writer = new OutcomeWriter(parts.store, this.id, parts.log);
   }
 
-  /** Looks at what there is to run; to be called again and again. */
+  /** Looks for work; called at an interval. */
   async look(): Promise<void> {
     if (this.stopped) return;
     const { store } = this.parts;
-    // First of all: whoever was away from the database for long is taken for dead by others.
+    // First, because other processes consider this one dead after it was cut off from the database for long.
     await this.stayAlive();
     this.active = await store.active();
     this.empty.clear();
@@ -108,24 +108,24 @@ export class BatchRunner {
     }
   }
 
-  /** Others take its lines for nobody's otherwise, also while the results of a job are written and while the process stops. */
+  /** Renews the leases on lines and results; needed also while results are written and while the process stops. */
   async stayAlive(): Promise<void> {
     if (this.lines.size > 0) await this.renew();
     if (this.ending.size > 0) await this.parts.store.keepEndings(this.id, [...this.ending], ENDING_SECONDS);
   }
 
-  /** Something was submitted or cancelled: it is not waited for until the next look. */
+  /** Looks for work at once, because a job was submitted or cancelled. */
   wake(): void {
     void this.look().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_batches", error }));
   }
 
-  /** Begins no more lines. */
+  /** Starts no more lines. */
   stop(): void {
     this.stopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** Resolves when everything that was begun is written. */
+  /** Resolves when every line that was started is written. */
   async settled(): Promise<void> {
     this.stop();
     await Promise.all(this.lines.all().map(({ ended }) => ended));
@@ -135,7 +135,7 @@ export class BatchRunner {
     if (this.filling || this.stopped) return;
     this.filling = true;
     try {
-      // Not only where more may be taken: a job that is called off or paused would wait for them for ever.
+      // Needed even when no more lines may be taken: a cancelled or paused job would wait for these lines forever.
       if (this.unsure) {
         await this.parts.store.returnUnbegun(
           this.id,
@@ -165,9 +165,8 @@ export class BatchRunner {
   }
 
   /**
-   * A tenant alone has half of all places, so that another one that comes finds some free. Of several, the one that was served
-   * least of late has that half, as if it were alone, and the others share few: what they have under way takes the time of the
-   * same processors.
+   * A single tenant gets half of all places, so that another one finds some free. Among several, the least recently served gets that half,
+   * and the others share a few places: their running lines compete for the same processors.
    */
   private runnable(): readonly JobToRun[] {
     const open = this.active.filter(({ id, status, paused }) => status === "in_progress" && !paused && !this.empty.has(id));
@@ -227,7 +226,7 @@ export class BatchRunner {
     if (verdict.kind === "done") {
       await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...verdict.result });
       if (job.was_paused && verdict.result.error === null) await store.resume(job.id);
-      // Its last line, as far as this process knows: its end is not waited for until the next look.
+      // Probably the job's last line, so its end does not wait for the next look.
       if (this.empty.has(job.id) && this.lines.all().filter(({ jobId }) => jobId === job.id).length <= 1) this.wake();
       return;
     }
@@ -239,7 +238,7 @@ export class BatchRunner {
     });
   }
 
-  /** It goes on from where its provider's batch comes back. */
+  /** Hands a line over to the provider's batch; it continues when the batch returns its answer. */
   private async depart(job: JobToRun, { line }: LineToRun, { departure, id, row, asked }: SuspendedLine): Promise<void> {
     const { store, leftFrom } = this.parts;
     const { modelId, operation, body: sent } = departure;
@@ -257,7 +256,7 @@ export class BatchRunner {
     if (job.was_paused) await store.resume(job.id);
   }
 
-  /** A line that nobody has and nobody returns would never end. */
+  /** Retries until it succeeds: a line that nobody runs and nobody returns would never end. */
   private async surely(write: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
@@ -269,7 +268,7 @@ export class BatchRunner {
     }
   }
 
-  /** Begins no more of a job until it was looked at anew. */
+  /** Starts no more lines of the job until the next look. */
   private forget(jobId: string): void {
     this.empty.add(jobId);
   }

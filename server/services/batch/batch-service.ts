@@ -6,11 +6,11 @@ import type { InputPiece } from "../../wire/batch/text-lines.ts";
 import type { BatchEndpoint } from "./endpoints.ts";
 import { Intake, type JobModel, type LinesSaidTo, type NumberedProblem } from "./intake.ts";
 
-/** What surfaces work with. */
+/** The store's types under the names that surfaces use. */
 export type CallerJob = BatchJob;
 export type InputProblem = BatchProblem;
 
-/** Jobs of one tenant that have not ended, and submissions of one under way. */
+/** Most jobs of a tenant that have not ended, and most concurrent submissions of a tenant. */
 const MOST_OPEN = 200;
 const SUBMISSIONS_AT_ONCE = 4;
 
@@ -20,25 +20,25 @@ export interface JobFacts extends JobModel, LinesSaidTo {
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly retryInterrupted: boolean;
-  /** Null: with the files of the tenant. */
+  /** Null: results expire like the tenant's files. */
   readonly resultsExpireSeconds: number | null;
 }
 
 export interface Submission {
   readonly owner: JobOwner;
   readonly pieces: AsyncIterable<InputPiece>;
-  /** What each line must name as its endpoint; null where it is said beside them. */
+  /** The endpoint each line must name; null if lines do not name one. */
   readonly lineEndpoint: BatchEndpoint | null;
   readonly lineForm: LineForm;
   readonly inputFileId: string | null;
-  /** Asked once the lines were read: it may stand behind them. */
+  /** Called after the lines were read, because the facts may follow them in the request. */
   facts(): JobFacts | Refusal;
 }
 
-/** A job whose lines are there, and not yet to be run. */
+/** A job whose lines are stored but not yet to be run. */
 export interface SubmittedJob {
   readonly id: string;
-  /** Null where lines name several. */
+  /** Both null if the lines name several models. */
   readonly model: JobModel;
   readonly endpoint: BatchEndpoint;
   readonly problems: readonly NumberedProblem[];
@@ -48,20 +48,20 @@ export interface SubmittedJob {
 export interface LinesOfJob {
   readonly lines: number;
   readonly tools: boolean;
-  /** Whether headers of its caller go along with them. */
+  /** Whether the caller's headers are sent with the lines. */
   readonly vendorHeaders: boolean;
 }
 
 interface BatchServiceParts {
   readonly store: BatchStore;
   readonly now: () => number;
-  /** Who runs a job whose lines all go where the call may go. */
+  /** Who runs a job whose lines all go where the call may go: the gateway or the provider. */
   readonly modeFor: (call: Call, endpoint: string, has: LinesOfJob) => BatchJob["mode"];
-  /** Told that there is something to run. */
+  /** Called when there is something to run. */
   readonly wake: () => void;
 }
 
-/** Batch jobs as their callers reach them. */
+/** Batch jobs as seen by their callers. */
 export class BatchService {
   readonly store: BatchStore;
   private readonly parts: BatchServiceParts;
@@ -72,10 +72,10 @@ export class BatchService {
     this.store = parts.store;
   }
 
-  /** Reads a job's lines into the store. Unless `begin` is called, the job goes when the call has ended. */
+  /** Reads a job's lines into the store. The job is deleted when the call ends, unless `begin` or `keepFailed` was called. */
   async submit(call: Call, submission: Submission): Promise<SubmittedJob | Refusal> {
     const { tenantId } = submission.owner;
-    // A token of another issuer is looked at when it is shown, and nobody shows it for a line.
+    // Tokens of an external issuer are checked only when presented, and nobody presents one for a line.
     if (call.row.api_key_id == null && call.user === null) return refuse("batch_needs_key");
     const under = this.submitting.get(tenantId) ?? 0;
     if (under >= SUBMISSIONS_AT_ONCE) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
@@ -103,7 +103,7 @@ export class BatchService {
     const intake = new Intake(this.store, { id, tenant_id: owner.tenantId }, lineForm);
     await intake.take(pieces, lineEndpoint);
     const facts = asked();
-    // What stands behind lines that ended the reading was never read: what is wrong with these is what there is to say.
+    // If bad lines ended the reading, the facts behind them were never read, so the lines' problems are reported instead.
     if (isRefusal(facts)) return intake.cut ? { id, ...UNSAID, problems: intake.problems } : facts;
     const named = facts.model !== null || facts.modelId !== null ? facts : { model: intake.model, modelId: null };
     const model = { model: named.model, modelId: named.modelId };
@@ -124,7 +124,7 @@ export class BatchService {
   private readonly begun = new WeakSet<Call>();
   private readonly has = new WeakMap<Call, LinesOfJob>();
 
-  /** Every control has let the job pass: from now on it is run. */
+  /** Starts the job, after all controls have passed it. */
   async begin(call: Call, owner: JobOwner, { id, endpoint }: SubmittedJob): Promise<BatchJob | Refusal> {
     this.begun.add(call);
     const has = this.has.get(call) ?? { lines: 0, tools: false, vendorHeaders: false };
@@ -133,7 +133,7 @@ export class BatchService {
     return this.find(owner, id);
   }
 
-  /** Keeps a job whose input is not valid, as one that failed. */
+  /** Keeps a job with invalid input as a failed one. */
   async keepFailed(call: Call, owner: JobOwner, { id }: SubmittedJob, problems: readonly BatchProblem[]): Promise<BatchJob | Refusal> {
     this.begun.add(call);
     await this.store.fail(owner.tenantId, id, problems);
@@ -149,11 +149,11 @@ export class BatchService {
     const job = await this.find(owner, id);
     if (isRefusal(job)) return job;
     this.parts.wake();
-    // Whoever cancels twice is told the same.
+    // A repeated cancellation gets the same answer.
     return cancelled || job.ends_as === "cancelled" ? job : refuse("batch_ended");
   }
 
-  /** Forgets a job that has ended, and its results. */
+  /** Deletes an ended job and its results; refuses while it is under way. */
   async remove(owner: JobOwner, id: string): Promise<BatchJob | Refusal> {
     const job = await this.find(owner, id);
     if (isRefusal(job)) return job;
@@ -188,7 +188,7 @@ const UNSAID = { model: { model: null, modelId: null }, endpoint: "/v1/chat/comp
 const HOUR_MS = 3_600_000;
 const WINDOW = /^([1-9][0-9]{0,2})(h|d)$/;
 
-/** From an hour to seven days; null where a text says none of them. */
+/** Milliseconds of a completion window (`24h`, `7d`), 1 hour to 7 days; null if the text is not one. */
 export function windowMs(text: string): number;
 export function windowMs(text: string, checked: true): number | null;
 export function windowMs(text: string): number | null {

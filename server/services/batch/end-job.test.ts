@@ -4,13 +4,13 @@ import { jobEnder } from "./end-job.ts";
 
 type Parts = Parameters<typeof jobEnder>[0];
 
-/** Ends a job of two lines, one of them answered; what was stored for it and is there afterwards. */
+/** Ends a job of two lines, one of them answered; returns its files and what it ended as. */
 async function filesAfter(
   begun: object | undefined,
   isRecorded: boolean,
   told?: object | null,
 ): Promise<{ readonly files: Set<string>; readonly ended: string; readonly named: object | null }> {
-  // Of an end that was recorded before.
+  // Left by an earlier, recorded end.
   const files = new Set<string>(["file-of-row"]);
   let stored = 0;
   let named: object | null = null;
@@ -60,6 +60,6 @@ test("a job whose end is on the record ends with the files that the record names
   const kept = await filesAfter(begun, true, told("file-of-row"));
   expect([kept.named, kept.files]).toEqual([{ output: "file-of-row", error: null }, new Set(["file-of-row"])]);
   const stored = { output: "file-1", error: "file-2" };
-  // Those were deleted, what the row says was erased, and the row was never written.
+  // Its files were deleted, its content was erased, or the row was never written.
   for (const said of [told("file-gone"), null, undefined]) expect((await filesAfter(begun, true, said)).named).toEqual(stored);
 });

@@ -10,7 +10,7 @@ interface EndParts extends ResultsParts {
   readonly files: Pick<Files, "store" | "delete" | "find">;
   readonly store: BatchStore;
   readonly calls: Pick<BackgroundCalls, "recordEvent">;
-  /** The chain that this process writes to, and a wait until all that is in its journal is in the database. */
+  /** `chain`: the audit chain this process writes to. `shipped`: waits until everything in its journal is in the database. */
   readonly chain: string;
   readonly shipped: () => Promise<void>;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
@@ -18,7 +18,10 @@ interface EndParts extends ResultsParts {
 
 const NONE: ResultFiles = { output: null, error: null };
 
-/** Writes a job's results to files, the row of its end, and then what it ended as. */
+/**
+ * Returns a function that writes a job's results to files, then the audit row of its end, then its final status. Another process may have
+ * done part of it before; each end is recorded once.
+ */
 export function jobEnder({
   store,
   files,
@@ -38,7 +41,7 @@ export function jobEnder({
     const results = tenant === null ? NONE : await storedResults({ store, files, now }, job, owner, tenant);
     const wereStored = results !== null;
     const { output, error } = results ?? NONE;
-    // Whoever writes this end later stores results of their own.
+    // Deletes the files this process stored: another process writes the job's end, with files of its own.
     const letGo = async () => {
       for (const id of [output, error]) if (id !== null) await files.delete(owner, { id });
     };
@@ -51,7 +54,7 @@ export function jobEnder({
       const told = await store.toldEnd(job.tenant_id, begun.rowId);
       if (told !== undefined) {
         const named = told === null || told.not_stored !== undefined ? null : { output: told.output_file_id, error: told.error_file_id };
-        // Those that the row names were stored with it, unless somebody has deleted them meanwhile.
+        // The files that the row names are used if they still exist; otherwise those just stored.
         if (named === null || !(await areThere(owner, named))) return store.finish(job.id, runner, { output, error }, wereStored);
         await letGo();
         return store.finish(job.id, runner, named, true);

@@ -8,10 +8,10 @@ import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 
 interface Endpoint {
-  /** What lines of it are filed as. */
+  /** The audit row's subtype for its lines. */
   readonly subtype: string;
   readonly modes: readonly string[];
-  /** Headers without which no call of it is one. */
+  /** Headers that every call of this endpoint needs. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly read: (body: Uint8Array, headers: Readonly<Record<string, string>>) => { readonly fields: readonly FieldProblem[] } | object;
 }
@@ -43,7 +43,7 @@ export function isBatchEndpoint(text: string): text is BatchEndpoint {
   return Object.hasOwn(BATCH_ENDPOINTS, text);
 }
 
-/** The problems of a line's body, as a call with it and these headers would report them. */
+/** The problems of a line's body that a call with it and these headers would report. */
 export function problemsOfBody(
   endpoint: BatchEndpoint,
   body: string,

@@ -1,4 +1,4 @@
-/** Lines that were begun lose half of their weight in so long. */
+/** Half-life of the weight of started lines. */
 const HALF_MS = 10_000;
 
 interface Share {
@@ -8,7 +8,7 @@ interface Share {
 
 /**
  * Fair scheduling of batch lines: the tenant with the fewest recently started lines is next, and within it the job with the fewest. A short
- * job beside a long one takes little longer than alone, and a tenant gains nothing by submitting many jobs.
+ * job next to a long one takes little longer than alone, and a tenant gains nothing by submitting many jobs.
  */
 export class FairTurns {
   private readonly shares = new Map<string, Share>();
@@ -31,7 +31,7 @@ export class FairTurns {
     return best;
   }
 
-  /** Of tenants, the one for whom the fewest lines were begun of late. */
+  /** The tenant with the fewest recently started lines; null if there are none. */
   leastServed(tenantIds: Iterable<string>): string | null {
     let least: string | null = null;
     for (const id of tenantIds) if (least === null || this.begunFor(`tenant ${id}`) < this.begunFor(`tenant ${least}`)) least = id;
@@ -42,7 +42,7 @@ export class FairTurns {
     for (const key of [`tenant ${job.tenant_id}`, job.id]) this.shares.set(key, { begun: this.begunFor(key) + lines, at: this.now() });
   }
 
-  /** Forgets what weighs nothing any more. */
+  /** Drops shares whose weight has decayed to almost nothing. */
   prune(): void {
     for (const key of this.shares.keys()) if (this.begunFor(key) < 0.01) this.shares.delete(key);
   }

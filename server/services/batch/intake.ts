@@ -10,7 +10,7 @@ export const MOST_INPUT_BYTES = 200 * 1024 * 1024;
 export const MOST_LINE_BYTES = 8 * 1024 * 1024;
 const MOST_PROBLEMS = 20;
 const LINES_AT_ONCE = 200;
-/** Members of a conversation in the Responses format that are calls of tools, and what came of them. */
+/** Types of Responses API input items that are tool calls or their outputs. */
 const CALLED = /_call(?:_output)?$/;
 const BYTES_AT_ONCE = 1024 * 1024;
 
@@ -24,25 +24,25 @@ export interface JobModel {
   readonly modelId: string | null;
 }
 
-/** As which calls the lines of a job are meant. */
+/** The endpoint and headers that a job's lines are called with. */
 export interface LinesSaidTo {
   readonly endpoint: BatchEndpoint;
-  /** Headers of its caller that a vendor acts on; null: none. */
+  /** The caller's headers that a vendor acts on; null for none. */
   readonly vendorHeaders: Readonly<Record<string, string>> | null;
 }
 
-/** Takes the lines of one job into the store as they come, and finds what is wrong with them. */
+/** Stores the lines of one job as they arrive, and validates them. */
 export class Intake {
   readonly problems: NumberedProblem[] = [];
-  /** Whether what is wrong ended the reading: the rest of the input was not looked at. */
+  /** Whether a problem ended the reading; the rest of the input was not checked. */
   cut = false;
   total = 0;
-  /** The one model that its lines name; null where they name several, or none. */
+  /** The one model that the lines name; null if they name several, or none. */
   model: string | null = null;
-  /** Whether one of its lines brings tools, or tells of calls of some. */
+  /** Whether a line defines tools or contains tool calls. */
   tools = false;
   private severalModels = false;
-  /** What lines say of their endpoint, and which was the first to. */
+  /** The endpoints that lines name, each with the number of the first line that names it. */
   private readonly urls = new Map<string, number>();
   private readonly store: BatchStore;
   private readonly job: { readonly id: string; readonly tenant_id: string };
@@ -57,7 +57,7 @@ export class Intake {
     this.form = form;
   }
 
-  /** `endpoint`: what each line has to name; null where it is said elsewhere. */
+  /** `endpoint`: what each line has to name; null if lines do not name one. */
   async take(pieces: AsyncIterable<InputPiece>, endpoint: string | null): Promise<void> {
     let bytes = 0;
     try {
@@ -82,7 +82,7 @@ export class Intake {
     await this.flush();
   }
 
-  /** Holds every body to what a call with it would be held to. */
+  /** Validates every body as a call with it would be. */
   async check(job: LinesSaidTo, { model, modelId }: JobModel): Promise<void> {
     const { endpoint } = job;
     for (const [url, number] of this.urls)
@@ -147,7 +147,7 @@ export class Intake {
   }
 }
 
-/** A job that names its model is of that model alone, whichever way a line names one. */
+/** If a job names its model, its lines may name no other, neither by name nor by ID. */
 function otherModel(body: JsonObject, { model, modelId }: JobModel): FieldProblem | null {
   if (model !== null && body.model !== undefined && body.model !== model)
     return { field: "model", message: `names another model than the job, ${JSON.stringify(model)}` };
@@ -159,7 +159,7 @@ function otherModel(body: JsonObject, { model, modelId }: JobModel): FieldProble
     : null;
 }
 
-/** The body with the job's model in it, where it names none itself. */
+/** The body with the job's model added, unless it names a model itself. */
 export function withModel(document: JsonDocument, { model, modelId }: JobModel): string {
   const { value } = document;
   if (value.model !== undefined || value.model_id !== undefined) return document.text();
@@ -167,7 +167,7 @@ export function withModel(document: JsonDocument, { model, modelId }: JobModel):
   return modelId === null ? document.text() : document.text(new Map([["model_id", JSON.stringify(modelId)]]));
 }
 
-/** Of a body of any format that lines have. */
+/** For bodies of every format that lines may have. */
 function hasTools({ tools, functions, messages, input }: JsonObject): boolean {
   const some = (value: unknown) => Array.isArray(value) && value.length > 0;
   const turns = [messages, input].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []));
@@ -178,7 +178,7 @@ function hasTools({ tools, functions, messages, input }: JsonObject): boolean {
   );
 }
 
-/** Blocks of the messages format. */
+/** Content blocks of the Messages format. */
 function usesTools(content: unknown): boolean {
   return Array.isArray(content) && content.some((block) => isObject(block) && /^(?:.*_)?tool_(?:use|result)$/.test(String(block.type)));
 }

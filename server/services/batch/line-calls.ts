@@ -10,16 +10,16 @@ import type { KnownModels } from "../../directory/models/known-models.ts";
 import { endsJob, isOfOneModel } from "./line-verdict.ts";
 
 const encoder = new TextEncoder();
-/** How long it is believed which value a key has now. */
+/** How long the hash of a key's current value is cached. */
 const BELIEVED_MS = 1_000;
 const NO_KEY = "0".repeat(64);
 
 export interface LineCalls {
-  /** Makes the call of a line. Null where it could not be recorded. Of a job that its provider runs: what `finish` needs, unless it was answered at once. */
+  /** Makes the call of a line; null if it could not be recorded. For a provider-run job: what `finish` needs, unless answered at once. */
   run(job: BatchJob, line: LineToRun): Promise<BackgroundAnswer | SuspendedLine | null>;
-  /** Finishes the call of a line with what its provider's batch came back with. `recorded`: its row is sealed already. */
+  /** Finishes the call of a line with its result from the provider's batch. `recorded`: its row is sealed already. */
   finish(job: BatchJob, line: LineToGive, recorded: boolean): Promise<BackgroundAnswer | null>;
-  /** Why nothing more of the job may be done with the model, for good; null where it may. */
+  /** Why nothing more of the job may ever be done with the model; null if it may. */
   jobFailure(job: BatchJob, modelId: string): Promise<BatchJobError | null>;
 }
 
@@ -30,7 +30,7 @@ interface LineCallsParts {
   readonly surfaces: Readonly<Record<BatchEndpoint, Surface>>;
 }
 
-/** Makes the calls of the lines of jobs, in the name of whoever submitted them. */
+/** Makes the calls of jobs' lines, on behalf of whoever submitted the jobs. */
 export function lineCalls({ calls, store, models, surfaces }: LineCallsParts): LineCalls {
   const hashes = new Map<string, { readonly hash: Promise<string | null>; readonly at: number }>();
   const hashOf = (tenantId: string, keyId: string): Promise<string | null> => {
@@ -52,7 +52,7 @@ export function lineCalls({ calls, store, models, surfaces }: LineCallsParts): L
     { line, custom_id, attempt }: Pick<LineToRun, "line" | "custom_id" | "attempt">,
     body: Uint8Array,
   ): Promise<BackgroundRequest | null> => {
-    // The directory cannot be asked: not the caller's fault, and no reason to end a job.
+    // The directory is unavailable, which is not the caller's fault and must not end the job.
     const holder = await holderOf(job).catch(() => null);
     if (holder === null) return null;
     const endpoint = job.endpoint as BatchEndpoint;
@@ -78,7 +78,7 @@ export function lineCalls({ calls, store, models, surfaces }: LineCallsParts): L
       const request = await requestOf(job, line, encoder.encode(body));
       if (request === null) return null;
       const answer = await calls.run(request, job.mode === "provider");
-      // Its answer is given from here: by then the model may be gone.
+      // Makes this process remember the model: it may be deleted before the answer is delivered from here.
       if (answer !== null && "departure" in answer) await models.find(job.tenant_id, answer.departure.modelId);
       return answer;
     },
@@ -101,7 +101,7 @@ export function lineCalls({ calls, store, models, surfaces }: LineCallsParts): L
 
 const NOTHING = new Uint8Array(0);
 
-/** A line as it left, from what was kept of it. */
+/** The suspended line, from what was stored when it was handed over. */
 function suspendedLineOf({ audit_row, call_id: id, model_id: modelId, operation, asked, provider_batch }: LineToGive): SuspendedLine {
   const row = JSON.parse(audit_row) as SuspendedLine["row"];
   const told = row.custom_metadata as { batch?: object } | null | undefined;
@@ -112,7 +112,7 @@ function suspendedLineOf({ audit_row, call_id: id, model_id: modelId, operation,
   };
 }
 
-/** What is kept of why there is no answer: a code, and behind a colon what was said of it. */
+/** `unanswered` holds an error code, followed by a colon and a reason if there is one. */
 function providerResultOf({ status, answer, unanswered }: LineToGive): ProviderResult {
   if (status !== null && answer !== null) return { status, body: answer };
   const [code = "", ...said] = (unanswered ?? "upstream_error").split(": ");

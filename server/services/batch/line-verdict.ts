@@ -5,12 +5,12 @@ import { oneLine } from "../../wire/batch/one-line.ts";
 /** What happens to a line after its call. */
 export type LineVerdict =
   | { readonly kind: "done"; readonly result: Pick<LineResult, "statusCode" | "requestId" | "result" | "error"> }
-  /** It waits again, and so does its whole job until then: what stopped it passes. */
+  /** The line waits again, and its whole job pauses until then, because the cause is temporary. */
   | { readonly kind: "again"; readonly afterMs: number; readonly why: { readonly code: string; readonly message: string } }
-  /** Nothing of its job can be run any more. */
+  /** Nothing more of its job can be run. */
   | { readonly kind: "end"; readonly why: { readonly code: string; readonly message: string } };
 
-/** What passes by itself: a rate, a quota of the day, a provider that asks to be let alone. */
+/** Temporary causes: rate limits, daily quotas, unavailable parts of the gateway. */
 const PASSES: ReadonlySet<string> = new Set([
   "rate_limit_exceeded",
   "usage_limit_reached",
@@ -20,9 +20,9 @@ const PASSES: ReadonlySet<string> = new Set([
   "database_unavailable",
   "too_many_uploads",
 ]);
-/** The same, of providers, who are not asked for ever. */
+/** Temporary causes at providers, which are retried only a limited number of times. */
 const PROVIDERS: ReadonlySet<string> = new Set(["upstream_overloaded", "no_healthy_member"]);
-/** What holds for every line of the job, now and later. */
+/** Refusals that apply to every line of the job, now and later. */
 const ENDS: ReadonlySet<string> = new Set(["ai_system_suspended", "access_ended"]);
 const OF_MODEL: ReadonlySet<string> = new Set(["model_not_found", "model_not_allowed", "model_disabled"]);
 /** Whether all lines of the job go to the same model. */
@@ -42,7 +42,7 @@ const MOST_ATTEMPTS = 50;
 const USUAL_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 20_000;
 
-/** `attempt`: how often the line was begun; `ofOneModel`: whether all lines of the job go to the same model. */
+/** `attempt`: how often the line was started, counting from 1; `ofOneModel`: whether all lines of the job go to the same model. */
 export function verdictOn(answer: BackgroundAnswer, attempt: number, ofOneModel: boolean, retryInterrupted: boolean): LineVerdict {
   const { errorType, status } = answer;
   const why = { code: errorType ?? "", message: answer.errorMessage ?? "" };
@@ -52,7 +52,7 @@ export function verdictOn(answer: BackgroundAnswer, attempt: number, ofOneModel:
       : { kind: "done", result: { statusCode: null, requestId: answer.id, result: null, error: INTERRUPTED } };
   if (errorType !== null) {
     const ofProvider = PROVIDERS.has(errorType) || (errorType === "upstream_rejected" && status === 429);
-    // Made again, it is refused by what ended it: that is then what its job ends with.
+    // The retry is refused for whatever ended the access, and the job then ends with that reason.
     if (errorType === "access_ended" && attempt < MOST_ATTEMPTS) return { kind: "again", afterMs: 0, why };
     if (PASSES.has(errorType) || (ofProvider && attempt < MOST_ATTEMPTS)) return { kind: "again", afterMs: waitOf(answer, attempt), why };
     if (endsJob(errorType, answer.admitted, ofOneModel && answer.refusal !== null)) return { kind: "end", why };

@@ -5,7 +5,7 @@ import type { ProviderOperation } from "../../wire/operation.ts";
 import type { LinesOfJob } from "./batch-service.ts";
 import type { ProviderRunsParts } from "./provider-runs.ts";
 
-/** What conversations come to at providers that speak none of OpenAI's formats. */
+/** Operations that conversations are translated to at providers without OpenAI's formats. */
 const TRANSLATED: readonly ProviderOperation[] = ["messages", "gemini", "converse"];
 const OPERATIONS: Readonly<Record<string, readonly ProviderOperation[]>> = {
   "/v1/chat/completions": ["chat", ...TRANSLATED],

@@ -7,8 +7,8 @@ const MOST_AT_ONCE = 200;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Writes line results to the database; those that end during a write go together in the next one. A failed write is retried until it
- * succeeds.
+ * Writes line results to the database; results that arrive during a write are written together in the next one. A failed write is retried
+ * until it succeeds.
  */
 export class OutcomeWriter {
   private readonly store: Pick<BatchStore, "writeOutcomes">;
@@ -23,7 +23,7 @@ export class OutcomeWriter {
     this.log = log;
   }
 
-  /** A text that the database cannot hold would be tried for ever, and whatever is behind it would wait. */
+  /** Resolves when the outcome is written. Messages are made storable first: one the database rejects would block all that follow. */
   write({ error, ...said }: LineResult): Promise<void> {
     const outcome = { ...said, error: error === null ? null : { code: error.code, message: storableText(error.message) } };
     return new Promise((resolve) => {
@@ -51,7 +51,7 @@ export class OutcomeWriter {
     this.writing = false;
   }
 
-  /** How many of those that wait go in one statement, always one: results may be so large that the database takes few together. */
+  /** How many waiting outcomes go into one statement, at least one: large results would make it too big for the database. */
   private together(): number {
     let characters = 0;
     for (const [at, { outcome }] of this.waiting.entries()) {

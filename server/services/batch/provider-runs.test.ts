@@ -5,7 +5,7 @@ import { jsonLog } from "../../kernel/log.ts";
 import type { BatchStanding } from "../../upstreams/providers/provider-batches.ts";
 import { ProviderRuns, type ProviderRunsParts } from "./provider-runs.ts";
 
-/** A batch of a model that this process does not know, as it stands in the database; what was done with it is noted. */
+/** A batch of a model unknown to this process, as stored in the database; records what is done with it. */
 function runsOf(state: "ready" | "running") {
   const done: string[] = [];
   let now = 0;
@@ -60,7 +60,7 @@ test("what no provider has is given up at once", async () => {
   expect(done).toEqual(["closed: model_not_found"]);
 });
 
-/** A batch that is to be handed over to a provider that answers so, and tells so of it; what was done with it is noted. */
+/** A batch to be submitted to a provider that gives these answers and then reports these standings; records what is done with it. */
 function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: readonly BatchStanding[] = []) {
   const done: string[] = [];
   const submission = { id: "s", job_id: "j", tenant_id: "t", model_id: "m", operation: "chat", state: "ready", job_status: "in_progress" };

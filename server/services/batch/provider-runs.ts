@@ -15,35 +15,35 @@ import type { KnownModels } from "../../directory/models/known-models.ts";
 const ALIVE_SECONDS = 15;
 const RELEASED_MS = 60_000;
 const RENEWED_MS = 3_000;
-/** How long nobody else looks after a batch that a living process has. */
+/** Lease of a live process on a batch, during which no other process polls it. */
 const TENDED_SECONDS = 900;
 const TENDED_AT_ONCE = 8;
-/** A provider that is slow to answer keeps no batches of other tenants waiting. */
+/** Per tenant, so that a slow provider does not delay the batches of other tenants. */
 const TENDED_OF_TENANT = 2;
 const WRITTEN_AT_ONCE = 200;
 const WRITTEN_CHARACTERS = 4 * 1024 * 1024;
-/** Between two looks at a batch: from here, growing, to there. */
+/** Interval between polls of a batch: grows from the first to the last. */
 const FIRST_LOOK_MS = 1_000;
 const LAST_LOOK_MS = 60_000;
 const GROWTH = 1.5;
-/** A list of batches may not have one yet that was made just now. */
+/** A provider's list of batches may not yet show one that was just created. */
 const LISTED_AFTER_MS = 10_000;
-/** How often a provider that cannot be reached is asked for the batch of a job that is to end: for an hour. */
+/** How many polls of an unreachable provider's batch are made after its job is to end: about an hour's worth. */
 const MOST_LOOKS_AFTER_END = 75;
-/** The longest between two tries at a provider that takes no more batches for now: each tells it all of the lines. */
+/** Longest interval between submissions to a provider that is busy; each one sends all lines. */
 const LAST_BUSY_MS = 600_000;
-/** How often a batch is handed over before its lines are given up, where the provider is not just busy. */
+/** How often a batch is submitted before its lines are given up, if the provider is not just busy. */
 const MOST_ATTEMPTS = 20;
-/** How long a batch of a model that was deleted before this process met it is left to those that know it still. */
+/** How long a batch whose model was deleted before this process saw it is left to processes that still know the model. */
 const LEFT_TO_OTHERS_MS = 600_000;
 const MOST_LEFT = 1_000;
 
 export interface ProviderRunsParts extends AnswerDeliveryParts {
   readonly batches: Readonly<Partial<Record<ApiFormat, ProviderBatches>>>;
   readonly models: Pick<KnownModels, "find">;
-  /** Why nothing more of the job may be done with the model; null where it may. */
+  /** Why nothing more of the job may be done with the model; null if it may. */
   readonly jobFailure: (job: BatchJob, modelId: string) => Promise<BatchJobError | null>;
-  /** Gives up what is held for calls that are away, but for these. */
+  /** Releases the holds of calls that are suspended here, except those given. */
   readonly release: (away: ReadonlySet<string>) => void;
   readonly now: () => number;
 }
@@ -73,7 +73,7 @@ export class ProviderRuns {
     this.answers = new AnswerDelivery(parts, this.id, this.stopping.signal);
   }
 
-  /** To be called again and again. */
+  /** Looks for work; called at an interval. */
   async look(): Promise<void> {
     if (this.stopping.signal.aborted) return;
     const { store } = this.parts;
@@ -89,21 +89,21 @@ export class ProviderRuns {
       if (taken === undefined) break;
       this.begin(taken);
     }
-    // Not waited for: batches are handed over, asked for and called off however long answers take to be given.
+    // Not awaited: submitting, polling and cancelling batches must not wait for the delivery of answers.
     this.answers.begin(jobs);
   }
 
-  /** Others take its lines and batches for nobody's otherwise, whatever this process is at. */
+  /** Renews the leases on lines and batches, whatever this process is doing. */
   async stayAlive(): Promise<void> {
     if (this.answers.busy || this.tending.size > 0) await this.renew();
   }
 
-  /** Begins nothing more. */
+  /** Starts nothing more. */
   stop(): void {
     this.stopping.abort("the gateway stops");
   }
 
-  /** Resolves when everything that was begun is written. */
+  /** Resolves when everything that was started is written. */
   async settled(): Promise<void> {
     this.stop();
     await Promise.all([...this.tending, this.answers.settled()]);
@@ -116,7 +116,7 @@ export class ProviderRuns {
     this.renewedAt = now;
   }
 
-  /** Answers of lines that left from here are given elsewhere where this process was taken for dead: nothing is held for them then. */
+  /** If other processes considered this one dead, they deliver the answers of its lines, so its holds for them are released. */
   private async release(): Promise<void> {
     const now = performance.now();
     if (now - this.releasedAt < RELEASED_MS) return;
@@ -124,7 +124,7 @@ export class ProviderRuns {
     this.parts.release(new Set(await this.parts.store.callsAway(this.id)));
   }
 
-  /** Lines go together as long as more are on their way, and no further than a batch may be large. */
+  /** A bundle waits while more lines are on their way, until it has the largest size that the provider takes. */
   private async bundle(): Promise<void> {
     const { store } = this.parts;
     for (const left of await store.toBundle()) {
@@ -141,7 +141,7 @@ export class ProviderRuns {
     return batches === undefined ? null : { batches, target: { ...model.provider, modelName: model.modelName } };
   }
 
-  /** What a provider has costs something: only what was never handed over is given up at once. */
+  /** Only a batch that was never submitted is given up at once: a submitted one costs money. */
   private async leaveToOthers(taken: TakenSubmission): Promise<void> {
     const { store, now } = this.parts;
     const since = this.unknownSince.get(taken.id) ?? now();
@@ -153,7 +153,7 @@ export class ProviderRuns {
     await store.noteSubmission(this.id, taken.id, {}, FIRST_LOOK_MS);
   }
 
-  /** Of a job that whoever submitted it may not have done any more, what its end makes of it. */
+  /** Ends the job if its submitter's access has ended; returns the submission with the job's current status. */
   private async asItStands(taken: TakenSubmission): Promise<TakenSubmission> {
     const { store, jobFailure } = this.parts;
     const job = taken.job_status === "in_progress" ? await store.read(taken.job_id) : undefined;
@@ -188,7 +188,7 @@ export class ProviderRuns {
       else if (taken.state === "sending") await this.lookForIt(taken, vendor);
       else await this.follow(taken, vendor);
     } catch (error) {
-      // What is not there any more, or cannot be asked for long after its job ended, brings nothing.
+      // Closed if the batch no longer exists, or is still unreachable long after its job ended.
       const gone = error instanceof VendorFault && error.status === 404 && taken.state === "running";
       if (gone || (taken.job_status !== "in_progress" && taken.looks > MOST_LOOKS_AFTER_END))
         return store.closeSubmission(taken, error instanceof VendorFault ? told(error.refusal) : "upstream_unreachable");
@@ -224,7 +224,7 @@ export class ProviderRuns {
     }
   }
 
-  /** What the provider has of ours has to end first: as long as the job's own time is not over, that is no try. */
+  /** The provider is at its limit and must finish earlier batches first; until the job's window ends this does not count as an attempt. */
   private async postpone(taken: TakenSubmission, attempts: number): Promise<void> {
     const { code, message } = refuse("upstream_overloaded");
     await this.parts.store.explain(taken.job_id, { code, message });
@@ -232,7 +232,7 @@ export class ProviderRuns {
     await this.parts.store.noteSubmission(this.id, taken.id, again, lookAfter(taken.looks, LAST_BUSY_MS));
   }
 
-  /** It was about to be handed over and nobody heard that it was: the provider is asked whether it has it. */
+  /** For a batch that may or may not have been submitted: asks the provider whether it has it. */
   private async lookForIt(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
     const { store, now } = this.parts;
     const since = taken.sending_since?.getTime() ?? now();
@@ -272,7 +272,7 @@ export class ProviderRuns {
       batches.tidy?.(target, id, signal).catch((error: Error) => log.warn("provider_batch_not_tidied", { submission: taken.id, error }));
     if (standing.kind === "full") {
       if (taken.job_status !== "in_progress") await store.closeSubmission(taken, taken.job_error ?? "batch_cancelled");
-      // Of a batch that another release handed over nothing is left to be sent again.
+      // A batch that another release of the gateway submitted has no lines left to send again.
       else if ((await store.linesToSend(taken)).length === 0) await store.closeSubmission(taken, "upstream_overloaded");
       else await this.postpone(taken, taken.attempts - 1);
       await tidied();
@@ -286,7 +286,7 @@ export class ProviderRuns {
     await tidied();
   }
 
-  /** The provider runs it: nobody needs what was sent any more, nor waits. */
+  /** The provider runs it: the sent bodies are no longer needed, nor a note of why the job waits. */
   private async accepted(taken: TakenSubmission): Promise<void> {
     await this.parts.store.forgetSent(taken);
     await this.parts.store.explain(taken.job_id, null);
@@ -311,20 +311,20 @@ export class ProviderRuns {
 
 const lookAfter = (looks: number, lastMs = LAST_LOOK_MS): number => Math.min(lastMs, FIRST_LOOK_MS * GROWTH ** Math.min(looks, 30));
 
-/** A code, and behind a colon what was said of it. */
+/** An error code, followed by a colon and a reason if there is one. */
 function told(refusal: Refusal): string {
   return refusal.reason === undefined ? refusal.code : `${refusal.code}: ${said(refusal.reason)}`;
 }
 
 const said = (message: string) => storableText(message.slice(0, 500));
 
-/** Lines are counted by a number of 32 bits. */
+/** Line numbers are 32-bit integers. */
 const MOST_LINES = 2 ** 31;
 
-/** Whether it is a status with a body, of success or of failure. */
+/** Whether it is a success or failure status that has a body. */
 const ofAnswer = (status: number) => Number.isInteger(status) && ((status >= 200 && status < 204) || (status >= 400 && status < 600));
 
-/** Null of an id that is none of the batch's. A status that no answer can have is that of a provider that failed. */
+/** Null if the ID is not of this batch. A status that no answer can have counts as 502. */
 function answerOf({ id: submission, job_error: error }: TakenSubmission, outcome: LineOutcomeOfVendor): AnswerOfLine | null {
   const line = outcome.id.startsWith(`${submission}_`) ? Number(outcome.id.slice(submission.length + 1)) : Number.NaN;
   if (!Number.isSafeInteger(line) || line < 0 || line >= MOST_LINES) return null;

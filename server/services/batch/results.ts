@@ -3,13 +3,13 @@ import type { BatchJob, BatchLine, BatchStore } from "../../directory/batch/batc
 const LINES_READ = 50;
 const encoder = new TextEncoder();
 
-/** Words for a line that its job never came to. */
+/** Errors of lines that were not run before their job ended. */
 const UNRUN: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   cancelled: { code: "batch_cancelled", message: "The job was cancelled before this line was run." },
   expired: { code: "batch_expired", message: "The completion window ended before this line was run." },
 };
 
-/** Why a line has no answer of its own; null where it was answered. */
+/** The error of a line; null if it was answered. */
 export function errorOfLine(
   job: Pick<BatchJob, "ends_as" | "error">,
   line: BatchLine,
@@ -19,7 +19,7 @@ export function errorOfLine(
   return UNRUN[job.ends_as ?? ""] ?? job.error ?? { code: "batch_failed", message: "The job ended before this line was run." };
 }
 
-/** One line of results, in OpenAI's shape. */
+/** One line of results, in OpenAI's format. */
 export function resultLineOf(job: Pick<BatchJob, "ends_as" | "error">, line: BatchLine): string {
   const error = errorOfLine(job, line);
   const response =
@@ -34,17 +34,17 @@ function lineName({ job_id: jobId, line }: BatchLine): string {
   return `${jobId.slice("batch_".length)}_${line}`;
 }
 
-/** Whether lines that were not run have come to their end as well. */
+/** Whether lines that were not run have ended as well. */
 export function isOver({ ended_at: endedAt, ends_as: endsAs, status }: BatchJob): boolean {
   return endedAt !== null || (endsAs !== null && status !== "in_progress");
 }
 
-/** Lines by what became of them: those that were answered, and those that failed or were not run. */
+/** Line states: answered; and failed or not run. */
 export const ANSWERED: readonly number[] = [2];
 export const UNANSWERED: readonly number[] = [0, 3];
 const FINISHED = [2, 3];
 
-/** Results in the order of the input, as JSON lines. Of a job under way those that are there. */
+/** Results in input order, as JSON lines. While the job is under way, those that exist. */
 export async function* resultLines(
   store: Pick<BatchStore, "linesAfter">,
   job: BatchJob,
@@ -60,7 +60,7 @@ export async function* resultLines(
   }
 }
 
-/** A page of them as one JSON document, `said` behind them: read as it is sent, as they may be long. */
+/** One page of results as a JSON document that ends with the members of `said`; read while it is sent, because it may be large. */
 export async function* resultPage(
   store: Pick<BatchStore, "firstLinesOf">,
   job: BatchJob,

@@ -1,11 +1,11 @@
-/** Lines begun in a second at most, by this process: with nobody else to serve, and while somebody waits for answers. */
+/** Most lines started per second by this process: while it serves nobody else, and while callers wait for answers. */
 const ALONE = 200;
 const BESIDE_OTHERS = 25;
-/** Whoever called so lately is taken to be there still. */
+/** A call this recent counts as a waiting caller, milliseconds. */
 const LATELY_MS = 2_000;
 const MOST_SAVED = 8;
 
-/** How many lines may start now: few while interactive calls wait for answers. */
+/** Token bucket for starting lines; it fills slowly while interactive calls wait for answers. */
 export class StartPace {
   private saved = MOST_SAVED;
   private at: number;
@@ -18,7 +18,7 @@ export class StartPace {
     this.at = now();
   }
 
-  /** Of as many as are wanted. */
+  /** Takes up to `wanted` starts and returns how many were granted. */
   take(wanted: number): number {
     const now = this.now();
     const rate = now - this.lastWaitedFor() < LATELY_MS ? BESIDE_OTHERS : ALONE;

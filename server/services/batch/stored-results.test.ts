@@ -8,7 +8,7 @@ const ENDED = Date.parse("2026-01-01T00:00:00Z");
 const JOB = { id: "batch_1", completed: 1, failed: 1, total_requests: 2, finalizing_at: new Date(ENDED), cancelling_at: null } as BatchJob;
 const OWNER = { tenantId: "t", groupId: "g", userId: null };
 
-/** A store of files that has room for so many more. */
+/** A file store with room for the given number of files. */
 function storing(room: number, afterMs: number) {
   const seen: string[] = [];
   let stored = 0;

@@ -4,7 +4,7 @@ import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import { isRefusal, reasonOf, type Refusal } from "../../kernel/errors.ts";
 import { ANSWERED, resultLines, UNANSWERED } from "./results.ts";
 
-/** How long results wait for room among the files of their group before the job ends without files of them. */
+/** How long results wait for space in their group's file storage before the job ends without result files, milliseconds. */
 const ROOM_AWAITED_MS = 86_400_000;
 
 class NotStored extends Error {
@@ -26,7 +26,10 @@ export interface ResultFiles {
   readonly error: string | null;
 }
 
-/** Writes a job's results to files, both or none; null where they found no room for so long that the job is to end without. */
+/**
+ * Writes a job's results to files, both or none. Null if there was no space for them for a day: the job then ends without files. Throws if
+ * it should be tried again.
+ */
 export async function storedResults(
   { store, files, now }: ResultsParts,
   job: BatchJob,

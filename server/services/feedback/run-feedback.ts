@@ -7,13 +7,13 @@ import { noteRunInPath } from "../../road/record/run-in-path.ts";
 
 export interface RunFeedbackParts extends RateRunParts {
   readonly secrets: SecretBox;
-  /** Whether what this gateway has recorded so far is in the database; false when it cannot be there soon. */
+  /** Waits until everything this gateway has recorded so far is in the database; false if it cannot be there soon. */
   readonly shipped: () => Promise<boolean>;
 }
 
-/** Ratings that people give to runs they took part in. */
+/** People's ratings of runs they took part in. */
 export interface RunFeedback {
-  /** A score of 0 withdraws. `runId` is what x-gw-run-id said. */
+  /** A score of 0 withdraws the rating. `runId` is the value of x-gw-run-id. */
   rate(
     call: Call,
     runId: string,

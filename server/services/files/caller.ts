@@ -2,18 +2,18 @@ import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Call } from "../../road/call.ts";
 import { type FileFacts, fileOwner, type Files, type StoredFile } from "../../directory/files/stored-files.ts";
 
-/** What surfaces work with. */
+/** The directory's types under the names that surfaces use. */
 export type FileService = Files;
 export type CallerFile = StoredFile;
 export type SaidOfFile = FileFacts;
 
-/** The owner that a call uses files as. Throws on a call that was not admitted to a group. */
+/** The owner whose files the call may use, and its tenant. Throws if the call was not admitted to a group. */
 export function callerOf({ identity, scope }: Call): { readonly owner: ReturnType<typeof fileOwner>; readonly tenant: TenantSnapshot } {
   if (identity === null || scope === null) throw new Error("a call to files was not admitted");
   return { owner: fileOwner(identity, scope), tenant: scope.tenant };
 }
 
-/** The row says which files went along or came of it, by what their bytes were. */
+/** Records on the row the files that were sent or made, by content hash. */
 export function noteFiles(call: Call, files: readonly CallerFile[]): void {
   call.row.custom_metadata = {
     ...(call.row.custom_metadata as object | null | undefined),

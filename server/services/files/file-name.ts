@@ -20,7 +20,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   "text/plain": ".txt",
 };
 
-/** The name for saving a file: its own, else one with an extension of its type. */
+/** The name for saving a file: its own, else its ID with an extension for its type. */
 export function fileNameOf({ display_name: name, id, mime_type: type }: Pick<CallerFile, "display_name" | "id" | "mime_type">): string {
   return name ?? `${id}${ENDINGS[type] ?? ""}`;
 }

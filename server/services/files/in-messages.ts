@@ -7,12 +7,12 @@ import { isTextFile } from "../../wire/texts/text-file.ts";
 import { callerOf, type CallerFile, type FileService, noteFiles } from "./caller.ts";
 import type { FileRoom } from "../../road/file-room.ts";
 
-/** What files may put into one request, as they are stored. */
+/** Most bytes that files may add to one request, as stored, and most places that may name files. */
 const MOST_OF_A_REQUEST = 20 * 1024 * 1024;
 const MOST_PLACES = 100;
 const MARK = Buffer.from("file-");
 
-/** Bodies whose messages name files of their caller, with these files in them. */
+/** Puts the caller's stored files into request bodies whose messages name them. */
 export class FilesInMessages {
   private readonly files: Pick<FileService, "find" | "open">;
   private readonly room: FileRoom;
@@ -22,7 +22,7 @@ export class FilesInMessages {
     this.room = room;
   }
 
-  /** The body as it came where it names no file; what else is wrong with it is found by whoever reads it. */
+  /** Returns the body unchanged if it names no file. Other problems of the body are left to its reader. */
   put(call: Call, body: Uint8Array, format: FileNamingFormat): Uint8Array | Promise<Uint8Array | Refusal> {
     if (!Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(MARK)) return body;
     const document = JsonDocument.read(body);
@@ -46,7 +46,7 @@ export class FilesInMessages {
     for (const place of places) {
       const content = contents.get(place.fileId) as FileContent;
       place.put(content);
-      // What models make of other files is known when they have answered.
+      // What a model counts for other file types is known only from its answer.
       if (isTextFile(content.mimeType, content.name)) noteAddedBytes(call, content.bytes.byteLength);
     }
     document.touch(turns);

@@ -1,10 +1,10 @@
-/** Silence after which a body is given up, and the longest one may take, milliseconds. */
+/** Longest silence within a body, and longest total time for it, milliseconds. */
 const IDLE_MS = 60_000;
 const LONGEST_MS = 3_600_000;
 
 /**
- * The pieces of a body as they arrive. Calls `late`, which has to cancel the reader, when the body stalls or takes too long. Rejects when
- * it breaks off.
+ * The pieces of a body as they arrive. Calls `late`, which must cancel the reader, if the body stalls or takes too long. Rejects if it
+ * breaks off.
  */
 export async function* piecesInTime(reader: ReadableStreamDefaultReader<Uint8Array>, late: () => void): AsyncGenerator<Uint8Array> {
   const total = setTimeout(late, LONGEST_MS);

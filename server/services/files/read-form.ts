@@ -6,16 +6,15 @@ import { piecesInTime } from "./pieces-in-time.ts";
 import type { FormBounds, FormFile, ReadForm } from "./upload-form.ts";
 
 const invalid = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
-/** Parts that are neither a file nor a field, which no client sends: each takes a while to be passed over. */
+/** Extra parts allowed beyond files and fields; no client sends any, and each takes time to skip. */
 const PARTS_BEYOND = 10;
-/** What else than files and fields a form may have: heads of parts, and what stands before the first and behind the last of them. */
+/** Most bytes besides files and fields: part headers, preamble and epilogue. */
 const MOST_BESIDE = 1024 * 1024;
 const CLOSING = { headers: { connection: "close" } };
 
 /**
- * Reads multipart/form-data, whose files go to `take` as they come: never more of the body is held than one piece. What
- * `take` refuses ends the reading at once. `undo` is told of each file that was taken when the rest of the body was not to
- * be read.
+ * Reads multipart/form-data and passes its files to `take` as they arrive, holding no more than one piece of the body. A refusal by `take`
+ * ends the reading at once. `undo` is called for each file already taken if the form is refused.
  */
 export async function readForm<T extends object>(
   body: ReadableStream<Uint8Array> | undefined,
@@ -50,9 +49,9 @@ export async function readForm<T extends object>(
   return parts.outcome(bytes, undo);
 }
 
-/** The parts of one form as they come. */
+/** The parts of one form as they arrive. */
 class FormParts<T extends object> {
-  /** Why no more of it is to be read. */
+  /** Why the reading ended early; null while it goes on. */
   problem: Refusal | null = null;
   private readonly bounds: FormBounds;
   private readonly cancel: () => void;
@@ -82,7 +81,7 @@ class FormParts<T extends object> {
     this.parser.on("fieldsLimit", () => this.stop(invalid("", `has more than ${bounds.fields} fields`)));
     this.parser.on("partsLimit", () => this.stop(invalid("", `has more than ${parts} parts`)));
     this.parser.on("field", (name, value, nameCut, valueCut) => this.field(name, value, nameCut || valueCut));
-    // A part can be a file by its type alone: then it has no name.
+    // A part may be a file by its type alone, without a filename.
     this.parser.on("file", (field, stream, name: string | undefined) => this.file(field, stream, name ?? "", take));
   }
 
@@ -101,7 +100,7 @@ class FormParts<T extends object> {
     });
   }
 
-  /** `bytes`: of all that came. Files are bounded by who takes them; nobody takes what is passed over, however long it goes on. */
+  /** `bytes`: total bytes received. Files are bounded by `take`; this bounds everything else, including skipped parts. */
   checkBeside(bytes: number): void {
     const ofFiles = this.fileSizes.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     if (bytes - ofFiles > MOST_BESIDE + this.bounds.fields * this.bounds.fieldBytes)
@@ -126,7 +125,7 @@ class FormParts<T extends object> {
     return refused as Refusal;
   }
 
-  /** What only shows once all parts were read. */
+  /** Problems that only show once all parts were read. */
   private wrongInWhole(): Refusal | null {
     const required = Object.keys(this.bounds.files)[0] as string;
     if (this.taking.length === 0 && this.bounds.noFile !== true)
@@ -150,7 +149,7 @@ class FormParts<T extends object> {
   ): void {
     this.incoming = stream;
     this.fileSizes.push(stream);
-    // Whoever reads it is told by its reading; an error nobody listens for would end the process.
+    // The reader of the stream handles the error; without a listener it would end the process.
     stream.on("error", () => undefined);
     const most = Object.hasOwn(this.bounds.files, field) ? this.bounds.files[field] : undefined;
     const count = (this.counts.get(field) ?? 0) + 1;

@@ -8,7 +8,7 @@ import { callerOf } from "./caller.ts";
 import { readForm } from "./read-form.ts";
 import type { FormBounds, ReadForm } from "./upload-form.ts";
 
-/** Storage for files of calls in flight. */
+/** Temporary storage for files of calls in flight. */
 export type MediaSpool = Pick<Spool, "receive" | "remove">;
 
 export interface MediaPart {
@@ -16,7 +16,7 @@ export interface MediaPart {
   readonly file: MediaFile;
 }
 
-/** Reads a form whose files are sent on with the call: they are there until it has ended, and no longer. */
+/** Reads a form whose files are sent on with the call; they are deleted when the call ends. */
 export async function readMediaForm(
   call: Call,
   spool: MediaSpool,

@@ -16,14 +16,14 @@ export interface ResumableUploadService {
 
 const CLOSING = { headers: { connection: "close" } };
 
-/** Stores the body of the call as the next piece of an upload; how many bytes have come with it. */
+/** Stores the call's body as the next piece of an upload. Returns the bytes received so far for the whole upload. */
 export async function takePiece(call: Call, services: ResumableUploadService, upload: ResumableUpload): Promise<number | Refusal> {
   const piece = await receivePiece(call, services, upload);
   if (isRefusal(piece)) return piece;
   return (await services.uploads.add(upload, piece)) ?? upload.received_bytes + piece.bytes;
 }
 
-/** Stores the body of the call as the last piece of an upload, and gives the file its record. */
+/** Stores the call's body as the last piece of an upload and creates the file. Refuses if bytes are missing. */
 export async function takeLastPiece(call: Call, services: ResumableUploadService, upload: ResumableUpload): Promise<CallerFile | Refusal> {
   const { owner, tenant } = callerOf(call);
   const piece = await receivePiece(call, services, upload);
@@ -54,7 +54,7 @@ async function receivePiece(call: Call, { files }: ResumableUploadService, uploa
 
 /** A body of at most `most` bytes. */
 class PieceBody {
-  /** Why it is not to be kept. */
+  /** Why the body must not be kept; null if it may be. */
   problem: Refusal | null = null;
   private readonly reader: ReadableStreamDefaultReader<Uint8Array>;
   private readonly most: number;

@@ -15,7 +15,7 @@ export function unstorableFacts({ chatId, modelId, displayName }: SaidOfFile): R
   return fields.length === 0 ? null : refuse("invalid_body", undefined, { fields });
 }
 
-/** The last part of a path, as clients of old send one. */
+/** The last segment of a path, because old clients send whole paths; null if it is empty. */
 export function baseName(name: string): string | null {
   const last = name.split(/[\\/]/).at(-1)?.trim() ?? "";
   return last === "" ? null : beginningOf(last, LONGEST);

@@ -6,20 +6,20 @@ import { objectsOf } from "../../wire/openai/loose-fields.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { callerOf, type CallerFile, type FileService, noteFiles, type SaidOfFile } from "./caller.ts";
 
-/** How long the address of a picture is good, seconds. */
+/** Lifetime of a picture's signed URL, seconds. */
 const GOOD_SECONDS = 900;
 const FILE_ID_HEADER = "x-gw-file-id";
 
-/** Storage for files that models make, and how callers reach them. */
+/** Storage for files that models make, and the base URL for callers. */
 export interface AnswerStore {
   readonly files: FileService;
-  /** Where callers reach this plane, if that was said. */
+  /** The runtime plane's public URL, if configured. */
   readonly publicUrl: string | null;
 }
 
 /**
- * Stores each picture of an answer and puts its address in its place. What cannot be stored was paid for all the same, and stays as
- * bytes.
+ * Stores each picture of an answer and replaces it with a signed URL. A picture that cannot be stored stays in the answer as base64,
+ * because it was paid for.
  */
 export async function withAddresses(
   call: Call,
@@ -45,7 +45,7 @@ export async function withAddresses(
   return { ...answer, headers: { ...answer.headers, "cache-control": "no-store" }, body: new TextEncoder().encode(JSON.stringify(body)) };
 }
 
-/** Stores sound that was made or heard; the header that names it, none where it could not be stored. */
+/** Stores generated or transcribed audio. Returns the header with the file's ID, or no header if it could not be stored. */
 export async function storedSound(
   call: Call,
   files: FileService,
@@ -58,7 +58,7 @@ export async function storedSound(
   return { [FILE_ID_HEADER]: file.id };
 }
 
-/** Null where it could not be stored, which is on the row. */
+/** Null if it could not be stored; the reason is recorded on the row. */
 async function store(call: Call, files: FileService, bytes: AsyncIterable<Uint8Array>, facts: SaidOfFile): Promise<CallerFile | null> {
   const { owner, tenant } = callerOf(call);
   const file = await files.store(owner, tenant, bytes, facts);

@@ -9,16 +9,16 @@ import type { FileRoom } from "../../road/file-room.ts";
 
 const refused = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
 
-/** What a file that is sent along may measure: as much as goes into one request to any provider served here. */
+/** Largest file to send along: what fits into one request to every supported provider. */
 const MOST_BYTES = 20 * 1024 * 1024;
 
-/** Where what is sent along is read from, and the room there is for it. */
+/** Where stored files are read from, and the memory available for them. */
 export interface MediaStore {
   readonly files: Pick<FileService, "find" | "open">;
   readonly room: Pick<FileRoom, "hold">;
 }
 
-/** A picture or a video of the caller's that is in the store, to be sent along. */
+/** Reads one of the caller's stored pictures or videos, to be sent along. */
 export async function storedMedia(
   call: Call,
   { files, room }: MediaStore,
@@ -38,7 +38,7 @@ export async function storedMedia(
     : mediaOf(file.display_name ?? file.id, file.mime_type, whole);
 }
 
-/** A picture that stands in a request as a data URL. */
+/** Decodes a picture given as a data URL. */
 export async function dataPicture(url: string, field: string): Promise<MediaFile | Refusal> {
   const [, base64] = /^data:[a-z/+.-]{1,60};base64,([A-Za-z0-9+/=]*)$/i.exec(url) ?? [];
   if (base64 === undefined) return refused(field, "must be a data URL: pictures are fetched from no address");

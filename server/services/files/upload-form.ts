@@ -1,10 +1,10 @@
-/** The most that a form may hold. */
+/** Limits of a form. */
 export interface FormBounds {
   readonly fields: number;
   readonly fieldBytes: number;
-  /** Parts that are files, and how many of each may come. */
+  /** File fields, each with the most parts it may have. */
   readonly files: Readonly<Record<string, number>>;
-  /** Whether the form may come without any of them; it may not when left out. */
+  /** Whether the form may have no file at all; false by default. */
   readonly noFile?: boolean;
 }
 
@@ -14,16 +14,16 @@ export interface FormFile {
   readonly field: string;
   readonly name: string;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Fields that stood before the file: others may follow it. */
+  /** Fields sent before the file; others may follow it. */
   readonly fieldsSoFar: ReadonlyMap<string, string>;
 }
 
 export interface ReadForm<T> {
   readonly fields: ReadonlyMap<string, string>;
-  /** Of fields whose name ends in `[]`, which alone may come more than once. */
+  /** Fields whose names end in `[]`; only these may be repeated. */
   readonly lists: ReadonlyMap<string, readonly string[]>;
-  /** In the order they came. */
+  /** In the order received. */
   readonly files: readonly T[];
-  /** Of the whole body. */
+  /** Size of the whole body. */
   readonly bytes: number;
 }

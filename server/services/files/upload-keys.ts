@@ -5,7 +5,7 @@ import { requestHolder } from "../../road/admission/request-holder.ts";
 import { makeUploadToken } from "../../road/admission/upload-tokens.ts";
 import type { Call } from "../../road/call.ts";
 
-/** What lets the pieces of an upload in that come without a credential, as some of Google's clients send them. */
+/** Keys for an upload's URL, for clients (some of Google's) that send the pieces without a credential. */
 export class UploadKeys {
   private readonly parts: { readonly secrets: SecretBox; readonly clock: Clock };
 
@@ -13,7 +13,7 @@ export class UploadKeys {
     this.parts = parts;
   }
 
-  /** For an upload that the call has begun; null where its credential can be shown by its caller alone. */
+  /** A key for an upload that the call started; null if the call's credential cannot be used by anyone but its caller. */
   keyOf(call: Call, uploadId: string): string | null {
     const { secrets, clock } = this.parts;
     const holder = requestHolder(call);

@@ -10,16 +10,16 @@ import { ONE_FILE } from "./upload-form.ts";
 type Fields = ReadonlyMap<string, string>;
 
 export interface UploadFields {
-  /** Bounds the bytes before all fields are known. */
+  /** The file's kind, whose size limit applies before all fields are known. */
   kindOf(fields: Fields): FileKind | null;
-  /** What the fields say of the file, once they are all there. */
+  /** The file's facts, from all fields. */
   factsOf(fields: Fields, fileName: string): SaidOfFile | Refusal;
 }
 
 const unknownLists = (names: readonly string[]): Refusal =>
   refuse("invalid_body", undefined, { fields: names.map((field) => ({ field: field.slice(0, 100), message: "is not known here" })) });
 
-/** Reads a form with a file into the store, and gives the file its record. */
+/** Stores the file of a form and creates its record. */
 export async function upload(call: Call, files: FileService, form: UploadFields): Promise<CallerFile | Refusal> {
   const { owner, tenant } = callerOf(call);
   const coded = refusedCoding(call);
@@ -37,7 +37,7 @@ export async function upload(call: Call, files: FileService, form: UploadFields)
   if (isRefusal(read)) return read;
   call.row.request_size_bytes = read.bytes;
   const { name, received } = read.files[0] as (typeof read.files)[number];
-  // The row proves what was stored, not how a client wrapped it.
+  // The hash on the row is of the stored bytes, not of the multipart body.
   call.row.request_content_hash = received.hash;
   const facts = read.lists.size > 0 ? unknownLists([...read.lists.keys()]) : form.factsOf(read.fields, name);
   const unclear = isRefusal(facts) ? facts : unstorableFacts(facts);

@@ -41,6 +41,6 @@ test("a model that was asked for is no model that answered", () => {
   };
   expect(told({ "gen_ai.request.model": "m" })).toEqual(["m", null]);
   expect(told({ "gen_ai.request.model": "m", "gen_ai.response.model": "m-2026" })).toEqual(["m", "m-2026"]);
-  // OpenInference tells the model in use, not what was asked for.
+  // OpenInference reports the model in use, not the requested one.
   expect(told({ "llm.model_name": "m" })).toEqual([null, "m"]);
 });

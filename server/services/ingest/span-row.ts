@@ -10,20 +10,20 @@ const MAX_TEXT = 512;
 
 const short = (text: string | null): string | null => text?.slice(0, MAX_TEXT) ?? null;
 
-/** What is known of a span from elsewhere than the span. */
+/** What the span itself does not say. */
 export interface SpanContext {
   readonly id: string;
   readonly rootTaskId: string;
-  /** The row of the gateway's own call this span tells of once more. */
+  /** The row of the gateway's own call that this span describes; null if there is none. */
   readonly joinedRowId: string | null;
   readonly storeBodies: StoreBodies;
-  /** Keyed to the credential, like every session. */
+  /** Derives a session ID that is keyed to the credential, like every session ID. */
   readonly sessionOf: (conversation: string) => string;
 }
 
 /**
- * A span as an audit row: claimed, not witnessed. Its id is that of its arrival and its timestamp the span's own start.
- * One that tells of a call the gateway carried itself counts no tokens: they are on that call's row.
+ * A span as an audit row: claimed by its sender, not witnessed by the gateway. Its ID is from its arrival, its timestamp is the span's
+ * start. If the span describes a call the gateway carried itself, token counts are null: that call's row has them.
  */
 export function spanRow(span: Span, context: SpanContext): AuditRow {
   const facts = genAiFacts(span);
@@ -63,7 +63,7 @@ export function spanRow(span: Span, context: SpanContext): AuditRow {
     error_type: short(facts.errorType),
     error_message: (span.statusMessage ?? span.exception?.message)?.slice(0, 1000) ?? null,
     duration_ms: Number((span.endNanos - span.startNanos) / 1_000_000n),
-    // Of what was received, which the chain proves: whether the call had it nobody witnessed.
+    // Hashes of the received text, which the chain proves; that the call really had it is unproven.
     request_content_hash: facts.input === null ? null : sha256Hex(facts.input),
     response_content_hash: facts.output === null ? null : sha256Hex(facts.output),
     request_body_preview: facts.input === null ? null : previewOf(facts.input, context.storeBodies),
@@ -80,7 +80,7 @@ export function spanRow(span: Span, context: SpanContext): AuditRow {
   return row;
 }
 
-/** Attributes no column has, as far as they fit and the tenant keeps what callers write. */
+/** Attributes without a column, up to the size limit; none if the tenant stores no bodies. */
 function extras(rest: Readonly<Record<string, unknown>>, mode: StoreBodies): { attributes?: unknown } {
   if (mode === "none" || Object.keys(rest).length === 0) return {};
   const kept: Record<string, unknown> = {};

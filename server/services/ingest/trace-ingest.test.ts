@@ -81,7 +81,7 @@ test("a span that is sent again while its row is on the way is taken when the ro
   expect(await Promise.all(stored)).toEqual([{ recorded: 1 }, { recorded: 0 }]);
   expect(rows).toHaveLength(2);
 
-  // The room that is kept for calls is not taken for the rest of a batch: its sender tries again.
+  // The space reserved for calls is not used for the rest of a batch: its sender retries.
   room = 3;
   const many = inlet.accept(
     KEY_CALL,

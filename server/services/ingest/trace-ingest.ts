@@ -19,17 +19,17 @@ export interface TraceIngestParts {
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether what this gateway has recorded so far is in the database; false when it cannot be there soon. */
+  /** Waits until everything this gateway has recorded so far is in the database; false if it cannot be there soon. */
   readonly shipped: () => Promise<boolean>;
 }
 
-/** Takes spans into the ledger, each as one row, however often it is sent. */
+/** Records spans in the ledger, each as exactly one row, however often it is sent. */
 export interface TraceIngest {
-  /** Resolves when the rows of all spans are stored. The refusal is one the sender may try again after. */
+  /** Resolves when the rows of all spans are stored. A refusal may be retried with the same spans. */
   accept(call: Call, spans: readonly Span[]): Promise<{ readonly recorded: number } | Refusal>;
 }
 
-/** Spans sealed of late, which may not be in the database yet. */
+/** How many recently sealed spans are remembered, because they may not be in the database yet. */
 const REMEMBERED = 100_000;
 
 const keyOf = (span: Pick<Span, "traceId" | "spanId">): string => `${span.traceId}/${span.spanId}`;
@@ -43,12 +43,12 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
       const { identity, scope } = call;
       if (identity === null || scope === null) return refuse("unauthenticated");
       if (!parts.ledger.accepting()) return again();
-      // What the gateway carried itself must be there to be joined.
+      // Rows of the gateway's own calls must be in the database to be joined.
       if (!(await parts.shipped())) return again();
       let claimed: ReadonlySet<string>;
       let known: KnownSpans;
       try {
-        // Before it is read what is recorded: what was claimed and is by then, is found.
+        // Claimed before the query for recorded spans, so that one which another process recorded meanwhile is found.
         claimed = await parts.claims.take(identity.tenantId, spans);
         known = await knownSpans(parts.db, identity.tenantId, identity.credentialId, spans);
       } catch (error) {
@@ -65,16 +65,16 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
         if (known.reported.has(keyOf(span))) continue;
         const told = recent.get(key);
         if (told !== undefined) {
-          // Its row may be on the way yet, of a request whose sender gave up waiting.
+          // Its row may still be on its way, from a request whose sender stopped waiting.
           stored.push(told);
           continue;
         }
         if (!claimed.has(keyOf(span))) {
-          // Another process records it: once its row is there, the sender is told so.
+          // Another process is recording it; the sender retries until that row is stored.
           isElsewhere = true;
           continue;
         }
-        // Nobody else asks for room for so many rows. What is recorded by then is passed over when the sender tries again.
+        // Checked per span: nothing else needs space for so many rows. Spans recorded so far are skipped when the sender retries.
         full = !parts.ledger.accepting();
         if (full) break;
         const own = carried.get(keyOf(span)) ?? null;
@@ -119,8 +119,8 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
 }
 
 /**
- * The gateway's own call each span tells of: the one with its ids, or that of the span it made to send it, as the HTTP
- * span below a model call's.
+ * The gateway's own call that each span describes: the call with the span's IDs, or the call of its child if both are client spans, such as
+ * the HTTP span below a model call's span.
  */
 export function rowCarriedBy(spans: readonly Span[], known: Pick<KnownSpans, "gatewayCalls">): KnownSpans["gatewayCalls"] {
   const carried = new Map(known.gatewayCalls);
@@ -136,5 +136,5 @@ export function rowCarriedBy(spans: readonly Span[], known: Pick<KnownSpans, "ga
   return carried;
 }
 
-/** Kind of a span that waits for a remote answer; two such under one another are one call. */
+/** OTLP's client span kind; two nested client spans are one call. */
 const CLIENT = 3;

@@ -12,7 +12,7 @@ import { conversationOf, questionBody } from "./question-body.ts";
 
 const encoder = new TextEncoder();
 
-/** Questions of the gateway's own, asked as a chat completion of a caller would be. */
+/** Asks the gateway's own questions, as chat completions in nested calls. */
 export function askModel(nest: MakeNestedCall, dispatch: Pick<Dispatch, "converse">, providers: AttemptParts["providers"]): AskModel {
   return async (parent, question) => {
     const body = encoder.encode(JSON.stringify(questionBody(question, providers)));
@@ -36,7 +36,7 @@ export function askModel(nest: MakeNestedCall, dispatch: Pick<Dispatch, "convers
         question.settled?.(call, reply);
       },
     });
-    // A model whose row could not be stored has not answered.
+    // If the model's row could not be stored, its answer does not count.
     return isRefusal(answer) && reply.kind === "said" ? { kind: "failed", reason: answer.message, unfit: false } : reply;
   };
 }

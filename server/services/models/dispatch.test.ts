@@ -24,14 +24,14 @@ const model = (id: string, apiFormat = "openai"): ModelEntry =>
 interface Given {
   readonly strategy?: RoutingGroupEntry["strategy"];
   readonly retryAfterSeconds?: number;
-  /** Of one member, before it may be asked. */
+  /** Limits of one member, applied before it is asked. */
   enter?(model: ModelEntry): Promise<Refusal | null>;
   send?(name: string): Promise<Response>;
-  /** Milliseconds, as the health of members goes by. */
+  /** The clock of member health, milliseconds. */
   now?(): number;
 }
 
-/** A routing group whose members, the first before the others, answer as they are told; those named spare have no weight. */
+/** A routing group whose members answer as given; members named `spare` have weight 0. */
 function group(
   models: readonly ModelEntry[],
   {
@@ -79,7 +79,7 @@ function group(
   const request = readEmbeddingsRequest(new TextEncoder().encode('{"model":"group","input":"Hi"}'));
   if ("fields" in request) throw new Error("not a request");
   const answers: Awaited<ReturnType<ReturnType<typeof dispatch>["embed"]>>[] = [];
-  /** Gives the status of what the caller would get. */
+  /** Returns the status that the caller would get. */
   async function call(abort = new AbortController()): Promise<number> {
     const one = {
       id: "c",

@@ -26,16 +26,16 @@ import { Failover, type FailoverParts, targetOfCall } from "./routing/failover.t
 import type { ModelRequest } from "./requests/model-request.ts";
 import { isCountedByProvider, estimate, type TokenCount, tokenCountModelRequest } from "./requests/token-count.ts";
 
-/** Where an admitted call leaves the gateway. The call's target has been set by the access control. */
+/** Sends admitted calls to models. The access control must have set the call's target. */
 export interface Dispatch {
   converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
-  /** What a conversation comes to where it is written shorter, by a model that goes on from that: no answer is given again for it. */
+  /** Has a model shorten the conversation into a form it can continue from. The semantic cache is not used. */
   compact(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
   embed(call: Call, request: EmbeddingsRequest | GeminiEmbeddingsRequest): Promise<Answer | Refusal>;
   draw(call: Call, request: PicturesRequest): Promise<Answer | Refusal>;
   speak(call: Call, request: SpeechRequest): Promise<Answer | Refusal>;
   transcribe(call: Call, request: TranscriptionRequest): Promise<Answer | Refusal>;
-  /** Begins a job: what it comes to is for others to find out. */
+  /** Starts a video job; its result is followed up elsewhere. */
   film(call: Call, request: VideosRequest, submission: VideoSubmission): Promise<Answer | Refusal>;
   moderate(call: Call, request: ModerationsRequest): Promise<Answer | Refusal>;
   rerank(call: Call, request: RerankRequest): Promise<Answer | Refusal>;
@@ -70,7 +70,9 @@ export function dispatch(parts: DispatchParts): Dispatch {
   };
 }
 
-/** Some servers know no streams and answer whole: their callers, whose clients read events only, get one all the same. */
+/**
+ * Some servers answer whole although a stream was requested. The caller's client reads only events, so the answer is turned into a stream.
+ */
 function asAsked(call: Call, conversation: Conversation, answer: Answer | Refusal): Answer | Refusal {
   if (!conversation.inbound.stream || isRefusal(answer) || answer.kind === "stream" || answer.failure !== null || answer.usage === null)
     return answer;

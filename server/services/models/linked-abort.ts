@@ -1,6 +1,9 @@
 import type { Call } from "../../road/call.ts";
 
-/** An abort controller that follows the call's, so that one attempt can be given up without ending the call. `release` unlinks it. */
+/**
+ * An abort controller that follows the call's, so that one attempt can be aborted without ending the call. `release` unlinks it and aborts
+ * whatever of the attempt is still running.
+ */
 export function linkedAbort(call: Call): { abort: AbortController; release: () => void } {
   const abort = new AbortController();
   const { signal } = call.abort;
@@ -11,7 +14,7 @@ export function linkedAbort(call: Call): { abort: AbortController; release: () =
     abort,
     release() {
       signal.removeEventListener("abort", follow);
-      // Whatever of the attempt is still under way (a body that hangs) has no reader any more.
+      // Whatever is still running of the attempt, such as a body that hangs, has no reader left.
       if (!abort.signal.aborted) abort.abort("attempt_abandoned");
     },
   };

@@ -13,7 +13,7 @@ export interface ModelServiceOptions extends Omit<DispatchParts, "health" | "ran
   readonly log: Log;
 }
 
-/** The service of language models: the way to them with the cache before it, and the gateway's own questions. */
+/** Opens the model service: dispatch behind the semantic cache, and the gateway's own questions. */
 export function openModels(options: ModelServiceOptions): ModelService {
   const { nest, storedAnswers: stored, clock, log } = options;
   const direct = dispatch({ ...options, health: new MemberHealth(), random: Math.random });
@@ -23,10 +23,10 @@ export function openModels(options: ModelServiceOptions): ModelService {
 
 export interface ModelService {
   readonly models: Dispatch;
-  /** The same without the cache before it. */
+  /** The same without the cache. */
   readonly direct: Dispatch;
-  /** Asks a model for the gateway itself. */
+  /** Asks a model on behalf of the gateway itself. */
   readonly ask: AskModel;
-  /** Resolves when everything that was to be stored is stored, or has failed. */
+  /** Resolves when all pending writes to the cache are done or have failed. */
   settled(): Promise<void>;
 }

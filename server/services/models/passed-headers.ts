@@ -2,7 +2,7 @@ import { isNamed } from "@gatehouse/contracts/passed-headers";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Call } from "../../road/call.ts";
 
-/** Headers of vendors that a caller can use; most others speak of the gateway's own dealings with the vendor. */
+/** Vendor headers that are useful to a caller; most others are about the gateway's own account. */
 const USEFUL: ReadonlySet<string> = new Set([
   "content-type",
   "retry-after",
@@ -12,9 +12,9 @@ const USEFUL: ReadonlySet<string> = new Set([
   "openai-version",
 ]);
 const RATES = /^(?:anthropic|x)-ratelimit-/;
-/** Longer than any vendor's; what a client or a proxy before it may not take at all. */
+/** Longer than any vendor's value; clients or proxies in between may reject longer ones. */
 const LONGEST = 2_000;
-/** When and whether to ask again, as clients read it: by another value some would wait for years. */
+/** Retry hints that clients act on: with an invalid value, some would wait for years. */
 const HINTS: Readonly<Record<string, RegExp>> = {
   "retry-after": /^(?:\d{1,6}(?:\.\d{1,6})?|[A-Za-z]{3,9},? [\w :+-]{10,40})$/,
   "retry-after-ms": /^\d{1,9}(?:\.\d{1,6})?$/,
@@ -30,7 +30,7 @@ export function isValidHeader(name: string, value: string): boolean {
 export function returnedHeaders(answered: Headers, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
   const { passResponseHeaders: more = [] } = provider;
   const headers: Record<string, string> = {};
-  // The engine walks headers so in half the time that it takes to iterate over them.
+  // In this engine `forEach` takes half the time of iterating over the headers.
   answered.forEach((value, name) => {
     if ((USEFUL.has(name) || RATES.test(name) || (more.length > 0 && isNamed(more, name))) && isValidHeader(name, value))
       headers[name] = value;
@@ -38,7 +38,7 @@ export function returnedHeaders(answered: Headers, { provider }: Pick<ModelEntry
   return headers;
 }
 
-/** The caller's headers that an administrator lets pass to the provider. */
+/** The caller's headers that an administrator allows to be sent to the provider. */
 export function forwardedHeaders(call: Pick<Call, "headers">, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
   const { passRequestHeaders: names = [] } = provider;
   if (names.length === 0) return {};

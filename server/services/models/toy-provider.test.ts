@@ -25,8 +25,8 @@ import { probe } from "./routing/probe.ts";
 import { residencyOf } from "./routing/residency.ts";
 
 /**
- * A vendor that the gateway does not know, with a format of its own: written with what `upstreams/` and `wire/` export.
- * Its names stand for the lines that the list of formats and those of `wire/` would get.
+ * A vendor unknown to the gateway, with its own format, written only with what `upstreams/` and `wire/` export. Its names stand for the
+ * entries it would add to the lists of formats.
  */
 const FORMAT = "toy" as ConversationFormat;
 const SAY = "toy" as ProviderOperation;
@@ -34,7 +34,7 @@ const EMBED = "toy_embed" as ProviderOperation;
 
 const USAGE = { inputUncached: 3, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 2, reasoning: 0, estimated: false };
 
-/** A line for each word. */
+/** One line per word. */
 class ToyStream implements StreamReader {
   private text = "";
   private begun = false;
@@ -85,7 +85,7 @@ const toyEmbeddings: EmbeddingsCodec = {
 };
 
 const toyTraits = {
-  // What its chat models speak is OpenAI's own.
+  // Its chat models speak OpenAI's format.
   codecFor: ({ modelName }) => (modelName.startsWith("toy-chat") ? chatCodec : toyCodec),
   ceilingName: () => "max_tokens",
   keepsState: ({ modelName }) => modelName === "toy-chat-keeping",

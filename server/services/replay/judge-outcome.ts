@@ -1,22 +1,22 @@
 import type { ReplayExpectation } from "@gatehouse/contracts/ai-replay";
 import { ERRORS, type ErrorCode } from "../../kernel/errors.ts";
 
-/** The outcome of one replay of a case. `error`: it could not be carried out, which says nothing about the case. */
+/** The outcome of one replay of a case. `error`: the replay could not be carried out, which says nothing about the case. */
 export type ReplayOutcome =
   | {
       readonly verdict: "answered";
       readonly text: string;
       readonly toolCalls: readonly string[];
-      /** Whether a judge found the answer to meet the case's rubric; null where it has none. */
+      /** Whether a judge found that the answer meets the case's rubric; null if the case has none. */
       readonly meetsRubric: boolean | null;
     }
   | { readonly verdict: "refused"; readonly code: string }
   | { readonly verdict: "error"; readonly reason: string };
 
-/** Refusals that say how things stood just then: limits that were used up, an upstream that was away. */
+/** Refusals with temporary causes: exhausted limits, an unavailable upstream. */
 const OF_THE_MOMENT: ReadonlySet<string> = new Set(["no_healthy_member", "internal_error", "limits_unavailable", "directory_unavailable"]);
 
-/** A refusal by the rules, or one that another time would not have been. */
+/** A refusal by policy counts as refused; one with a temporary cause is an error. */
 export function refusedOrError(code: ErrorCode, message: string): ReplayOutcome {
   const { status } = ERRORS[code];
   return code.startsWith("upstream_") || status === 429 || status >= 500 || OF_THE_MOMENT.has(code)
@@ -24,7 +24,7 @@ export function refusedOrError(code: ErrorCode, message: string): ReplayOutcome 
     : { verdict: "refused", code };
 }
 
-/** How an outcome differs from what was expected; empty when it does not. */
+/** How an outcome differs from what was expected; empty if it does not. */
 export function deviations(expect: ReplayExpectation, outcome: Exclude<ReplayOutcome, { verdict: "error" }>): string[] {
   if (outcome.verdict !== expect.verdict)
     return [

@@ -19,7 +19,7 @@ import type { Exchange, Surface } from "../../road/surface.ts";
 import { toolsOf } from "../../road/target.ts";
 import { deviations, refusedOrError, type ReplayOutcome } from "./judge-outcome.ts";
 
-/** Whether an answer meets a rubric, or why nobody can say. Asked in a nested call of `call`, with a row of its own. */
+/** Whether an answer meets a rubric, or why that could not be judged. The judge is asked in a nested call of `call`, with its own row. */
 export type JudgeRubric = (
   call: Call,
   rubric: string,
@@ -29,9 +29,9 @@ export type JudgeRubric = (
 export interface ReplayCaseParts {
   readonly clock: Clock;
   readonly calls: { start(arrival: Arrival, ip: string, audit: AuditClass): Call; seal(call: Call): Promise<boolean> };
-  /** Every rule but those that keep a caller waiting for somebody, and the one that says whether the system is suspended. */
+  /** Applies every control except those that wait for a person, and the one that refuses calls of suspended systems. */
   readonly govern: Govern;
-  /** Rules on actions, without approvals. */
+  /** Controls on actions, without approvals. */
   readonly actions: readonly ActionControl[];
   readonly surfaces: Readonly<Record<ReplayFormat | "tool", Surface>>;
   readonly judgeRubric: JudgeRubric;
@@ -49,7 +49,7 @@ interface Place {
 const encoder = new TextEncoder();
 const llm = (proxySubtype: string): AuditClass => ({ proxyType: "llm", proxySubtype });
 
-/** Where a recorded request goes in again, asked for as a whole answer: how it is streamed is no part of what is looked at. */
+/** Route, headers and body for a recorded request. It is replayed without streaming, which makes no difference to what is checked. */
 function placeOf(request: RecordedRequest, surfaces: ReplayCaseParts["surfaces"]): Place {
   if (request.kind === "tool")
     return {
@@ -89,15 +89,15 @@ function placeOf(request: RecordedRequest, surfaces: ReplayCaseParts["surfaces"]
   }
 }
 
-/** What a case came to over its repeats, with the models that answered and what they cost. */
+/** The result of a case over its repeats, the models that answered, and their cost. */
 export interface ReplayedCase {
   readonly result: ReplayResult;
   readonly models: readonly string[];
-  /** Null where some of it has no price. */
+  /** Micro-dollars; null if some usage has no price. */
   readonly micros: number | null;
 }
 
-/** Replays a case as often as its suite says. `kept`: the recorded request, null when it is no longer stored. */
+/** Replays a case as often as its suite says. `kept`: the recorded request; null if it is no longer stored. */
 export async function replayCase(
   one: ReplayCase,
   kept: KeptRequest | null,
@@ -189,7 +189,7 @@ async function replayOnce(
   return { call, outcome: sealed ? outcome : { verdict: "error", reason: "its row could not be kept" } };
 }
 
-/** The outcome with what a judge makes of it, where the case has a rubric and there is an answer to judge. */
+/** The outcome with the judge's verdict, if the case has a rubric and there is an answer to judge. */
 async function judged(one: ReplayCase, call: Call, outcome: ReplayOutcome, { judgeRubric }: ReplayCaseParts): Promise<ReplayOutcome> {
   const { rubric, verdict } = one.expect;
   if (rubric === null || verdict !== "answered" || outcome.verdict !== "answered") return outcome;
@@ -199,7 +199,7 @@ async function judged(one: ReplayCase, call: Call, outcome: ReplayOutcome, { jud
     : { verdict: "error", reason: `its rubric could not be judged: ${found.reason}` };
 }
 
-/** Tool servers may tell an answer as a stream whatever they were asked for. */
+/** Tool servers may stream their answer whatever was requested. */
 async function readOut(call: Call, answer: StreamAnswer, idleMs: number): Promise<WholeAnswer | Refusal> {
   const held = await bufferAnswer(call, answer, answer.idleMs ?? idleMs);
   return isRefusal(held) ? held : ownAnswer(answer.status, answer.headers, Buffer.concat(held.pieces));
@@ -221,8 +221,8 @@ function outcomeOf(answer: WholeAnswer | Refusal, exchange: Exchange | Refusal |
 }
 
 /**
- * A call of a tool up to where it would leave: the rules on what it does are asked, and nobody to approve it. It leaves only where its
- * case says so.
+ * Stops a tool call just before it would be sent: action controls run, but a required approval refuses the call. The call is sent only if
+ * the case says so.
  */
 function withoutTool(one: ReplayCase, exchange: Exchange, { actions }: ReplayCaseParts): Exchange {
   return {

@@ -21,21 +21,18 @@ import { replayCase, type ReplayCaseParts } from "./replay-case.ts";
 export interface ReplayRunnerParts extends ReplayCaseParts {
   readonly directory: Directory;
   readonly snapshots: Pick<Snapshots, "scope">;
-  /** Resolves when what was written to the directory is in force here. */
+  /** Resolves when what was written to the directory is in force in this process. */
   readonly caughtUp: () => Promise<void>;
   readonly log: Log;
 }
 
-/**
- * Cases at a time: a replay is nobody's hurry, and shares its limits with callers. So many are a turn, too, where another tenant waits for
- * its own.
- */
+/** Cases in parallel: replays are not urgent and share their limits with callers. Also the length of a turn if another tenant waits. */
 const AT_ONCE = 4;
 const HEARD_EVERY_MS = 5_000;
-/** It was replayed in part only. */
+/** The configuration changed before all cases were replayed. */
 const CHANGED: ReplayEnd = { state: "errored", error: "the configuration changed while it ran" };
 
-/** Carries out the replays that were asked for, one at a time in each process with the runtime role. Tenants take turns. */
+/** Runs requested replays, one at a time in each process with the runtime role. Tenants take turns. */
 export class ReplayRunner {
   private stopped = false;
   private readonly parts: ReplayRunnerParts;
@@ -44,7 +41,7 @@ export class ReplayRunner {
     this.parts = parts;
   }
 
-  /** Begins no further call: what is under way is taken up by another process, or after the next start. */
+  /** Starts no further call; another process takes over the current replay, or this one after its next start. */
   stop(): void {
     this.stopped = true;
   }
@@ -63,7 +60,7 @@ export class ReplayRunner {
     }
   }
 
-  /** To its end, or until it is another tenant's turn. */
+  /** Until the replay ends or it is another tenant's turn. */
   private async carriedOn(work: ReplayWork): Promise<void> {
     const { directory, snapshots, caughtUp } = this.parts;
     await caughtUp();
@@ -88,7 +85,7 @@ export class ReplayRunner {
     }
   }
 
-  /** Says again and again that the run is carried out, and hears whether it still should be. */
+  /** Renews the run's lease at an interval, and learns whether the run was cancelled. */
   private heardOf(work: ReplayWork, digest: string | null) {
     let cancelled = false;
     const timer = setInterval(() => {

@@ -12,24 +12,24 @@ import { noteRunInPath } from "../../road/record/run-in-path.ts";
 
 export interface RunAccessParts {
   readonly db: Parameters<typeof viewRun>[0];
-  /** What runs are held to. */
+  /** The usage that run ceilings are checked against. */
   readonly truth: Pick<UsageTruth, "run">;
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
-  /** Resolves when what this gateway has recorded so far is in the database, or cannot be there soon. */
+  /** Resolves when everything this gateway has recorded so far is in the database, or if it cannot be there soon. */
   readonly shipped: () => Promise<boolean>;
 }
 
 /**
- * What one run may come to, under the names of the document, and what it came to as the ceilings count: calls that went
- * to a model. One that was refused used nothing of what it was refused for. Null: not known from its rows.
+ * The limits of one run and its usage, keyed by the policy's names. Usage is counted as for enforcement: only calls that reached a model.
+ * `current_usage` is null if it cannot be told from the run's rows.
  */
 export type Ceilings = Readonly<Record<string, { readonly max_limit: number; readonly current_usage: number | null }>>;
 
 /** What a caller may read and end of the runs it took part in. */
 export interface RunAccess {
-  /** Files a call under its run whom its surface let in, and not a credential. */
+  /** Assigns a call to its run, for calls admitted by their surface instead of by a credential. */
   join(call: Call, identity: Identity): void;
   inspect(call: Call, id: string): Promise<(RunView & { readonly ceilings: Ceilings | null }) | Refusal>;
   end(call: Call, id: string, end: Omit<RunEnd, "at">): Promise<RunSummary | Refusal>;
@@ -47,7 +47,7 @@ export function runAccess(parts: RunAccessParts): RunAccess {
     if (identity === null) return refuse("unauthenticated");
     if (!isStorableText(id)) return refuse("not_found", NO_SUCH_RUN);
     try {
-      // Rows that could not be shipped in time are simply not seen.
+      // Rows that could not be shipped in time are just missing from the result.
       await parts.shipped();
       const run = await work(identity.tenantId, formsOf(id, identity), participantOf(identity));
       if (run === null) return refuse("not_found", NO_SUCH_RUN);
@@ -61,7 +61,7 @@ export function runAccess(parts: RunAccessParts): RunAccess {
     }
   }
 
-  /** Those in force now for the group the run belongs to; null when none is set. */
+  /** The ceilings in force now for the run's group; null if none is set. */
   async function ceilingsOf(call: Call, run: RunView, tenantId: string): Promise<Ceilings | null> {
     const set = call.scope?.tenant.policies.effective(run.resource_group_id, "run_ceilings");
     if (set === undefined || set.size === 0) return null;
@@ -76,7 +76,7 @@ export function runAccess(parts: RunAccessParts): RunAccess {
     return Object.fromEntries([...set].map(([name, limit]) => [name, { max_limit: limit as number, current_usage: used[name] ?? null }]));
   }
 
-  /** The caller's own name for it comes first: a root task id is never the name of another run by chance. */
+  /** The caller's own name for a run comes first; a root task ID never equals another run's name by chance. */
   const formsOf = (id: string, identity: Identity): string[] => [rootTaskId(parts.secrets, identity, id), id];
 
   return {

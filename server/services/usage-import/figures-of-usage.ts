@@ -5,8 +5,8 @@ import type { UsageItem, UsageWindow } from "../../upstreams/usage/usage-vendor.
 type Figure = Parameters<typeof takeImportStep>[2]["figures"][number];
 
 /**
- * The figures of a page, each once: what a vendor splits by something that it does not tell is the sum of its parts. What is of
- * another time than was asked for would never be read again, and is left out.
+ * The figures of a page, without duplicates: items that differ only in something the vendor does not report are summed. Items outside the
+ * requested window are dropped, because they would never be read again.
  */
 export function figuresOfUsage(items: readonly UsageItem[], { from, to }: UsageWindow, completeBefore: number): Figure[] {
   const figures = new Map<string, Figure>();
@@ -63,7 +63,7 @@ function sumOfTwo(one: UsageItem, other: UsageItem): UsageItem {
 
 const short = (text: string | null) => text?.slice(0, 500) ?? null;
 
-/** Names are sorted, so that the same is the same. */
+/** Sorted by name, so that equal records have equal digests. */
 function digestOf(record: Readonly<Record<string, unknown>>): string {
   const sorted = Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");

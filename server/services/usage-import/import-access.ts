@@ -14,7 +14,7 @@ export interface ImportAccess {
   readonly lagMs: number;
 }
 
-/** The vendor of a provider and the way to its account; in words what is missing of them. */
+/** The vendor of a provider and the credentials for its account; if something is missing, a message that says what. */
 export async function importAccess(
   { db, secrets }: Pick<Directory, "db" | "secrets">,
   vendors: UsageVendors,

@@ -12,17 +12,17 @@ import type { UsageVendors } from "./usage-vendors.ts";
 
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 3_600_000;
-/** Attempts in a row that brought nothing, with the waits between them some eight hours. */
+/** Failed attempts in a row before a run fails; with the waits between them this takes about eight hours. */
 const MAX_ATTEMPTS = 14;
-/** Of one list of a vendor. */
+/** For one list of a vendor. */
 const MAX_PAGES = 10_000;
-/** Of one list, whose places the vendor no longer knew. Each reads it again from its beginning, and some vendors charge for each page. */
+/** Restarts of one list whose cursor the vendor rejected. Each reads the list from its start, and some vendors charge per page. */
 const MAX_RESTARTS = 5;
-/** Runs that one look carries on, so that a stop has not to wait for all. */
+/** Runs per look, so that a stop does not have to wait for all of them. */
 const AT_ONCE = 5;
-/** How long a run is carried on while others wait: one vendor that is slow, or whose lists do not end, holds up nobody for good. */
+/** A run's turn while others wait, so that a slow vendor or an endless list does not block the rest. */
 const TURN_MS = 20_000;
-/** How long a vendor is asked for its keys, of which nothing is kept until all are told, and how many it may tell of. */
+/** Limits on reading a vendor's keys, none of which are stored until all are read. */
 const KEYS_MS = 60_000;
 const MOST_KEYS = 100_000;
 
@@ -32,7 +32,7 @@ interface ImportParts {
   readonly log: Log;
 }
 
-/** Reads on what vendors tell of use and cost: what is due, and what was left in the middle. */
+/** Returns a function that imports vendors' usage and cost figures: starts due imports and continues unfinished ones. */
 export function importUsage(parts: ImportParts): () => Promise<void> {
   const { db, clock } = parts.directory;
   return async () => {
@@ -58,19 +58,19 @@ async function carryOn(parts: ImportParts, run: ImportRun): Promise<void> {
     await finishRun(db, run, { providerName: name, keys, register: policy.mode === "auto_create", completeBefore }, now());
   } catch (error) {
     if (error instanceof LeaseLost) return;
-    // The provider is gone, and its runs with it.
+    // The provider was deleted, and its runs with it.
     if (error instanceof Refused) return;
     if (!(error instanceof UsageRefused)) parts.log.warn("usage_import_failed", { provider_id: run.provider_id, error: error as Error });
     const told = error instanceof UsageRefused ? error : new UsageRefused("The gateway itself could not read on.", { passing: true });
     const longer = Math.min(FIRST_WAIT_MS * 2 ** run.attempts, LONGEST_WAIT_MS);
-    // A vendor may name a time at which it still refuses: after one attempt for nothing its word alone is not enough.
+    // The vendor's Retry-After may be too short: after the first failed attempt, back off at least exponentially.
     const wait = run.attempts === 0 ? (told.retryAfterMs ?? longer) : Math.max(told.retryAfterMs ?? 0, longer);
     const again = told.passing && run.attempts < MAX_ATTEMPTS;
     await stopRun(db, run, told.message, again ? new Date(clock.now() + wait) : null, now());
   }
 }
 
-/** What the vendor will not tell of keys costs no figures: its use is then matched by hand. */
+/** Null if the vendor does not give its keys: figures are imported all the same, and usage is matched by hand. */
 async function keysOf(
   { directory: { db, clock } }: ImportParts,
   run: ImportRun,
@@ -97,7 +97,7 @@ function windowsOf(run: ImportRun, from: Date, days: number): UsageWindow[] {
   return windows;
 }
 
-/** Answers whether everything is read; false when the turn of the run is over. */
+/** True if everything is read; false if the run's turn is over. */
 async function readOn(
   { directory: { db, clock } }: ImportParts,
   run: ImportRun,
@@ -105,7 +105,7 @@ async function readOn(
 ): Promise<boolean> {
   const turnEnds = clock.now() + TURN_MS;
   const today = new Date(Date.parse(run.to_day) - DAY_MS);
-  // What may have been revised is read again, however far everything was read before.
+  // Figures that may have been revised are read again, however far the import had come.
   const from = new Date(Math.min(Date.parse(run.from_day), startOfDay(vendor.rereadFrom(today)).getTime()));
   const windows = windowsOf(run, from, vendor.windowDays);
   let { window: at = 0, source: of = 0, cursor = null, pages = 0, restarts = 0 } = run.checkpoint;
@@ -119,7 +119,7 @@ async function readOn(
     try {
       page = await vendor.page(access, source, window, asked);
     } catch (error) {
-      // A place in a list that the vendor no longer knows: its window is read from its beginning, and what is there stays once.
+      // The vendor rejects the cursor: the window is read from its start again, and figures already stored are not duplicated.
       const refused = error instanceof UsageRefused && asked !== null && [400, 404, 410, 422].includes(error.status ?? 0);
       if (!refused || ++restarts > MAX_RESTARTS) throw error;
       cursor = null;

@@ -5,7 +5,7 @@ import type { UsageVendors } from "./usage-vendors.ts";
 
 export type TryImport = (tenantId: string, providerId: string) => Promise<{ ok: boolean; detail: string; duration_ms: number }>;
 
-/** Asks the vendor for yesterday, and takes nothing in. */
+/** Reads yesterday's figures from the vendor and stores nothing. */
 export function tryImport(directory: Pick<Directory, "db" | "secrets" | "clock">, vendors: UsageVendors): TryImport {
   return async (tenantId, providerId) => {
     const started = performance.now();

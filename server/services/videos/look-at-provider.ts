@@ -12,19 +12,19 @@ import type { ProviderAsk, VideoCodec, VideoLook, VideoOutput } from "../../wire
 export type ProvidersOfVideos = Readonly<Partial<Record<ApiFormat, Provider>>>;
 
 const ASKED_MS = 30_000;
-/** Longest silence while a video is read, and how long all of it may take: what trickles in holds a place that others wait for. */
+/** Longest silence while a video is downloaded, and longest total time: a slow download occupies a place that others wait for. */
 const FETCHED_WITHIN = { silentMs: 60_000, wholeMs: 15 * 60_000 };
 
-/** How a job's provider is spoken to, as its model stands now. */
+/** How to call a job's provider, with the current settings of its model. */
 export interface JobProvider {
   readonly model: ModelEntry;
   readonly codec: VideoCodec;
   readonly ask: (question: ProviderAsk, abort: AbortController, timeoutMs: number) => Promise<Response | Refusal>;
-  /** Address a question goes to, for the record. */
+  /** The address requests go to, for the audit record. */
   readonly address: string;
 }
 
-/** The provider of a job; null when its model no longer exists or no longer generates video. */
+/** The provider of a job; null if its model no longer exists or no longer generates video. */
 export async function providerOfJob(
   { providers, models }: { readonly providers: ProvidersOfVideos; readonly models: Pick<KnownModels, "find"> },
   job: VideoJob,
@@ -47,7 +47,7 @@ export async function providerOfJob(
   };
 }
 
-/** `gone`: the provider has no such job. `unclear`: its answer did not tell the job's state. */
+/** `gone`: the provider has no such job. `unclear`: the answer did not tell the job's state. */
 export type JobReading = { readonly kind: "look"; readonly look: VideoLook } | { readonly kind: "gone" | "unclear"; readonly why: string };
 
 export async function readJob({ ask, codec }: JobProvider, upstreamId: string): Promise<JobReading> {
@@ -88,7 +88,7 @@ function parsed(bytes: Uint8Array): JsonValue {
 
 const PIECE = 1024 * 1024;
 
-/** The bytes of a video as they come; throws when they break off, are silent for long, take too long, or are fewer than were announced. */
+/** The bytes of a video as they arrive. Throws if they break off, stall, take too long, or are fewer than announced. */
 export async function* videoBytes(
   { ask }: Pick<JobProvider, "ask">,
   output: VideoOutput,

@@ -9,18 +9,19 @@ interface SettleParts {
   readonly now: () => number;
 }
 
-/** How long a row is waited for that a process was about to write when it died: as long as it may take to come back with its journal. */
+/** How long to wait for a row that a process was about to write when it died: until it can be expected back with its journal. */
 const WAITED_FOR_MS = 24 * 3_600_000;
 const LOOKED_AGAIN_MS = 2_000;
 
 /**
- * Writes the one row that tells what a job came to; true once it is known to be there. The row is named in the job's record
- * after its begin marker is written and before it is: so it is told once, whoever dies when. What a dead process had named
- * turns up in the ledger, told or interrupted, and only an interrupted one is written anew.
+ * Writes the one audit row that reports a job's outcome; true once that row is known to be stored. The row's ID is noted in the job between
+ * the row's begin marker and the row itself, so it is reported once, whichever process dies when. An ID that a dead process had noted turns
+ * up in the ledger as written or interrupted; the row is written anew only if it was interrupted or does not turn up within
+ * `WAITED_FOR_MS`.
  */
 export async function settleJob({ store, calls, now }: SettleParts, runner: string, job: VideoJob): Promise<boolean> {
   if (job.upstream_id === null) {
-    // Its call tells of it: no provider said that it took anything on.
+    // No provider accepted the job, so the row of the submitting call reports it.
     await store.noteSettled(runner, job.id);
     return true;
   }

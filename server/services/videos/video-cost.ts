@@ -9,7 +9,7 @@ import type { VideoLook } from "../../wire/videos/video-codec.ts";
 
 const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
-/** The prices a job is billed at, as they are kept with it. */
+/** The prices a job is billed at, as stored with it. */
 export type JobPrices = Pick<DatedPrices, "prices" | "tiers">;
 
 export function jobPrices({ priceSchedule }: ModelEntry, at: number): JobPrices {
@@ -17,7 +17,7 @@ export function jobPrices({ priceSchedule }: ModelEntry, at: number): JobPrices 
   return { prices, tiers };
 }
 
-/** The highest cost of a job in micro-dollars; 0 when nothing in it has a price. */
+/** The highest cost of a job in micro-dollars; 0 if nothing in it has a price. */
 export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film: AskedVideo): number {
   const videoSeconds = Math.ceil(billedVideoSeconds(model, film));
   const tokens = videoSeconds * VIDEO_TOKENS_PER_SECOND;
@@ -28,26 +28,28 @@ export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film:
   return Math.max(0, ...costs);
 }
 
-/** What a job that produced a video used: tokens where the provider reports them, and the length of the video. */
+/** Usage of a job that produced a video: tokens if the provider reports them, and the length of the video. */
 export function usageOfVideo(job: VideoJob, { usage, seconds }: Pick<VideoLook, "usage" | "seconds">): Usage {
   const used = { ...(usage ?? NOTHING), videoSeconds: secondsMade(job, seconds), videoResolution: job.resolution };
   return plausibleUsage(used) ?? { ...NOTHING, videoSeconds: job.seconds ?? 0, videoResolution: job.resolution, estimated: true };
 }
 
-/** Of an extension its provider tells the length of the whole: what was there before is not billed again, nor less than was asked for. */
+/**
+ * For an extension the provider reports the total length: the part that existed before is not billed again, but no less than was requested.
+ */
 function secondsMade({ seconds, source_seconds: before }: VideoJob, told: number | null): number {
   const asked = seconds ?? 0;
   if (told === null) return asked;
   return before === null ? told : Math.max(told - before, asked);
 }
 
-/** The length of a job's video in seconds; null when it is not known. */
+/** The length of a job's video in seconds; null if unknown. */
 export function secondsOfVideo({ seconds, source_seconds: before, usage }: VideoJob): number | null {
   const made = (usage as Usage | null)?.videoSeconds || seconds;
   return made === null ? null : made + (before ?? 0);
 }
 
-/** The cost in micro-dollars; null when something that was used has no price. */
+/** The cost in micro-dollars; null if something that was used has no price. */
 export function costOfJob(job: VideoJob, usage: Usage | null): number | null {
   if (usage === null) return 0;
   const dated: DatedPrices = { from: Number.NEGATIVE_INFINITY, ...(job.prices as JobPrices) };

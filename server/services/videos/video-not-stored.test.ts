@@ -4,7 +4,7 @@ import { VideoRunner, type VideoRunnerParts } from "./video-runner.ts";
 
 const LAST_TRY = 39;
 
-/** What is written of a job whose video is ready, and cannot be stored for this reason. */
+/** What is written for a job whose video is ready but cannot be stored, for this reason. */
 async function writtenWhen(code: "too_many_uploads" | "files_unavailable"): Promise<unknown[]> {
   const written: unknown[] = [];
   const done = Promise.withResolvers<void>();

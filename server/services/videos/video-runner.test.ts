@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A process that goes on with jobs, over a database that is not a stub. */
+/** A process that runs jobs, over a real database. */
 function runnerOf(parts: Partial<VideoRunnerParts>): VideoRunner {
   return new VideoRunner({
     ...{ store, providers: {}, chain: crypto.randomUUID(), now: Date.now, random: () => 0.5 },
@@ -25,7 +25,7 @@ function runnerOf(parts: Partial<VideoRunnerParts>): VideoRunner {
   } as unknown as VideoRunnerParts);
 }
 
-/** So many jobs of a tenant's that a process has, each of them due for `seconds`. */
+/** Creates the given number of jobs of a tenant, owned by `owner`, each due for `seconds`. */
 async function leave(tenant: string, owner: string, jobs: number, seconds: number): Promise<void> {
   const { db } = database;
   const group = crypto.randomUUID();
@@ -53,7 +53,7 @@ test("a tenant whose provider never comes to an end keeps no other tenant's jobs
   await leave("quiet", runner.id, 2, 1);
   await runner.look();
   expect(Object.fromEntries(begun)).toEqual({ flood: 12, quiet: 2 });
-  // What is under way counts among a tenant's jobs the next time.
+  // Jobs under way count among their tenant's jobs the next time.
   await runner.look();
   expect(begun.get("flood")).toBe(12);
   await sql`UPDATE video_jobs SET look_at = now() + interval '1 hour'`.execute(database.db);
@@ -64,7 +64,7 @@ test("a tenant whose provider never comes to an end keeps no other tenant's jobs
 
 test("what is held for a job is held once, at the process that has the job", async () => {
   const holds = new Set<string>();
-  /** Those that were given up among them. */
+  /** Including those that were released. */
   const ever = new Set<string>();
   const parts = {
     scope: () => ({}),
@@ -73,10 +73,10 @@ test("what is held for a job is held once, at the process that has the job", asy
   } as unknown as Partial<VideoRunnerParts>;
   const [away, other] = [runnerOf(parts), runnerOf(parts)];
   const jobs = async () => (await sql<VideoJob>`SELECT * FROM video_jobs ORDER BY id`.execute(database.db)).rows;
-  /** However long the test takes, nobody who was seen alive is taken for dead. */
+  /** Keeps processes alive however long the test takes. */
   const stayAlive = () => sql`UPDATE video_runners SET alive_until = now() + interval '1 day'`.execute(database.db);
   await leave("held", away.id, 2, 1);
-  // The second is still being given to a provider when its process is taken for dead.
+  // The second is still being submitted when its process is considered dead.
   await sql`UPDATE video_jobs SET upstream_id = NULL, look_at = now() + interval '1 hour' WHERE id = 'held2'`.execute(database.db);
   away.submitting.add("held2");
   const [first] = await jobs();
@@ -106,7 +106,7 @@ test("a job whose model was deleted, and which nobody can ask for any more, fail
   const calls = { recordEvent: async (_: object, __: object, outcome: object) => (told.push(outcome), true) };
   const runner = runnerOf({ budgets: { settle: async () => undefined }, calls } as unknown as Partial<VideoRunnerParts>);
   await leave("deleted", runner.id, 1, 1);
-  // Four looks found nobody to ask.
+  // Four looks found no model.
   await sql`UPDATE video_jobs SET failures = 4 WHERE id = 'deleted1'`.execute(database.db);
   const job = async () => (await sql<VideoJob>`SELECT * FROM video_jobs WHERE id = 'deleted1'`.execute(database.db)).rows[0] as VideoJob;
   const looked = async () => {

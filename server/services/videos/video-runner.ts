@@ -13,21 +13,21 @@ import { type JobProvider, type ProvidersOfVideos, providerOfJob, askWhole, read
 import { settleJob } from "./settle-job.ts";
 import { costOfJob, usageOfVideo } from "./video-cost.ts";
 
-/** Jobs of this process that are looked at at once, those of one tenant among them, and those that are taken on at once where others died. */
+/** Most jobs handled at once by this process, most of one tenant among them, and most adopted from dead processes per query. */
 const AT_ONCE = 24;
 const OF_ONE_TENANT = 12;
 const ADOPTED_AT_ONCE = 200;
 const IDLE_MS = 1_000;
-/** A process that said nothing for so long is dead. */
+/** A process whose last heartbeat is older than this is considered dead. */
 const ALIVE_SECONDS = 10;
 const RENEWED_MS = 2_000;
-/** How long jobs wait between two looks: longer each time. */
+/** Wait between two polls of a job; grows with each poll. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 20_000;
 const LONGEST_AFTER_FAILURE_MS = 60_000;
-/** Looks in a row that find no such job, or nobody to ask for it, before that is believed. */
+/** Polls in a row that find no such job, or no model, before the job is given up. */
 const GONE_AFTER = 5;
-/** Tries to fetch a video before it is given up. */
+/** Attempts to download a video before it is given up. */
 const FETCHED_AT_MOST = 40;
 
 export interface VideoRunnerParts {
@@ -39,7 +39,7 @@ export interface VideoRunnerParts {
   readonly models: Pick<KnownModels, "find">;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
   readonly scope: (tenantId: string, groupId: string) => GroupScope | null | Promise<GroupScope | null>;
-  /** The chain of this process: no other process that lives has it, and the one that comes back after it died has it again. */
+  /** The audit chain of this process. No other live process has it; after a crash the restarted process has it again. */
   readonly chain: string;
   readonly now: () => number;
   readonly random: () => number;
@@ -52,13 +52,13 @@ export interface VideoRunnerParts {
  */
 export class VideoRunner {
   readonly id = uuid();
-  /** Jobs that a call of this process is giving to a provider just now. */
+  /** Jobs that calls of this process are submitting to a provider. */
   readonly submitting = new Set<string>();
   private readonly parts: VideoRunnerParts;
   private readonly underWay = new Map<string, { readonly tenantId: string; readonly run: Promise<void> }>();
-  /** What budgets know the holds of jobs by that this process has or had, by job. */
+  /** Budget hold IDs by job ID, for jobs that this process owns or owned. */
   private readonly held = new Map<string, string>();
-  /** Those for which nothing could be held yet. */
+  /** Jobs whose hold failed and is retried. */
   private readonly unheld = new Map<string, VideoJob>();
   private renewedAt = Number.NEGATIVE_INFINITY;
   private lookedAt = Number.NEGATIVE_INFINITY;
@@ -69,15 +69,15 @@ export class VideoRunner {
     this.parts = parts;
   }
 
-  /** Holds what jobs may cost that this process had when it died: to be done before it takes calls, which would find their room free. */
+  /** Restores the holds of jobs this process owned when it crashed. Must run before it serves calls, which would find that budget free. */
   async takeOver(): Promise<void> {
     while (!this.stopped && (await this.adopt()) === ADOPTED_AT_ONCE);
   }
 
-  /** Looks at what there is to do; to be called again and again. */
+  /** Looks for work; called at an interval. */
   async look(): Promise<void> {
     if (this.stopped || this.looking) return;
-    // With nothing of its own it looks for what others left, and that less often.
+    // Without jobs of its own, it only looks for jobs of dead processes, and less often.
     if (this.held.size === 0 && performance.now() - this.lookedAt < IDLE_MS) return;
     this.lookedAt = performance.now();
     this.looking = true;
@@ -104,7 +104,7 @@ export class VideoRunner {
     return adopted.length;
   }
 
-  /** Gives up what is held for jobs that another process took on while this one was taken for dead: there it is held again. */
+  /** Releases holds for jobs that another process adopted while this one was considered dead; that process holds them. */
   private async release(): Promise<void> {
     const left = [...this.held].filter(([id]) => !this.submitting.has(id) && !this.underWay.has(id));
     if (left.length === 0) return;
@@ -124,7 +124,7 @@ export class VideoRunner {
     void this.look().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_videos", error }));
   }
 
-  /** Others take this process for alive from now on, for a while. */
+  /** Renews this process's heartbeat, at most every `RENEWED_MS`. */
   async stayAlive(): Promise<void> {
     const now = performance.now();
     if (now - this.renewedAt < RENEWED_MS) return;
@@ -132,9 +132,9 @@ export class VideoRunner {
     this.renewedAt = now;
   }
 
-  /** Holds what a job may cost, in the place of what the call `from` holds for it. */
+  /** Holds what a job may cost, replacing what the call `from` holds for it. */
   async hold(job: VideoJob, from: Parameters<JobBudgets["hold"]>[2] = null): Promise<void> {
-    // One that another process had for a while may come back before it was missed.
+    // A job that another process had adopted may return before this process noticed its loss.
     if (this.held.has(job.id) && !this.unheld.has(job.id)) return;
     const hold = holdOf(job, this.id);
     this.held.set(job.id, hold);
@@ -153,7 +153,7 @@ export class VideoRunner {
     }
   }
 
-  /** Begins no more; what is under way is left to whoever comes next. */
+  /** Starts nothing more. Waits up to 5 s for jobs under way, then leaves the rest to other processes. */
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.race([
@@ -212,7 +212,7 @@ export class VideoRunner {
     });
   }
 
-  /** Brings the video into the store, which is what ends the job: what was stored for nobody goes. */
+  /** Stores the video, in the transaction that ends the job. If the job cannot be ended, the file is discarded. */
   private async fetch(job: VideoJob, provider: JobProvider, look: VideoLook): Promise<void> {
     const { files, store, tenant: tenantOf } = this.parts;
     const tenant = await tenantOf(job.tenant_id);
@@ -220,7 +220,7 @@ export class VideoRunner {
     const used = usageOfVideo(job, look);
     const received = await files.receive(job.tenant_id, videoBytes(provider, look.output), () => "video");
     if (isRefusal(received)) {
-      // The tenant's own uploads are in the way, which may take their time: the video is paid for, and is not given up for them.
+      // Blocked by the tenant's own uploads, which may take a while. The video is paid for, so this counts as no failure.
       if (received.code === "too_many_uploads") return this.keep(job);
       if (received.code !== "file_too_large" && job.failures + 1 < FETCHED_AT_MOST) return this.later(job);
       const error = { code: received.code, message: received.message };
@@ -231,7 +231,7 @@ export class VideoRunner {
     const facts = { kind: "video", chatId: job.chat_id, displayName: job.display_name, modelId: job.model_id } as const;
     const file = await files.record(owner, tenant, received, facts, store.succeed(this.id, job.id, end));
     if (!isRefusal(file)) return this.settle({ ...job, ...ended(end, file.id), ended_at: new Date(this.parts.now()) });
-    // Another process was quicker, or the job is gone with whoever it was made for.
+    // Another process was faster, or the job was deleted with its owner.
     if (file.code === "file_not_found") return;
     const wrong = file.code === "invalid_body";
     if (!wrong && file.code !== "file_storage_full" && job.failures + 1 < FETCHED_AT_MOST) return this.later(job);
@@ -265,14 +265,14 @@ export class VideoRunner {
     if (settled) await this.giveUp(job.id, holdOf(job, this.id), job.cost_micro_usd ?? 0, job.usage as Usage | null);
   }
 
-  /** Looks again later, the later the more often nothing was heard. */
+  /** Polls again later, with exponential backoff. */
   private async later(job: VideoJob): Promise<void> {
     const failures = job.failures + 1;
     const afterMs = this.spread(Math.min(LONGEST_AFTER_FAILURE_MS, 500 * 2 ** Math.min(failures, 8)));
     await this.parts.store.note(this.id, job.id, { failures, afterMs });
   }
 
-  /** Looks again as if nothing had been tried. */
+  /** Polls again later without counting a failure. */
   private async keep({ id, failures }: VideoJob): Promise<void> {
     await this.parts.store.note(this.id, id, { failures, afterMs: this.spread(LONGEST_WAIT_MS) });
   }
@@ -282,7 +282,7 @@ export class VideoRunner {
   }
 }
 
-/** What counters know a hold by: the call's own row says that it used nothing, which is true of a hold that outlived its process. */
+/** The hold's ID for budgets. It differs from the call's ID: on recovery, the call's own row says that the call used nothing. */
 function holdOf({ request_id: requestId }: VideoJob, runner: string): string {
   return `${requestId}/video/${runner}`;
 }

@@ -8,7 +8,7 @@ import { VideoService } from "./video-service.ts";
 
 const RUNNING = { id: "vid_1", object: "video", status: "in_progress" };
 
-/** What a caller is told who cancels a job, whether it is kept as cancelled, and with which methods its provider was asked. */
+/** The answer to a cancellation, whether the job is stored as cancelled, and the methods of the requests to its provider. */
 async function cancelled(codec: VideoCodec, answers: Readonly<Partial<Record<ProviderAsk["method"], readonly [number, object]>>>) {
   const methods: string[] = [];
   const provider = {

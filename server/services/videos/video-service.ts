@@ -12,29 +12,29 @@ import { askWhole, type ProvidersOfVideos, providerOfJob, readJob } from "./look
 import { costOfJob, jobPrices, mostOfJob, secondsOfVideo } from "./video-cost.ts";
 import type { VideoRunner } from "./video-runner.ts";
 
-/** What surfaces work with. */
+/** The store's type under the name that surfaces use. */
 export type CallerVideo = VideoJob;
 
-/** A job that left a video. */
+/** A job that produced a video. */
 export interface SucceededVideo {
   readonly job: VideoJob;
   readonly upstreamId: string;
   readonly fileId: string;
-  /** How long the video is, from its beginning to its end; null where nobody knows. */
+  /** Total length of the video; null if unknown. */
   readonly seconds: number | null;
 }
 
-/** Jobs of one tenant that have not ended. */
+/** Most jobs of a tenant that have not ended. */
 const MOST_OPEN = 1_000;
-/** A provider that has come to no end after so long never will. */
+/** A job that runs longer than this at its provider is expired. */
 const LONGEST_JOB_MS = 24 * 3_600_000;
 const FIRST_LOOK_MS = 1_000;
-/** How long a call that gives a job to a provider is waited for before its job is taken for lost. */
+/** How long a call may take to submit a job before the job is considered lost. */
 const SUBMITTED_WITHIN_MS = 15 * 60_000;
 const WRITTEN_WITHIN_MS = 60_000;
 const WRITTEN_AGAIN_MS = 500;
 
-/** Told of a job on its way to a provider. */
+/** Callbacks while a job is submitted. `leaving`: before a provider is called. `unsure`: whether it accepted is unknown. */
 export interface VideoOnItsWay {
   leaving(model: ModelEntry, usualSeconds: number | null): Promise<Refusal | null>;
   unsure(): void;
@@ -45,12 +45,12 @@ interface VideoServiceParts {
   readonly runner: VideoRunner;
   readonly providers: ProvidersOfVideos;
   readonly models: Pick<KnownModels, "find">;
-  /** The begin marker of a call that leaves for an upstream. */
+  /** Writes the begin marker of a call that leaves for an upstream. */
   readonly begin: (call: Call) => void;
   readonly now: () => number;
 }
 
-/** Jobs of videos as their callers reach them. */
+/** Video jobs as seen by their callers. */
 export class VideoService {
   readonly store: VideoStore;
   private readonly parts: VideoServiceParts;
@@ -61,8 +61,8 @@ export class VideoService {
   }
 
   /**
-   * Has a job begun by `film`, which asks one provider after the other, and keeps it. Its record is there before a provider
-   * is asked, and goes where none took it on; where nobody can tell, it stays as one that failed, and is never asked for again.
+   * Submits a job with `film`, which tries one provider after another, and stores it. The record exists before a provider is called, and is
+   * deleted if none accepted the job. If that is unknown, the job is stored as failed and never submitted again.
    */
   async submit(
     call: Call,
@@ -111,7 +111,7 @@ export class VideoService {
     await store.end(runner.id, id, { status: "failed", error, outputFileId: null, costMicros: null, usage: null });
   }
 
-  /** A provider has it: what it calls the job must not be lost, or nobody finds it again. */
+  /** A provider accepted the job: retries until its upstream ID is stored, because without it nobody finds the job again. */
   private async begun(call: Call, owner: VideoOwner, id: string, upstreamId: string): Promise<VideoJob | Refusal> {
     const { store, runner, now } = this.parts;
     for (const until = now() + WRITTEN_WITHIN_MS; ;) {
@@ -132,7 +132,7 @@ export class VideoService {
     return (await this.store.find(owner, id)) ?? refuse("video_not_found");
   }
 
-  /** A job of the caller's whose video is there to be made another of. */
+  /** A caller's job whose video exists, as the source of another. */
   async succeeded(owner: VideoOwner, id: string): Promise<SucceededVideo | Refusal> {
     const job = await this.find(owner, id);
     if (isRefusal(job)) return job;
@@ -141,7 +141,7 @@ export class VideoService {
     return { job, upstreamId, fileId, seconds: secondsOfVideo(job) };
   }
 
-  /** Cancels a job at its provider; 409 where that cannot be. Whoever cancels twice is told the same. */
+  /** Cancels a job at its provider; 409 if that is not possible. A repeated cancellation gets the same answer. */
   async cancel(call: Call, owner: VideoOwner, id: string): Promise<VideoJob | Refusal> {
     const { store, begin, runner } = this.parts;
     const job = await this.find(owner, id);
@@ -158,7 +158,7 @@ export class VideoService {
     } catch (error) {
       return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
     }
-    // What some providers have for it takes a video that is ready away, and bills it: whoever was too late is to have it.
+    // Some providers' cancel request deletes and bills a finished video, so a cancellation that comes too late is refused first.
     const standing = await readJob(provider, upstreamId);
     if (standing.kind !== "look") return refuse("video_not_cancellable", undefined, { reason: standing.why });
     if (!isUnderWay(standing.look)) return refuse("video_ended");
@@ -198,7 +198,7 @@ export class VideoService {
       model: model.name,
       provider_key: model.provider.providerKey,
       resolution: request.resolution,
-      // What it is billed by where its provider tells no length: never nothing.
+      // Never zero, because it is billed if the provider reports no length.
       seconds: request.seconds ?? usualSeconds ?? billedVideoSeconds(model, request.film),
       chat_id: request.chatId,
       source_job_id: request.source?.jobId ?? null,

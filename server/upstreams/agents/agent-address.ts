@@ -1,6 +1,6 @@
 import type { AgentBinding, AgentVersion } from "../../wire/a2a/agent-requests.ts";
 
-/** Where an agent is, what it speaks, and how the gateway shows itself to it. */
+/** An agent's address, protocol and credentials. */
 export interface AgentAddress {
   readonly authType: "none" | "api_key" | "bearer" | "oauth_client";
   readonly credentials: {
@@ -12,7 +12,7 @@ export interface AgentAddress {
     readonly scope?: string | undefined;
   };
   readonly timeoutMs: number;
-  /** Null: nobody has found its card. */
+  /** Null: the agent's card was not found yet. */
   readonly reached: {
     readonly endpoint: string;
     readonly version: AgentVersion;

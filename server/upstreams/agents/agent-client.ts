@@ -25,20 +25,20 @@ export interface AgentAskRequest {
   readonly params: JsonObject;
   readonly headers: Readonly<Record<string, string>>;
   readonly abort: AbortController;
-  /** Told the head of an answer that is none of an error. */
+  /** Called with the headers of a successful response. */
   readonly hear?: (headers: Headers) => void;
 }
 
-/** What of an agent's stream has come. A refusal is its last: the agent said so, or it broke off. */
+/** The events of an agent's stream. The generator returns a refusal if the agent reported an error or the stream broke off, else null. */
 export type AgentEvents = AsyncGenerator<AgentEvent, Refusal | null>;
 
-/** An agent's own protocol: what it is asked and answers is of v1.0 on this side. Never throws. */
+/** A client for agents of any version; requests and answers are in v1.0. Never throws; failures are refusals. */
 export interface AgentUpstream {
   ask(request: AgentAskRequest): Promise<AgentEvent | Refusal>;
   stream(request: AgentAskRequest): Promise<AgentEvents | Refusal>;
 }
 
-/** Carries what went wrong out of reading. */
+/** Carries a refusal out of nested parsing. */
 class Told extends Error {
   readonly refusal: Refusal;
   constructor(refusal: Refusal) {
@@ -92,7 +92,7 @@ export function agentUpstream(send: AgentSend): AgentUpstream {
   return {
     async ask(asked) {
       const { agent, abort, operation } = asked;
-      // The whole answer has to come in time, not its head alone.
+      // The timeout covers the whole answer, not just its head.
       const timer = setTimeout(() => abort.abort(new Error("the agent did not answer in time")), agent.timeoutMs);
       try {
         const response = await request(asked);
@@ -130,7 +130,7 @@ async function textOf(response: Response, most: number, signal?: AbortSignal): P
   return new TextDecoder().decode(bytes);
 }
 
-/** A value of JSON with every digit it came with. Throws `Malformed`. */
+/** Parses JSON without losing digits of numbers. Throws `Malformed`. */
 function valueOf(text: string): JsonValue {
   try {
     const value = exactValue(text) as JsonValue;
@@ -143,7 +143,7 @@ function valueOf(text: string): JsonValue {
 
 const jsonOf = async (response: Response, signal: AbortSignal) => valueOf(await textOf(response, LARGEST_ANSWER, signal));
 
-/** What a JSON-RPC answer holds, or what stands alone; throws what an error tells. */
+/** The result of a JSON-RPC or REST answer; throws the error it reports as `Told`. */
 function resultOf(value: JsonValue, rpc: boolean): JsonValue {
   if (!rpc) {
     if (isObject(value) && isObject(value.error)) throw new Told(ofTold(restError(value), null));
@@ -158,11 +158,11 @@ function resultOf(value: JsonValue, rpc: boolean): JsonValue {
   return value.result;
 }
 
-/** The request was taken for right here, and the agent knows better. */
+/** The gateway had found the request valid, so the default message would not fit. */
 const ownWordsOn = (code: ErrorCode): string | undefined =>
   code === "agent_invalid_params" ? "The agent did not take the request. The audit row says what it told." : undefined;
 
-/** In our own words: what an agent says in an error has not been looked at. */
+/** The message is the gateway's own, because an agent's error text was not inspected; it goes into the reason only. */
 function ofTold(told: ReturnType<typeof restError>, error: JsonObject | null): Refusal {
   if (told !== null) return refuse(told.code, ownWordsOn(told.code), { reason: told.message });
   const reason =
@@ -175,7 +175,7 @@ async function refusedBy(response: Response): Promise<Refusal> {
   try {
     told = restError(valueOf(await textOf(response, LARGEST_ERROR)));
   } catch {
-    // It says nothing that could be read.
+    // The body is not a readable error; the status decides.
   }
   const reason = `the agent answered ${response.status}`;
   if (told !== null) return refuse(told.code, ownWordsOn(told.code), { reason: `${reason}: ${told.message}` });
@@ -189,7 +189,7 @@ async function refusedBy(response: Response): Promise<Refusal> {
   return refuse("upstream_error", "The agent failed.", { reason });
 }
 
-/** Nothing more is told of the task, or not before its caller has said something. */
+/** Whether the task has ended or waits for its caller, so that its stream may end. */
 const isPaused = (state: string) => TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
 
 async function* eventsOf(response: Response, { agent, abort, operation }: AgentAskRequest): AgentEvents {
@@ -197,7 +197,7 @@ async function* eventsOf(response: Response, { agent, abort, operation }: AgentA
   const rpc = agent.reached?.binding === "jsonrpc";
   try {
     if (response.headers.get("content-type")?.includes("text/event-stream") !== true) {
-      // One that does not stream may answer all the same.
+      // An agent that does not stream may answer whole.
       const value = resultOf(await jsonOf(response, abort.signal), rpc);
       yield operation === "SubscribeToTask" ? agentAnswer(version, "GetTask", value) : agentAnswer(version, "SendMessage", value);
       return null;

@@ -4,7 +4,7 @@ import type { AgentAddress } from "./agent-address.ts";
 import { AgentAuthorization } from "./agent-credentials.ts";
 import type { AgentSend } from "./agent-send.ts";
 
-/** A token endpoint that sends its head, then a byte now and then. */
+/** A token endpoint that sends its head, then single bytes at intervals. */
 const trickling: AgentSend = async ({ abort }) => {
   let timer: Timer | undefined;
   const body = new ReadableStream<Uint8Array>({

@@ -6,7 +6,7 @@ import type { AgentAddress } from "./agent-address.ts";
 import type { AgentSend } from "./agent-send.ts";
 
 const LARGEST_BYTES = 64 * 1024;
-/** A token is not used to its last second. */
+/** Tokens are renewed this long before they expire. */
 const MARGIN_MS = 30_000;
 const DEFAULT_SECONDS = 300;
 
@@ -15,7 +15,10 @@ interface Token {
   readonly until: number;
 }
 
-/** What the gateway shows agents: what stands on their records, or a token it gets for itself and keeps while it is good. */
+/**
+ * Credentials for agents: those on their records, or OAuth tokens, which are fetched and cached until they expire. Concurrent calls share
+ * one token request.
+ */
 export class AgentAuthorization {
   private readonly tokens = new Map<string, Token | Promise<Token | Refusal>>();
   private readonly send: AgentSend;
@@ -40,14 +43,14 @@ export class AgentAuthorization {
     return bearer(token);
   }
 
-  /** The agent did not take what it was shown. */
+  /** Drops the cached token that the agent refused. */
   refused({ credentials }: AgentAddress): void {
     this.tokens.delete(sha256Hex(JSON.stringify(credentials)));
   }
 
   private async token(credentials: AgentAddress["credentials"], timeoutMs: number): Promise<Token | Refusal> {
     const abort = new AbortController();
-    // All of the answer has to come in time, not its head alone: everybody who calls the agent waits for it.
+    // The timeout covers the whole answer, because every call to the agent waits for it.
     const timer = setTimeout(() => abort.abort(), timeoutMs);
     try {
       return await this.tokenWithin(abort, credentials, timeoutMs);

@@ -2,7 +2,7 @@ import type { Refusal } from "../../kernel/errors.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { type AddressRequest, addressSend } from "../address-send.ts";
 
-/** The way out to agents and to whoever is told of their tasks. Never throws for what the network or the other side did. */
+/** Sends requests to agents and push notification receivers. Never throws for network errors or anything the other side did. */
 export type AgentSend = (request: AddressRequest) => Promise<Response | Refusal>;
 
 export const agentSend = (outbound: Outbound): AgentSend => addressSend(outbound, "The agent");

@@ -12,7 +12,7 @@ const ROW = {
 } as unknown as AuditRow;
 const COLLECTOR = { url: "http://collector.test", headers: {}, serviceName: "gatehouse", sampled: 1 };
 
-/** A collector that takes `answerMs` for each answer, by a clock that nobody waits for. */
+/** A collector that takes `answerMs` for each answer, by a simulated clock. */
 function slowCollector(answerMs: number) {
   let now = 1_000_000;
   const logged: unknown[] = [];
@@ -58,7 +58,7 @@ test("one that never answers does so too, and one that does gets everything", as
   ]);
 });
 
-/** A collector that answers as it is told to, and the gateway's log of it. */
+/** A collector with a settable answer, and the gateway's log about it. */
 function collectorThat() {
   let now = 1_000_000;
   let stepped = 0;
@@ -80,7 +80,7 @@ function collectorThat() {
       answer = next;
     },
     setBack: (ms: number) => (stepped -= ms),
-    /** Once a second for so long; what was sent meanwhile. */
+    /** Runs once per simulated second; returns what was sent meanwhile. */
     async during(seconds: number): Promise<string[]> {
       const before = sent.length;
       for (let n = 0; n < seconds; n++, now += 1_000) await exporter.send();

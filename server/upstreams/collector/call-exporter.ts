@@ -11,19 +11,19 @@ import { CallMetrics } from "../../wire/otlp/call-metrics.ts";
 import { sentAttributes, spanOfCall, traceIdOf } from "../../wire/otlp/call-span.ts";
 
 const AT_ONCE = 200;
-/** While the collector is away; what comes then is lost to it, and stands in the ledger all the same. */
+/** Most spans kept while the collector is unavailable. Further spans are not exported; the ledger still has their calls. */
 const MAX_WAITING = 10_000;
 const METRICS_EVERY_MS = 15_000;
-/** A run takes no longer: the gateway's end waits for the one under way, and then for the last one. */
+/** Longest duration of a delivery, and of the last one. Shutdown waits for the one under way and then for the last. */
 const RUN_MS = 10_000;
 const LAST_RUN_MS = 3_000;
-/** Nothing is sent for so long after a failure, twice as long after the next, or for as long as the collector says. */
+/** Pause after a failure; doubles with each further failure. A Retry-After of the collector takes precedence. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 const LONGEST_ASKED_PAUSE_MS = 300_000;
-/** Answers after which the same may be sent again (OTLP 1.x, "Retryable Response Codes"). */
+/** Statuses after which the same request may be retried (OTLP 1.x, "Retryable Response Codes"). */
 const WORTH_ANOTHER_TRY = new Set([429, 502, 503, 504]);
-/** Of what a collector says of a part it did not take, and for how long that is waited for. */
+/** Limits on reading the collector's answer about rejected spans. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const ANSWER_BODY_MS = 1_000;
 const MAX_REASON = 200;
@@ -37,7 +37,7 @@ class CollectorBusy extends Error {
   }
 }
 
-/** Tells a collector of the calls that ended. No call waits for it, and it never has content. */
+/** Exports traces and metrics of ended calls to a collector. No call waits for it, and content is never exported. */
 export class CallExporter {
   private readonly waiting: CallFacts[] = [];
   private readonly metrics: CallMetrics;
@@ -59,7 +59,7 @@ export class CallExporter {
     this.metrics = new CallMetrics(this.nowMs());
   }
 
-  /** By the clock that never goes back: a wall clock that is set back by an hour must not silence this for one. */
+  /** Monotonic time: if the wall clock is set back by an hour, exports must not pause for one. */
   private nowMs(): number {
     return Math.floor(this.clock.micros() / 1000);
   }
@@ -72,7 +72,7 @@ export class CallExporter {
     else this.lost++;
   }
 
-  /** Sends what waits, as far as the time of a run goes, unless the collector is given time. What it cannot take now stays. */
+  /** Sends what waits, within the time of one delivery, unless the collector is paused. What cannot be sent is kept. */
   async send(): Promise<void> {
     if (this.nowMs() < this.resumeAt) return;
     try {
@@ -86,7 +86,7 @@ export class CallExporter {
     }
   }
 
-  /** The last of everything, in a bounded time. */
+  /** Sends everything left, within a bounded time. */
   async close(): Promise<void> {
     try {
       this.measuredAt = -METRICS_EVERY_MS;
@@ -99,7 +99,7 @@ export class CallExporter {
 
   private async deliver(withinMs: number): Promise<void> {
     const began = this.nowMs();
-    // A request is begun while at least half the time is left for its answer.
+    // A request is started only while at least half the time is left for its answer.
     const leftMs = () => withinMs - (this.nowMs() - began);
     if (this.lost > 0) this.log.warn("spans_lost", { spans: this.lost });
     this.lost = 0;
@@ -157,7 +157,7 @@ interface CollectorAnswer extends Rejected {
 }
 
 interface Rejected {
-  /** Spans that were not taken and must not be sent again (OTLP 1.x, "Partial Success"). */
+  /** Spans that were rejected and must not be sent again (OTLP 1.x, "Partial Success"). */
   readonly rejected: number;
   readonly reason: string;
 }
@@ -165,7 +165,7 @@ interface Rejected {
 function rejectedSpans(answer: Uint8Array | null): Rejected {
   try {
     const { partialSuccess } = JSON.parse(Buffer.from(answer ?? []).toString("utf8"));
-    // Integers of 64 bits are texts in this JSON, and some write numbers.
+    // 64-bit integers are strings in this JSON, but some collectors send numbers.
     return { rejected: Number(partialSuccess.rejectedSpans ?? 0), reason: String(partialSuccess.errorMessage ?? "").slice(0, MAX_REASON) };
   } catch {
     return { rejected: 0, reason: "" };

@@ -4,11 +4,11 @@ import { temporaryPlace } from "../temporary-place.ts";
 import { runGit } from "./run-git.ts";
 
 interface BundleTerms {
-  /** Folder within the repository; the root when left out. */
+  /** Folder within the repository; the root by default. */
   readonly path?: string | undefined;
-  /** A branch or tag; the head, or the one there is, when left out. */
+  /** A branch or tag; by default HEAD, main, master or the only ref. */
   readonly ref?: string | undefined;
-  /** More than these are not read. */
+  /** Larger folders are refused. */
   readonly mostFiles: number;
   readonly mostBytes: number;
 }
@@ -19,7 +19,7 @@ interface BundledFile {
   readonly executable: boolean;
 }
 
-/** A repository that cannot be read, with what is wrong and which part of the request it is about. */
+/** Why a repository cannot be read, and which field of the request is the cause. */
 interface UnfitBundle {
   readonly field: string;
   readonly message: string;
@@ -27,12 +27,12 @@ interface UnfitBundle {
 
 type GitBundleReader = (bytes: Uint8Array, terms: BundleTerms) => Promise<readonly BundledFile[] | UnfitBundle>;
 
-/** What stands before each of several files that are read at once, and the line's end behind it. */
+/** Most bytes that `git cat-file --batch` adds to each file: its header line and the final newline. */
 const LONGEST_HEAD = 100;
 const LISTING_BYTES = 8 * 1024 * 1024;
 const unfit = (field: string, message: string): UnfitBundle => ({ field, message });
 
-/** The files of one folder of a bundled repository. Nothing of it is checked out or run, and what it holds lives as long as the reading. */
+/** Reads the files of one folder of a bundled repository. Nothing is checked out or run, and temporary data is deleted afterwards. */
 export const readGitBundle: GitBundleReader = async (bytes, terms) => {
   const folder = await temporaryPlace("gatehouse-bundle-");
   try {
@@ -110,7 +110,7 @@ function wrongIn(files: readonly Entry[], { mostFiles, mostBytes }: BundleTerms)
   return null;
 }
 
-/** Where skills are in the repository, in words. */
+/** The repository's skill folders, as a phrase for messages. */
 function skillFolders(entries: readonly Entry[]): string {
   const found = entries.flatMap(({ path }) => (path.endsWith("/SKILL.md") ? [path.slice(0, -"/SKILL.md".length)] : []));
   return found.length === 0 ? "" : `: skills are in ${found.slice(0, 50).join(", ").slice(0, 1_500)}`;

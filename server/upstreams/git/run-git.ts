@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 
-/** Of the processor: what comes packed may be work without end. */
+/** CPU time limit: a crafted pack may take endless work. */
 const MOST_SECONDS = 60;
-/** Nothing of the machine's or its users' settings, and no program that a repository might name. */
+/** Ignores the configuration of the machine and its users, and prevents programs that a repository may name from running. */
 const ENVIRONMENT = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
   GIT_CONFIG_NOSYSTEM: "1",
@@ -20,12 +20,12 @@ const SETTINGS = [
   "pack.threads=1",
   "core.bigFileThreshold=8m",
 ];
-/** Of addresses: it may unpack to anything, too. */
+/** Address space limit: a crafted pack may unpack to any size. */
 const MOST_MEMORY_KIB = 2 * 1024 * 1024;
 
 /**
- * What git says about a repository; `missing`: there is none on this machine; `failed`: it would not, or said more than `most` bytes.
- * `given`: what it reads, for which it may have to wait; `mostMs`: in all.
+ * Runs git and returns its output; `missing`: git is not installed; `failed`: it failed, or its output exceeds `most` bytes. `given`: its
+ * standard input; `mostMs`: the overall timeout.
  */
 export function runGit(
   place: string,
@@ -51,7 +51,7 @@ export function runGit(
       if (length > most) child.kill("SIGKILL");
       else pieces.push(piece);
     });
-    // It may end without having read what it is given.
+    // Git may end without reading its input.
     child.stdin.on("error", () => undefined);
     if (typeof given === "string") child.stdin.end(given);
     else {
@@ -59,7 +59,7 @@ export function runGit(
       given.pipe(child.stdin);
     }
     child.on("error", () => resolve("missing"));
-    // A shell that finds no such program ends so.
+    // The shell's exit code for a command that does not exist.
     child.on("close", (code) => resolve(code === 127 ? "missing" : code === 0 && length <= most ? Buffer.concat(pieces) : "failed"));
   });
 }

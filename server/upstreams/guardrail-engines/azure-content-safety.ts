@@ -5,10 +5,10 @@ import { CLEAR, type Engine, failed } from "../../wire/guardrail-engine.ts";
 import { post } from "./post.ts";
 
 const VERSION = "2024-09-01";
-/** Severities come as 0, 2, 4 and 6. */
+/** Severities are 0, 2, 4 or 6. */
 const WORST = 6;
 
-/** Azure AI Content Safety: harm by severity, and on what goes in also attacks on the prompt (Prompt Shields). */
+/** Azure AI Content Safety: harm by severity, and for input also prompt attacks (Prompt Shields). */
 export function azureContentSafety(outbound: Outbound): Engine {
   return {
     // The service refuses more than 10,000 code points.

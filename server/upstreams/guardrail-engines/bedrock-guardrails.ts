@@ -8,7 +8,7 @@ import { post } from "./post.ts";
 
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/;
 
-/** Amazon Bedrock Guardrails by ApplyGuardrail. Whatever it intervenes on counts, its own masking included. */
+/** Amazon Bedrock Guardrails (ApplyGuardrail). Any intervention counts as a finding, including masking. */
 export function bedrockGuardrails(outbound: Outbound, clock: { now(): number }): Engine {
   return {
     longest: 20_000,
@@ -44,7 +44,7 @@ async function authorization(
   return region === undefined ? null : signedHeaders(credential, { url, body, region, now: new Date(clock.now()) });
 }
 
-/** What of the assessments led to it, by the gateway's own names. */
+/** Maps the assessments that caused the intervention to one of the gateway's checks. */
 function checkOf(assessments: readonly (JsonObject | null)[]): EngineCheck {
   const acted = (list: unknown) => looseListOf(list).some((entry) => (objectOf(entry)?.action ?? "NONE") !== "NONE");
   for (const assessment of assessments) {

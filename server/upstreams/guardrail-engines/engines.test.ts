@@ -33,7 +33,7 @@ interface Case {
   readonly settings?: Partial<EngineSettings>;
   readonly path: string;
   readonly credential: readonly [header: string, value: string];
-  /** What the vendor answers, and what that means. */
+  /** The vendor's answers, and the verdicts they mean. */
   readonly answers: readonly (readonly [
     answer: (request: VendorRequest) => object,
     direction: "input" | "output",
@@ -56,7 +56,7 @@ const CASES: Record<string, Case> = {
     answers: [
       [() => moderation(0.91, true), "input", found("toxic_content")],
       [() => moderation(0.2, false), "output", CLEAR],
-      // The threshold of the configuration decides, not the vendor's own.
+      // The configured threshold decides, not the vendor's.
       [() => moderation(0.3, true), "input", CLEAR],
     ],
   },

@@ -8,7 +8,7 @@ import { post } from "./post.ts";
 const ADDRESS = "https://api.openai.com/v1";
 const MODEL = "omni-moderation-latest";
 
-/** OpenAI's moderation endpoint, or one of another server that speaks like it. The highest score of any category counts. */
+/** OpenAI's moderation endpoint, or a compatible one. The highest score of any category counts. */
 export function openaiModeration(outbound: Outbound): Engine {
   return {
     longest: 20_000,
@@ -31,9 +31,9 @@ export function openaiModeration(outbound: Outbound): Engine {
   };
 }
 
-/** By its scores, where there are any, else as the server has it; null where it says neither. */
+/** By the scores if there are any, else by the server's `flagged`; null if it sent neither. */
 function verdictOf(result: JsonObject | null, threshold: number): boolean | null {
-  // Of a category that it does not know a server tells null.
+  // Servers send null for categories they do not know.
   const told = Object.values(objectOf(result?.category_scores) ?? {}).filter((score) => score !== null);
   const scores = told.map(numberOf);
   if (scores.includes(null)) return null;

@@ -6,7 +6,7 @@ const MAX_BYTES = 1024 * 1024;
 
 export type Posted = { readonly body: JsonObject } | { readonly verdict: EngineVerdict };
 
-/** Posts JSON and reads the JSON object that answers it; without one the verdict says why. */
+/** Posts JSON and reads the JSON object of the answer; a verdict with the reason if there is none. */
 export async function post(
   outbound: Outbound,
   url: string,
@@ -34,7 +34,7 @@ export async function post(
   }
 }
 
-/** Null when it is longer than any verdict. */
+/** Null if it is longer than any verdict. */
 async function readText({ body }: Response): Promise<string | null> {
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -12,7 +12,7 @@ const CHECKS: readonly EngineCheck[] = [
   "banned_pattern",
 ];
 
-/** A service of one's own: it is sent `{text, direction}` and answers `{action: "allow"}` or `{action: "block", check}`. */
+/** The operator's own service: it receives `{text, direction}` and answers `{action: "allow"}` or `{action: "block", check}`. */
 export function webhook(outbound: Outbound): Engine {
   return {
     longest: 200_000,

@@ -4,7 +4,7 @@ import { readUpTo } from "../../wire/http/read-up-to.ts";
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
 
-/** Documents that identity providers publish of themselves, at addresses that tenants name. Rejects when one cannot be had. */
+/** Fetches the JSON documents that identity providers publish, at URLs that tenants configure. Rejects if that fails. */
 export function issuerDocuments(outbound: Outbound): (url: string) => Promise<unknown> {
   return async (url) => {
     const abort = new AbortController();
@@ -24,7 +24,7 @@ export function issuerDocuments(outbound: Outbound): (url: string) => Promise<un
   };
 }
 
-/** The text of an answer that may have no end. Rejects past the bound. */
+/** Reads an answer of any length as text. Rejects above `maxBytes`. */
 export async function boundedText(response: Response, maxBytes: number): Promise<string> {
   const bytes = await readUpTo(response.body, maxBytes);
   if (bytes === null) throw new Error(`the identity provider's answer is larger than ${maxBytes} bytes`);

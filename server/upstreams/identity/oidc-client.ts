@@ -3,9 +3,9 @@ import type { Outbound } from "../../runtime/outbound.ts";
 import { boundedText } from "./issuer-documents.ts";
 import { oidcFailure } from "./oidc-failure.ts";
 
-/** What signing in by OpenID Connect needs to know of a provider. */
+/** A provider's settings for signing in with OpenID Connect. */
 export interface OidcProvider {
-  /** Changes with the record, so that nothing old is used. */
+  /** Changes with the record, so that no outdated configuration is used. */
   readonly version: string;
   readonly issuer: string;
   readonly clientId: string;
@@ -13,7 +13,7 @@ export interface OidcProvider {
   readonly scopes: readonly string[];
 }
 
-/** What a sign-in under way has to be met with when it comes back. */
+/** Values from the start of a sign-in that the callback is checked against. */
 export interface OidcChecks {
   readonly verifier: string;
   readonly nonce: string;
@@ -26,11 +26,11 @@ export interface OidcSignIn {
 }
 
 export interface OidcClient {
-  /** Rejects, saying why, when the provider cannot be reached or is not what it says. */
+  /** Rejects with the reason if the provider is unreachable or its configuration is invalid. */
   begin(provider: OidcProvider, redirectUri: string, state: string): Promise<{ address: string; verifier: string; nonce: string }>;
-  /** The claims of the ID token, whose signature was verified. `again`: its key was unknown, and may not be at another try. */
+  /** The claims of the verified ID token. `again`: its signing key was unknown; a retry fetches the keys anew. */
   finish(provider: OidcProvider, callback: URL, checks: OidcChecks): Promise<OidcSignIn | "again">;
-  /** Where a browser signs out at the provider, to come back to `returnTo`; null where it has no such place. */
+  /** The URL where a browser signs out at the provider and returns to `returnTo`; null if the provider has none. */
   signOutAddress(provider: OidcProvider, idToken: string, returnTo: string): Promise<string | null>;
 }
 
@@ -40,7 +40,7 @@ const MAX_CONFIGURATIONS = 500;
 const CLOCK_TOLERANCE_SECONDS = 60;
 const KEY_UNKNOWN = "OAUTH_KEY_SELECTION_FAILED";
 
-/** `allowHttp`: whether providers may be spoken to in the clear, as upstreams on this machine are. */
+/** `allowHttp`: whether providers may use plain HTTP, for upstreams on this machine. */
 export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
   const configurations = new Map<string, Promise<oidc.Configuration>>();
 
@@ -70,7 +70,7 @@ export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
         { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
         provider.clientSecret === null ? oidc.None() : secretAsTaken(provider.clientSecret),
         {
-          // Without this the library trusts the connection in the place of the signature.
+          // Otherwise the library relies on TLS instead of verifying the signature.
           execute: [oidc.enableNonRepudiationChecks, ...(allowHttp ? [oidc.allowInsecureRequests] : [])],
           [oidc.customFetch]: guardedFetch,
           timeout: TIMEOUT_SECONDS,
@@ -122,7 +122,7 @@ export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
   };
 }
 
-/** In the form where the provider says that it takes it there, else in the header, which every provider has to take (RFC 6749). */
+/** Sends the secret in the form if the provider supports that, else in the header, which every provider must support (RFC 6749). */
 function secretAsTaken(secret: string): oidc.ClientAuth {
   const [inForm, inHeader] = [oidc.ClientSecretPost(secret), oidc.ClientSecretBasic(secret)];
   return (server, client, body, headers) => {

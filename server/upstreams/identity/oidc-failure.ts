@@ -1,9 +1,9 @@
 import * as oidc from "openid-client";
 
-/** Of an error code; what a provider says beside it may repeat the secret that it was sent. */
+/** An error code. Other text of a provider may repeat the secret it was sent. */
 const CODE = /^[a-z_]{1,60}$/;
 
-/** What went wrong with a provider, for whoever sets it up: the library's own words leave out what the provider answered. */
+/** Describes a provider's failure for whoever configures it; the library's own message omits the provider's answer. */
 export function oidcFailure(error: unknown): Error {
   if (error instanceof oidc.ResponseBodyError)
     return new Error(`the provider answered ${error.status} ${CODE.test(error.error) ? error.error : "and a reason that is no code"}`);

@@ -2,9 +2,8 @@ const MAX_BYTES = 128 * 1024;
 const MAX_ELEMENTS = 1_000;
 
 /**
- * The answer as it came, where it is one that may be parsed. The parser takes time in the square of the elements, and
- * entities, comments and processing instructions are how documents say one thing to one reader and another to the next:
- * no provider sends them.
+ * The SAML answer without whitespace, if it is safe to parse; throws otherwise. The parser takes quadratic time in the number of elements.
+ * Entities, comments and processing instructions can make parsers read a document differently, and no provider sends them.
  */
 export function boundedSaml(encoded: string): string {
   if (encoded.length > (MAX_BYTES * 4) / 3 + 1_000) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);

@@ -1,7 +1,7 @@
 import { DOMParser } from "@xmldom/xmldom";
 import type { SamlAssertion, SamlProvider } from "./saml-client.ts";
 
-/** What the profile demands of an answer and the library leaves to others. Each throws. */
+/** Checks that the SAML profile requires and the library does not make. Each throws if it fails. */
 
 const ASSERTION = "urn:oasis:names:tc:SAML:2.0:assertion";
 const PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol";
@@ -24,7 +24,7 @@ const ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const VERSION = "2.0";
-/** What may restrict an assertion: one that says anything else says something that was not understood (SAML core, 2.5.1). */
+/** Known conditions: an assertion with any other is invalid (SAML core, 2.5.1). */
 const CONDITIONS = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
 
 const parsed = (xml: string) => new DOMParser().parseFromString(xml, "text/xml").documentElement;
@@ -41,7 +41,7 @@ function only(element: Element, namespace: string, name: string): Element {
   return one;
 }
 
-/** Nobody signed it: it may only say less than the assertion does. */
+/** Checks the response around the assertion. It may be unsigned, so it can only restrict what the assertion says. */
 export function checkResponse(xml: string, provider: SamlProvider): void {
   const response = parsed(xml);
   if (response === null || response.localName !== "Response" || response.namespaceURI !== PROTOCOL)
@@ -59,7 +59,7 @@ export function checkResponse(xml: string, provider: SamlProvider): void {
   if (childrenOf(response, ASSERTION, "Assertion").length > 1) throw new Error("the answer has more than one assertion");
 }
 
-/** The assertion alone, as it was signed. */
+/** Checks the assertion alone, exactly as it was signed. */
 export function checkAssertion(
   xml: string,
   provider: SamlProvider,
@@ -71,7 +71,7 @@ export function checkAssertion(
   if (only(assertion, ASSERTION, "Issuer").textContent?.trim() !== provider.providerEntityId)
     throw new Error("the assertion is of another Issuer");
   if (assertion.getAttribute("Version") !== VERSION) throw new Error("the assertion is of another version");
-  // Of one from the past the library checks how old it is.
+  // The library checks the age of assertions from the past.
   if (!(Date.parse(assertion.getAttribute("IssueInstant") ?? "") <= now + skewMs)) throw new Error("the assertion was not issued yet");
   const id = assertion.getAttribute("ID") ?? "";
   if (id === "") throw new Error("the assertion has no ID");
@@ -92,7 +92,7 @@ export function checkAssertion(
   return { id, notOnOrAfter: Math.max(...confirmed, limit), sessionNotOnOrAfter: sessionEndOf(assertion, now) };
 }
 
-/** Answers until when they hold; 0 where they do not say. */
+/** Returns when the conditions expire, milliseconds since the epoch; 0 if they do not. */
 function checkConditions(conditions: Element, provider: SamlProvider): number {
   const elements = Array.from(conditions.childNodes).filter((node): node is Element => node.nodeType === 1);
   for (const { namespaceURI, localName } of elements)
@@ -106,7 +106,10 @@ function checkConditions(conditions: Element, provider: SamlProvider): number {
   return Number.isNaN(limit) ? 0 : limit;
 }
 
-/** When the first of the sessions that it tells of ends. One that tells of none vouches for no sign-in (SAML profiles, 4.1.4.2). */
+/**
+ * The earliest end of the sessions in the assertion; null if they have none. An assertion without a session vouches for no sign-in (SAML
+ * profiles, 4.1.4.2).
+ */
 function sessionEndOf(assertion: Element, now: number): number | null {
   const statements = childrenOf(assertion, ASSERTION, "AuthnStatement");
   if (statements.length === 0) throw new Error("the assertion tells of no sign-in");

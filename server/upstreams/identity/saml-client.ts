@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { threadTime } from "../../kernel/scheduling/thread-time.ts";
 import { boundedSaml } from "./saml-bounds.ts";
 
-/** What signing in by SAML needs to know of a provider, and of this end. */
+/** The settings of an identity provider and of this service provider. */
 export interface SamlProvider {
   readonly entityId: string;
   readonly acs: string;
@@ -11,11 +11,11 @@ export interface SamlProvider {
   readonly ssoUrl: string;
   readonly certificates: readonly string[];
   readonly responseSigned: boolean;
-  /** Whether people are known by the NameID, which has to be persistent then. */
+  /** Whether people are identified by the NameID, which must be persistent then. */
   readonly subjectIsNameId: boolean;
 }
 
-/** An assertion that was proved. Times in milliseconds since the epoch. */
+/** A verified assertion. Times in milliseconds since the epoch. */
 export interface SamlAssertion {
   readonly id: string;
   readonly notOnOrAfter: number;
@@ -25,7 +25,7 @@ export interface SamlAssertion {
 
 export interface SamlClient {
   begin(provider: SamlProvider, relayState: string): Promise<{ address: string; requestId: string }>;
-  /** Rejects whatever does not prove who somebody is. `requestId` null: nobody here had asked. */
+  /** Rejects any answer that does not prove an identity. `requestId` null: the sign-in was not started here. */
   finish(provider: SamlProvider, answer: string, requestId: string | null, now: number): Promise<SamlAssertion>;
   metadata(provider: SamlProvider): Promise<string>;
 }
@@ -41,25 +41,25 @@ export type SamlJob =
     }
   | { readonly kind: "metadata"; readonly provider: SamlProvider };
 
-/** `thread`: what the system calls the thread that did it. */
+/** `thread`: the operating system's ID of the worker thread. */
 export type SamlJobDone = ({ readonly result: unknown } | { readonly error: string }) & { readonly thread: string | null };
 
-/** The library takes milliseconds for an honest answer; the first one waits for it to be loaded. */
+/** CPU time limit. The library takes milliseconds for an honest answer; loading the library does not count. */
 const DEADLINE_MS = 2_000;
-/** Of the clock, whatever else the machine does. */
+/** Wall clock limit, however busy the machine is. */
 const LONGEST_MS = 15_000;
 const LOOK_MS = 250;
 const MAX_WAITING = 100;
 
-/** Whether a job has taken too long: `worked` milliseconds of a processor, or null where nobody can say, in `passed` of the clock. */
+/** Whether a job exceeded a limit: `worked` milliseconds of CPU time (null if unknown), `passed` milliseconds of wall clock time. */
 export function tookTooLong(worked: number | null, passed: number): boolean {
   return passed >= LONGEST_MS || (worked ?? passed) >= DEADLINE_MS;
 }
 
 /**
- * On a thread of its own, one answer after the other: what is sent by somebody unknown costs the library time in the square
- * of its size, and nobody else is to wait for it. A thread that works too long is ended, not one that waits for a busy processor.
- * What the gateway itself makes costs little and goes before answers that wait.
+ * Runs the SAML library on a thread of its own, one job at a time: an answer from an unknown sender costs quadratic time, which must not
+ * block the process. The thread is terminated if a job uses too much CPU time, but not for waiting on a busy processor. Jobs of the gateway
+ * itself are cheap and run before answers.
  */
 export function samlClient(): SamlClient & { close(): Promise<void> } {
   let thread: Worker | undefined;

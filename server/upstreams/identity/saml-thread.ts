@@ -22,7 +22,7 @@ function samlFor(provider: SamlProvider, requestId: string | null): SAML {
     identifierFormat: null,
     disableRequestedAuthnContext: true,
     validateInResponseTo: requestId === null ? ValidateInResponseTo.never : ValidateInResponseTo.always,
-    // The request that is under way is known by the step that was taken for this answer.
+    // Only the ID of this sign-in's request is accepted in `InResponseTo`.
     cacheProvider: {
       saveAsync: async (key, value) => ({ value, createdAt: Date.now(), key }),
       getAsync: async (key) => (key === requestId ? new Date().toISOString() : null),

@@ -1,7 +1,7 @@
 import type { ObjectStore } from "../../runtime/object-store.ts";
 import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, SourceUnavailable } from "./source.ts";
 
-/** Objects below a folder of the tenant's own in the bucket of the operator. What begins with a dot is not there. */
+/** Objects in the tenant's folder of the operator's bucket. Paths with a part that begins with a dot are skipped. */
 export function bucketSource(store: ObjectStore, tenantId: string, location: string): KnowledgeSource {
   const folder = `${encodeURIComponent(tenantId)}/${location.replace(/\/+$/, "")}/`;
   return {
@@ -26,7 +26,7 @@ export function bucketSource(store: ObjectStore, tenantId: string, location: str
         for await (const piece of store.read(folder + path, 0, MOST_FILE_BYTES + 1)) {
           pieces.push(piece);
           length += piece.byteLength;
-          // A store may send more than it is asked for.
+          // Some stores send more than the requested range.
           if (length > MOST_FILE_BYTES) break;
         }
       } catch (error) {
@@ -39,7 +39,7 @@ export function bucketSource(store: ObjectStore, tenantId: string, location: str
   };
 }
 
-/** What the store says may hold addresses and ids of the operator's: its code alone is told. */
+/** Only the error code: the store's message may contain addresses and IDs of the operator. */
 function unavailable(error: unknown): SourceUnavailable {
   if (error instanceof SourceUnavailable) return error;
   const code = String((error as { code?: unknown }).code ?? "");

@@ -16,6 +16,6 @@ test("what is not there, or is no file, is nothing; what may not be read is ther
   } finally {
     rmSync(place, { recursive: true });
   }
-  // Nobody may read it, whoever runs this.
+  // Unreadable even for root.
   await expect(directorySource("/proc/sys/vm").read("compact_memory")).rejects.toBeInstanceOf(FileUnreadable);
 });

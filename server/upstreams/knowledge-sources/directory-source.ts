@@ -4,7 +4,7 @@ import { join, sep } from "node:path";
 import { FileUnreadable, type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, type SourceFile, SourceUnavailable } from "./source.ts";
 
 const DEEPEST = 32;
-/** Of what is not there, or is no file. */
+/** Error codes for something that does not exist or is not a file. */
 const NO_FILE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "ENXIO"]);
 
 function nothingThere({ code }: NodeJS.ErrnoException): null {
@@ -12,7 +12,7 @@ function nothingThere({ code }: NodeJS.ErrnoException): null {
   throw new FileUnreadable();
 }
 
-/** The place of a connector, which is below the folder of its tenant wherever links lead. */
+/** The real path of a connector's folder; throws unless it is in its tenant's folder after resolving links. */
 export async function placeBelow(root: string, tenantId: string, location: string): Promise<string> {
   const folder = await realpath(join(root, encodeURIComponent(tenantId))).catch(() => {
     throw new SourceUnavailable("The tenant has no folder in GW_KNOWLEDGE_DIR.");
@@ -23,7 +23,7 @@ export async function placeBelow(root: string, tenantId: string, location: strin
   return place;
 }
 
-/** Null of a file that is too large, also of one that grows while it is read. */
+/** Null if the file is too large, even if it grows while it is read. */
 async function bytesOf(file: FileHandle): Promise<Uint8Array | null> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -35,7 +35,7 @@ async function bytesOf(file: FileHandle): Promise<Uint8Array | null> {
   return new Uint8Array(Buffer.concat(pieces, length));
 }
 
-/** A directory as it stands. Links are not followed, and what begins with a dot is not there. */
+/** A directory in its current state. Links are not followed, and names that begin with a dot are skipped. */
 export function directorySource(place: string): KnowledgeSource {
   async function* walk(folder: string, path: string, depth: number, seen: { count: number }): AsyncGenerator<SourceFile> {
     if (depth > DEEPEST) return;
@@ -48,14 +48,14 @@ export function directorySource(place: string): KnowledgeSource {
       if (++seen.count > MOST_FILES) throw new SourceUnavailable(`It has more than ${MOST_FILES} files.`);
       const [at, name] = [join(folder, entry.name), path === "" ? entry.name : `${path}/${entry.name}`];
       if (entry.isDirectory()) yield* walk(at, name, depth + 1, seen);
-      // A name that is no UTF-8 leads nowhere, and a file may be gone by now.
+      // A name that is not UTF-8 cannot be opened, and a file may have been deleted meanwhile.
       else if (entry.isFile()) yield { path: name, sizeBytes: (await lstat(at).catch(() => null))?.size ?? null };
     }
   }
   return {
     files: () => walk(place, "", 0, { count: 0 }),
     async read(path) {
-      // Folders on the way may have become links meanwhile: where the file really is decides.
+      // A folder may have been replaced by a link meanwhile, so the real path is checked.
       const at = await realpath(join(place, path)).catch(nothingThere);
       if (at === null || at !== join(place, path)) return null;
       const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW).catch(nothingThere);

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { runGit } from "../git/run-git.ts";
 import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, SourceUnavailable } from "./source.ts";
 
-/** Git with a command; `input`: what it reads, `mostMs`: how long it may take in all. Throws `SourceUnavailable`. */
+/** Runs a git command. `input`: its standard input; `mostMs`: the overall timeout. Throws `SourceUnavailable`. */
 export const git = async (place: string, args: readonly string[], input?: Readable, mostMs?: number): Promise<Buffer> => {
   const said = await runGit(place, args, MOST_FILE_BYTES, input, mostMs);
   if (typeof said === "string")
@@ -10,7 +10,7 @@ export const git = async (place: string, args: readonly string[], input?: Readab
   return said;
 };
 
-/** What a commit of a Git repository holds, its head unless told otherwise: files alone, no links and nothing of repositories in it. */
+/** The files of a commit, HEAD by default; links and submodules are skipped. */
 export async function gitSource(place: string, of = "HEAD"): Promise<KnowledgeSource> {
   const commit = (await git(place, ["rev-parse", "--verify", `${of}^{commit}`])).toString().trim();
   const blobs = new Map<string, { readonly id: string; readonly sizeBytes: number }>();

@@ -7,16 +7,16 @@ import { remoteGitSource } from "./remote-git-source.ts";
 import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "./source.ts";
 
 export interface SourceParts {
-  /** The folder with the tenants' folders; undefined where the operator has none. */
+  /** The folder with the tenants' folders; undefined if the operator configured none. */
   readonly root: string | undefined;
-  /** The bucket with the tenants' folders; null where the operator has none. */
+  /** The bucket with the tenants' folders; null if the operator configured none. */
   readonly store: ObjectStore | null;
   readonly outbound: Outbound;
 }
 
 type OpenPlace = (place: SourcePlace, parts: SourceParts) => KnowledgeSource | Promise<KnowledgeSource>;
 
-/** By `connector_type`: a new kind of source is a line here. */
+/** By `connector_type`. */
 const SOURCES: Readonly<Record<string, OpenPlace>> = {
   directory: async (place, parts) => directorySource(await localPlace(place, parts)),
   s3: ({ tenantId, location }, { store }) => {

@@ -1,13 +1,13 @@
-/** A line as Git sends it: its length in four hex digits, then its bytes. */
+/** A pkt-line of Git's protocol: its length in four hex digits, then its bytes. */
 export const packetLine = (text: string) => (Buffer.byteLength(text) + 4).toString(16).padStart(4, "0") + text;
 
 export const DELIMITER = "0001";
 export const FLUSH = "0000";
 
-/** A line, or what stands between lines. */
+/** A line's bytes, or a separator between lines. */
 export type Packet = Uint8Array | "flush" | "delimiter";
 
-/** The lines of an answer as they come in. Throws where it is cut short or holds anything else. */
+/** Parses a stream into packets. Throws if it is truncated or malformed. */
 export async function* packetsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Packet> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of stream) {

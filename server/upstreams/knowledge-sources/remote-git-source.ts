@@ -17,8 +17,8 @@ const PACK = 1;
 const FAULT = 3;
 
 /**
- * What the head of a repository elsewhere holds, fetched without its history. Git itself reaches no network and is told no
- * credential: its protocol (version 2) is spoken here, by the way that checks where calls of the gateway go.
+ * The files at HEAD of a remote repository, fetched without history. The git program gets neither network nor credentials: its protocol
+ * (version 2) is implemented here, over the outbound client that checks addresses.
  */
 export async function remoteGitSource(out: Outbound, { location, credential, signal }: SourcePlace): Promise<KnowledgeSource> {
   const abort = new AbortController();
@@ -37,7 +37,7 @@ export async function remoteGitSource(out: Outbound, { location, credential, sig
     const source = await gitSource(place, commit);
     return { ...source, close };
   } catch (error) {
-    // Git may have had enough of what is still arriving.
+    // Git may have stopped reading before the download ended.
     stop();
     await close();
     throw told(error);
@@ -47,7 +47,7 @@ export async function remoteGitSource(out: Outbound, { location, credential, sig
   }
 }
 
-/** Rejects with what was wrong with the pack, of which git says nothing but that it is torn. */
+/** Rejects with the download's own error if there was one; git would only report a truncated pack. */
 async function unpack(place: string, pack: AsyncIterable<Uint8Array>): Promise<void> {
   let torn: unknown = null;
   const pieces = async function* () {
@@ -91,7 +91,7 @@ class RemoteRepository {
     throw new SourceUnavailable("It does not speak version 2 of Git's protocol.");
   }
 
-  /** The commit that the head of the repository is at. */
+  /** The commit at HEAD. */
   async head(): Promise<string> {
     const asked = [packetLine("command=ls-refs\n"), DELIMITER, packetLine("ref-prefix HEAD\n"), FLUSH];
     let commit: string | null = null;
@@ -103,7 +103,7 @@ class RemoteRepository {
     return commit;
   }
 
-  /** The files of a commit, packed. */
+  /** The pack with the files of a commit. */
   async *pack(commit: string): AsyncGenerator<Uint8Array> {
     const wanted = ["no-progress", "ofs-delta", "deepen 1", `want ${commit}`, "done"].map((line) => packetLine(`${line}\n`));
     const asked = [packetLine("command=fetch\n"), DELIMITER, ...wanted, FLUSH];
@@ -142,7 +142,7 @@ class RemoteRepository {
   }
 }
 
-/** Whatever it is that has no end. */
+/** Throws once the answer exceeds the size limit. */
 async function* bounded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const piece of pieces) {

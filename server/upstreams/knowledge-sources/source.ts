@@ -1,32 +1,32 @@
-/** Where documents come from. Another kind of source is another one of these. */
+/** A source of documents for a knowledge base. */
 export interface KnowledgeSource {
-  /** Every file there, by its path from the beginning of the source, `/` between folders. */
+  /** All files, by path relative to the source, with `/` between folders. */
   files(): AsyncIterable<SourceFile>;
-  /** Null where it is not there, is no file, or is larger than anything that is read. Rejects with `SourceUnavailable`. */
+  /** Null if it does not exist, is not a file, or is too large to be read. Rejects with `SourceUnavailable`. */
   read(path: string): Promise<Uint8Array | null>;
   close(): Promise<void>;
 }
 
-/** Where a connector looks. */
+/** The settings of a connector. */
 export interface SourcePlace {
   readonly tenantId: string;
   readonly connectorType: string;
-  /** A path below what the tenant has, or an address. */
+  /** A path below the tenant's folder, or a URL. */
   readonly location: string;
   readonly credential: string | null;
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when the result is no longer needed. */
   readonly signal: AbortSignal;
 }
 
 export interface SourceFile {
   readonly path: string;
-  /** Null where it cannot be told, nor the file be read. */
+  /** Null if it is unknown; the file is then unreadable. */
   readonly sizeBytes: number | null;
 }
 
-/** In words for whoever set the connector up. */
+/** The message is for whoever configured the connector. */
 export class SourceUnavailable extends Error {
-  /** It asks not to be asked again for so long. */
+  /** How long the source asked not to be called again, milliseconds; 0 if it did not. */
   readonly waitMs: number;
 
   constructor(reason: string, waitMs = 0) {
@@ -36,15 +36,15 @@ export class SourceUnavailable extends Error {
   }
 }
 
-/** One file is there and cannot be read, for lack of rights as a rule: others may be. */
+/** A file exists but cannot be read, usually for lack of permission. Other files may be readable. */
 export class FileUnreadable extends SourceUnavailable {
   constructor() {
     super("It could not be read.");
   }
 }
 
-/** Far more than a knowledge base is good for. */
+/** Far more than a knowledge base is useful for. */
 export const MOST_FILES = 20_000;
 
-/** No file is read that is larger, whatever it said of its size. */
+/** Larger files are not read, whatever size was reported. */
 export const MOST_FILE_BYTES = 64 * 1024 * 1024;

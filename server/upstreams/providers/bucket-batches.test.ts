@@ -5,7 +5,7 @@ import { bedrockBatches } from "./bedrock/bedrock-batches.ts";
 import type { ProviderTarget } from "./provider.ts";
 import { vertexBatches } from "./vertex/vertex-batches.ts";
 
-/** Where the vendors' own hosts are asked, and what is made of how they stand. */
+/** Requests to the vendors' own hosts, and how job states are read. */
 
 const CLOCK = { now: () => Date.UTC(2026, 10, 21) };
 const SIGNAL = new AbortController().signal;
@@ -64,7 +64,7 @@ test.each([
     ["PUT", `${store}/acme/gate/${KEY}/input.jsonl`],
     ["POST", `${control}/model-invocation-job`],
   ]);
-  // The record's own headers are for the provider, and the session goes with each signature.
+  // The record's own headers go only to the provider; the session token goes with each signature.
   expect(asked.map(({ headers }) => [headers.get("x-ours"), headers.get("x-amz-security-token")])).toEqual([
     [null, "session-token"],
     ["1", "session-token"],

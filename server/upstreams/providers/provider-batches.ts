@@ -10,36 +10,36 @@ import { secretsOf } from "../request-secrets.ts";
 import type { ProviderTarget } from "./provider.ts";
 import { outboundRefusal } from "./send.ts";
 
-/** One line as the vendor is to have it: its id within the batch, 1 to 64 letters, digits, `_` and `-`, and its JSON. */
+/** A line for the vendor: an ID unique within the batch (1 to 64 letters, digits, `_` and `-`) and its JSON body. */
 export interface BatchedLine {
   readonly id: string;
   readonly body: string;
 }
 
 export interface BatchToSend {
-  /** Told to the vendor where it keeps such a thing, so that the batch is found again; what every line's id begins with. */
+  /** Stored with the batch where the vendor supports that, to find it again; also the prefix of every line's ID. */
   readonly key: string;
   readonly operation: ProviderOperation;
   readonly lines: readonly BatchedLine[];
-  /** Headers of whoever submitted them that a vendor of Anthropic's format acts on. */
+  /** The submitter's headers that a vendor of Anthropic's format acts on. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * What became of handing a batch over. `unknown`: the vendor may have it all the same. `later`: it does not, and may be asked again;
- * `busy`: nor does it, and takes none until others of ours have ended.
+ * The result of submitting a batch. `unknown`: the vendor may have accepted it. `later`: not accepted, may be retried. `busy`: not accepted
+ * until other batches of the account have ended.
  */
 export type HandedOver =
   | { readonly kind: "taken"; readonly id: string }
   | { readonly kind: "refused"; readonly refusal: Refusal }
   | { readonly kind: "later" | "busy" | "unknown"; readonly refusal: Refusal };
 
-/** Whether the vendor has a batch that it was handed and did not confirm. `unsure`: only its end can tell. */
+/** Whether the vendor has a batch whose submission was not confirmed. `unsure`: it cannot be told before some batch has ended. */
 export type Found = { readonly kind: "found"; readonly id: string } | { readonly kind: "none" | "unsure" };
 
 /**
- * `ended`: nothing of it will be answered any more; `why` says what is the matter with lines that have no result. `full`: it was
- * taken and then turned away, as others of ours have to end first, and nothing of it was run. `unchecked`: it may still be.
+ * `ended`: no further line will be answered; `why` is the reason for lines without a result. `full`: accepted but then rejected without
+ * running, because other batches of the account must end first. `unchecked`: it may still become `full`.
  */
 export type BatchStanding =
   | { readonly kind: "running"; readonly unchecked?: true }
@@ -50,20 +50,20 @@ export type LineOutcomeOfVendor =
   | { readonly id: string; readonly status: number; readonly body: string }
   | { readonly id: string; readonly unanswered: "expired" | "cancelled" | "failed"; readonly message: string | null };
 
-/** A vendor's batches. Throws `VendorFault` where the vendor cannot be asked. */
+/** A vendor's batch API. Throws `VendorFault` if a request fails. */
 export interface ProviderBatches {
   readonly operations: ReadonlySet<ProviderOperation>;
-  /** Lines below which the vendor takes no batch; one when left out. */
+  /** Fewest lines that the vendor takes in a batch; 1 by default. */
   readonly leastLines?: number;
-  /** Whether it refuses lines that bring tools. */
+  /** Whether it refuses lines with tools. */
   readonly withoutTools?: boolean;
-  /** Whether it is sent the headers that lines came with. */
+  /** Whether the submitter's headers are sent to it. */
   readonly takesHeaders?: boolean;
-  /** Lines and bytes of one batch. */
+  /** Most lines and bytes of one batch. */
   readonly mostLines: number;
   readonly mostBytes: number;
   send(target: ProviderTarget, batch: BatchToSend, signal: AbortSignal): Promise<HandedOver>;
-  /** `since`: when it was handed over, milliseconds; `known`: ids that are others. */
+  /** Looks for a batch whose submission was not confirmed. `since`: when it was submitted, milliseconds; `known`: IDs of other batches. */
   find(
     target: ProviderTarget,
     batch: { readonly key: string; readonly lines: number; readonly since: number; readonly known: ReadonlySet<string> },
@@ -71,17 +71,17 @@ export interface ProviderBatches {
   ): Promise<Found>;
   look(target: ProviderTarget, id: string, signal: AbortSignal): Promise<BatchStanding>;
   cancel(target: ProviderTarget, id: string, signal: AbortSignal): Promise<void>;
-  /** Of a batch that has ended; in any order, and not of every line. */
+  /** The results of an ended batch, in any order and not necessarily for every line. */
   results(target: ProviderTarget, id: string, signal: AbortSignal): AsyncGenerator<LineOutcomeOfVendor>;
-  /** Takes away what was left at the vendor for it. */
+  /** Deletes the batch's files at the vendor. */
   tidy?(target: ProviderTarget, id: string, signal: AbortSignal): Promise<void>;
 }
 
-/** The vendor did not do what it was asked for; with the status it answered, null where it answered nothing. */
+/** A failed request to a vendor, with the status it answered; null if it did not answer. */
 export class VendorFault extends Error {
   readonly status: number | null;
   readonly refusal: Refusal;
-  /** What AWS calls it; null where nobody calls it anything. */
+  /** AWS's error type; null if there is none. */
   readonly kind: string | null;
   constructor(status: number | null, refusal: Refusal, kind: string | null = null) {
     super(refusal.reason ?? refusal.message);
@@ -95,7 +95,7 @@ export class VendorFault extends Error {
 interface VendorRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
-  /** The vendor's own: its credential among them. */
+  /** The vendor's own headers, including the credential. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
@@ -103,7 +103,7 @@ interface VendorRequest {
 
 const HEAD_WITHIN_MS = 120_000;
 
-/** Asks the vendor once. Throws `VendorFault` for every answer that is none of success; the body of one that is has to be read. */
+/** Sends one request to the vendor. Throws `VendorFault` unless it succeeds; the caller must read the body of the response. */
 export async function askForBatches(
   outbound: Outbound,
   target: Pick<ProviderTarget, "headers">,
@@ -135,7 +135,10 @@ export async function askForBatches(
   throw new VendorFault(response.status, refusalOf(response.status, text), response.headers.get("x-amzn-errortype"));
 }
 
-/** A vendor that stops in the middle of an answer would keep batches of others waiting. `over`: told when nothing more is read. */
+/**
+ * Limits the time between pieces of the body: a vendor that stalls would keep other batches waiting. `over`: called when nothing more is
+ * read.
+ */
 function withinTime(
   { status, statusText, headers }: Response,
   body: ReadableStream<Uint8Array>,
@@ -167,22 +170,22 @@ function withinTime(
   return new Response(stream, { status, statusText, headers });
 }
 
-/** Gemini answers with all results of a batch at once; nobody answers with more than this. */
+/** Gemini answers with all results of a batch at once; other answers are smaller. */
 const MOST_BYTES = 128 * 1024 * 1024;
 
-/** The text of an answer that is not too long to be held; throws where it is. */
+/** Reads the body as text; throws if it is too long. */
 export async function readText(response: Response): Promise<string> {
   const bytes = await readUpTo(response.body, MOST_BYTES);
   if (bytes === null) throw new VendorFault(null, refuse("upstream_invalid_response", undefined, { reason: "the answer is too long" }));
   return new TextDecoder().decode(bytes);
 }
 
-/** Of an answer that says nothing beyond its status: a connection is used again once its answer was read. */
+/** Discards the body, so that the connection can be reused. */
 export async function drained(response: Response): Promise<void> {
   await response.arrayBuffer().catch(() => undefined);
 }
 
-/** The JSON of one, as `parse` reads it; null where it is none. */
+/** Reads the body with `parse`; null if it cannot be parsed. */
 export async function readJsonText(response: Response, parse: (json: string) => unknown = JSON.parse): Promise<unknown> {
   const text = await readText(response);
   try {
@@ -211,26 +214,26 @@ export async function askForBatchJson(
   throw new VendorFault(response.status, refuse("upstream_invalid_response"));
 }
 
-/** What handing over came to, where asking for it failed. `refuses`: with this status nothing was made. */
+/** The result of a submission that failed with this error. */
 export function handedOver(error: unknown): HandedOver {
   if (!(error instanceof VendorFault)) throw error;
   const { status, refusal } = error;
   if (status === 429) return { kind: "busy", refusal };
-  // What answers 4xx has made nothing; what answered otherwise, or not at all, may have.
+  // A 4xx status means that no batch was created; any other, or no answer, leaves it unknown.
   if (status !== null && status >= 400 && status < 500) return { kind: "refused", refusal };
   return { kind: "unknown", refusal };
 }
 
-/** The same of what only makes a batch ready: nothing of it was begun. */
+/** The same for requests that only prepare a batch: no batch was created. */
 export function notBegun(error: unknown): HandedOver {
   const failed = handedOver(error);
   return failed.kind === "unknown" ? { ...failed, kind: "later" } : failed;
 }
 
-/** Of a record that lost its bucket since it was said to run batches. */
+/** For a record that lost its bucket after batches were enabled. */
 export const noStorage = (): Refusal =>
   refuse("upstream_error", undefined, { reason: "storage_uri of the provider is not set, and its batches go through that bucket" });
 
-/** Null of what no record can hold. */
+/** A non-empty string that the database can store; null for anything else. */
 export const wordIn = (value: unknown): string | null =>
   typeof value === "string" && value !== "" && isStorableText(value) ? value : null;

@@ -6,7 +6,7 @@ import type { ProviderOperation } from "../../wire/operation.ts";
 import type { ProviderAsk } from "../../wire/videos/video-codec.ts";
 import type { ProviderTraits } from "./traits.ts";
 
-/** Where a model is served: what the snapshot knows of it, the credential opened. Lives in memory only. */
+/** The provider of a model, with its credential decrypted; exists in memory only. */
 export interface ProviderTarget {
   readonly providerKey: string;
   readonly apiFormat: ApiFormat;
@@ -14,64 +14,64 @@ export interface ProviderTarget {
   readonly apiKey: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly region: string | null;
-  /** The bucket of the tenant's own that it works with; none when left out. */
+  /** The tenant's bucket for this provider; undefined if there is none. */
   readonly storage?: ProviderStorage;
-  /** What the provider is sent as the model. */
+  /** The provider's name of the model. */
   readonly modelName: string;
 }
 
 export interface ProviderStorage {
   /** `s3://bucket/prefix` or `gs://bucket/prefix`. */
   readonly uri: string;
-  /** Where the bucket is asked for; null: at the vendor's own store. */
+  /** The store's URL; null for the vendor's own store. */
   readonly endpoint: string | null;
   readonly roleArn: string | null;
 }
 
 export interface ProviderRequest {
   readonly operation: ProviderOperation;
-  /** The provider's own id of what the operation is about, where its address names one. */
+  /** The provider's ID of the object that the operation is about, if its URL contains one. */
   readonly of?: string;
-  /** In the provider's own format. */
+  /** In the provider's format. */
   readonly body: string;
-  /** What is sent in its place, where the provider takes no JSON: `body` then says what is in it. */
+  /** Sent instead of `body` if the provider does not take JSON; `body` then describes it. */
   readonly form?: OutboundBytes;
   readonly stream: boolean;
-  /** Headers of the caller that the vendor's own clients send and the vendor acts on, already chosen by the surface. */
+  /** The caller's headers that the vendor acts on, already selected by the surface. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What the vendor's own clients put behind the address and the vendor acts on; nothing when left out. */
+  /** Query parameters of the vendor's own clients that the vendor acts on; none by default. */
   readonly query?: string;
-  /** Ends the call: the caller is gone, or the gateway is. */
+  /** Aborted when the caller leaves or the gateway stops. */
   readonly abort: AbortController;
-  /** Longest silence: until the head, and between two pieces of a stream. */
+  /** Longest wait for the response head, and between two pieces of a stream, milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** What was answered of a question that is asked in several calls, one of which failed: an answer of the operation's, since it is billed. */
+/** If a request takes several calls and one fails: the answers of the others in the operation's format, because they are billed. */
 export interface AnsweredInPart {
   readonly answered?: JsonValue;
 }
 
 export interface ProviderReply extends AnsweredInPart {
-  /** Its body is read once, as a stream or whole. */
+  /** Its body may be read only once, as a stream or whole. */
   readonly response: Response;
-  /** The provider's own id of the request. */
+  /** The provider's own request ID. */
   readonly requestId: string | null;
 }
 
-/** A question about a job that the provider works on by itself, or for what that left. */
+/** A request about a job that runs at the provider, or for its output. */
 export interface JobQuestion extends ProviderAsk {
   readonly abort: AbortController;
-  /** Longest wait for the head of the answer, milliseconds. */
+  /** Longest wait for the response head, milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** One vendor format's way out. Never throws for what the network or the vendor did. */
+/** A client for one provider format. Never throws for network errors or anything the vendor did. */
 export interface Provider {
   readonly traits: ProviderTraits;
-  /** Address an operation goes to, without credentials: the audit row's target_url. */
+  /** The URL of an operation, without credentials; recorded as the audit row's target_url. */
   url(target: ProviderTarget, operation: ProviderOperation, stream: boolean, of?: string): string;
   send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | (Refusal & AnsweredInPart)>;
-  /** Of providers with jobs. A whole address that is not the provider's own is asked without its credential. */
+  /** For providers with jobs. The credential is not sent to URLs outside the provider. */
   ask?(target: ProviderTarget, question: JobQuestion): Promise<ProviderReply | Refusal>;
 }

@@ -2,10 +2,12 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 
-/** More than any answer that holds no media. */
+/** Larger than any answer without media. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** An answer the gateway needs itself; a refusal when it broke off, took too long, grew past `mostBytes` or is no JSON object. */
+/**
+ * Reads an answer that the gateway itself needs; a refusal if it breaks off, takes too long, exceeds `mostBytes` or is not a JSON object.
+ */
 export async function readJson(
   response: Response,
   timeoutMs: number,

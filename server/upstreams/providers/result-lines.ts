@@ -4,7 +4,7 @@ import { resultsWithExactCalls } from "../../wire/json/exact-tools.ts";
 
 const MOST_LINE = 64 * 1024 * 1024;
 
-/** The objects in a batch's results, one a line. A line that is too long or none of an object is left out, and not the others with it. */
+/** The objects of a JSON lines body. Lines that are too long or not an object are skipped. */
 export async function* resultObjects({ body }: Response): AsyncGenerator<JsonObject> {
   if (body === null) return;
   for await (const { text } of textLines(body as unknown as AsyncIterable<Uint8Array>, MOST_LINE, true)) {

@@ -3,7 +3,7 @@ import { refuse } from "../../kernel/errors.ts";
 import { sendEach } from "./send-each.ts";
 
 const bodies = Array.from({ length: 6 }, (_, n) => JSON.stringify({ n }));
-/** Answers all but those named. */
+/** Answers all but the given ones. */
 const answering = (failing: readonly number[]) => async (body: string) => {
   const { n } = JSON.parse(body) as { n: number };
   return { response: failing.includes(n) ? new Response("{}", { status: 429 }) : Response.json({ n }), requestId: `r${n}` };

@@ -4,26 +4,26 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import type { ProviderReply } from "./provider.ts";
 import { readJson } from "./read-json.ts";
 
-/** At once: enough to be quick, few enough not to be throttled. */
+/** Calls in parallel: enough to be fast, few enough not to be throttled. */
 const TOGETHER = 4;
 
 export interface Answers {
-  /** In the order of the bodies. */
+  /** In the order of the bodies, without those that failed. */
   readonly answers: readonly { readonly body: JsonObject; readonly headers: Headers }[];
-  /** Of the first of them. */
+  /** The provider's ID of the first answered call. */
   readonly requestId: string | null;
-  /** What the first call that failed came to; then no more were made. Null where none did. */
+  /** The first failed call; no further batch of calls is made after it. Null if none failed. */
   readonly failed: ProviderReply | Refusal | null;
 }
 
 export interface RoomForAnswers {
-  /** For all answers together, and so for each; once they fill it no more calls are made. */
+  /** For all answers together, and for each of them; no more calls are made once it is used up. */
   readonly mostBytes: number;
-  /** What is kept of an answer that finds no room: what it is billed by. */
+  /** What to keep of an answer that does not fit: the part that is billed. */
   billed(answer: JsonObject): JsonObject;
 }
 
-/** Asks one thing in several calls, for vendors that take one text a call; `bodies` are JSON. Without `room` answers are as large as `readJson` has them. */
+/** Makes one call per JSON body, for vendors that take one item per call. Without `room`, only `readJson` limits each answer. */
 export async function sendEach(
   bodies: readonly string[],
   timeoutMs: number,
@@ -57,7 +57,7 @@ export async function sendEach(
 
 export const jsonTexts = (bodies: readonly JsonObject[]): string[] => bodies.map((body) => JSON.stringify(body));
 
-/** For who does without what a call came to. */
+/** Discards the body of a failed call. */
 export async function withoutBody(failed: ProviderReply | Refusal): Promise<void> {
   if (!isRefusal(failed)) await cancelQuietly(failed.response.body);
 }

@@ -7,8 +7,8 @@ import { secretsOf } from "../request-secrets.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 
 /**
- * Headers of a call: the provider record's over the caller's, and what the gateway has to say itself over both. `own`
- * are the vendor's, its credential among them. Names are in lower case.
+ * Headers of a request, in lower case: the provider record's override the caller's, and the gateway's override both. `own`: the vendor's
+ * headers, including the credential.
  */
 export function outboundHeaders(
   target: ProviderTarget,
@@ -16,15 +16,15 @@ export function outboundHeaders(
   own: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
-  // Lower case, so that each of them stands once whoever wrote it how.
+  // In lower case, so that each name occurs only once.
   for (const name in request.headers) headers[name.toLowerCase()] = request.headers[name] as string;
   for (const name in target.headers) headers[name.toLowerCase()] = target.headers[name] as string;
   const { form } = request;
   headers["content-type"] = form?.contentType ?? "application/json";
-  // Without it the body would go out in chunks, which some servers refuse.
+  // Without it the body would be sent chunked, which some servers refuse.
   if (form !== undefined) headers["content-length"] = String(form.length);
   headers.accept = request.operation === "speech" ? "*/*" : request.stream ? "text/event-stream" : "application/json";
-  // The answer is read and passed on as bytes; packing it would only have to be undone.
+  // The answer is passed on as bytes, so compression would only have to be undone.
   headers["accept-encoding"] = "identity";
   headers["user-agent"] = "gatehouse";
   for (const name in own) headers[name.toLowerCase()] = own[name] as string;
@@ -35,11 +35,11 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string | OutboundBytes;
-  /** Where the vendor writes its own id of the request, best first. */
+  /** Response headers that may contain the vendor's request ID, best first. */
   readonly requestIdHeaders: readonly string[];
 }
 
-/** Asks the vendor once; what the network did becomes a refusal. */
+/** Sends one request to the vendor; network errors become a refusal. */
 export async function send(
   outbound: Outbound,
   { url, headers, body, requestIdHeaders }: OutgoingRequest,
@@ -54,7 +54,7 @@ export async function send(
 }
 
 /**
- * Asks about a job. The credential goes to the host of `base` and to no other: what a provider gives as an address may lead
+ * Sends a request about a job. The credential is sent only to the origin of `base`, because a URL from a provider's answer may lead
  * anywhere.
  */
 export async function ask(
@@ -87,10 +87,10 @@ function requestIdOf({ headers }: Response, names: readonly string[]): string | 
   return null;
 }
 
-/** What the engine's errors end with. */
+/** The end of the engine's error messages. */
 const ENGINES_ADVICE = / For more information, pass `verbose: true` .*$/;
 
-/** The refusal for a call that got no answer. */
+/** The refusal for a request without an answer. */
 export function outboundRefusal(error: unknown): Refusal {
   if (error instanceof OutboundTimeout) return refuse("upstream_timeout");
   if (error instanceof OutboundDenied) return refuse("upstream_address_denied");
@@ -100,12 +100,12 @@ export function outboundRefusal(error: unknown): Refusal {
   return refuse("upstream_unreachable", undefined, { reason });
 }
 
-/** The provider's format has no such operation: the model is configured with a mode it does not serve. */
+/** The provider's format has no such operation: the model is configured with a mode that it does not serve. */
 export function operationNotServed(target: ProviderTarget, operation: ProviderOperation): Refusal {
   return refuse("model_mode_mismatch", undefined, { reason: `a provider of format ${target.apiFormat} has no operation ${operation}` });
 }
 
-/** One segment of a path, as strict as the strictest vendor is: also what `encodeURIComponent` leaves alone is encoded. */
+/** Encodes a path segment as the strictest vendor requires, including characters that `encodeURIComponent` keeps. */
 export function pathSegment(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -6,7 +6,7 @@ import { PROVIDER_FORMATS } from "@gatehouse/contracts/provider-formats";
 
 const SERVER = fileURLToPath(new URL("../..", import.meta.url));
 const NAMES = Object.keys(PROVIDER_FORMATS).join("|");
-/** Code that looks at a provider's format, or compares something called so with the name of one. */
+/** Code that switches on a provider's format, or compares it with a format's name. */
 const ASKS_FOR_A_NAME = new RegExp(
   `switch \\([^)]*(?:apiFormat|api_format)|(?:apiFormat|api_format)\\)* *[!=]== *["'](?:${NAMES})|["'](?:${NAMES})["'] *[!=]== *[\\w.]*(?:apiFormat|api_format)`,
 );

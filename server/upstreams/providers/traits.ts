@@ -6,39 +6,39 @@ import type { SpeechCodec } from "../../wire/speech/speech-codec.ts";
 import type { VideoCodec } from "../../wire/videos/video-codec.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 
-/** What of a model says how its provider is spoken to. */
+/** The properties of a model that decide how its provider is called. */
 export interface ServedModel {
-  /** The provider's name of it. */
+  /** The provider's name of the model. */
   readonly modelName: string;
   readonly modes: readonly string[];
   readonly provider: { readonly baseUrl: string };
 }
 
-/** What is known of a provider format beside how it is reached. Whoever must know a format asks these, and never for its name. */
+/** Properties of a provider format. Code asks for these and never checks the format's name. */
 export interface ProviderTraits {
-  /** The format a model is spoken to in: that of the caller where the provider has it for this model, else the one that keeps most. */
+  /** The codec for a model: the caller's format if the provider supports it for this model, else the one that loses least. */
   codecFor(model: ServedModel, caller: ConversationFormat): ProviderCodec;
-  /** What a translated chat request calls the ceiling on output where nobody said; null where the provider is not spoken to in chat. */
+  /** The default parameter name for the output limit in a translated chat request; null if the provider has no chat format. */
   readonly ceilingName: ((model: ServedModel) => "max_tokens" | "max_completion_tokens") | null;
-  /** Whether fields that name what an earlier call left behind may be sent: many compatible servers take them and forget. */
+  /** Whether fields that refer to earlier calls may be sent: many compatible servers accept and ignore them. */
   keepsState(model: ServedModel): boolean;
-  /** What OpenAI's clients ask for as embeddings: taken as it is, translated, or refused. */
+  /** OpenAI embeddings requests: passed through, translated, or refused. */
   readonly embeddings: "passes" | EmbeddingsCodec | "refused";
-  /** What else of OpenAI's API it takes and answers in OpenAI's own shape; nothing when left out. */
+  /** Other operations that pass through in OpenAI's format; none by default. */
   readonly passes?: ReadonlySet<ProviderOperation>;
-  /** How documents are ordered by a provider that does not take such requests as `passes` says; left out by one that orders none. */
+  /** Translates rerank requests, for providers that do not pass them through; undefined if there is no such model. */
   readonly reranking?: RerankCodec;
-  /** How a model draws that does not take OpenAI's requests for pictures; null for one that draws not at all. */
+  /** Translates image requests; null if the model generates no images or takes OpenAI's format. */
   pictures?(model: ServedModel): PicturesCodec | null;
-  /** How a model speaks that does not take OpenAI's requests for speech; null for one that speaks not at all. */
+  /** Translates speech requests; null if the model generates no speech or takes OpenAI's format. */
   speech?(model: ServedModel): SpeechCodec | null;
-  /** How a model films; null or left out for one that films not at all. */
+  /** Encodes video requests; null or undefined if the model generates no video. */
   videos?(model: ServedModel): VideoCodec | null;
   /** Whether the provider counts a model's tokens itself, in the format of the operation's callers. */
   counts(model: ServedModel, operation: ProviderOperation): boolean;
-  /** Whether an answer of this type, in lower case, to a request for a stream is one. */
+  /** Whether a response of this content type (in lower case) to a streaming request is a stream. */
   isStream(operation: ProviderOperation, contentType: string): boolean;
-  /** Answers from within the gateway: nothing leaves it, whatever region is asked for. */
+  /** Whether the provider is inside the gateway, so that data leaves it for no region. */
   readonly local: boolean;
 }
 

@@ -5,7 +5,7 @@ import { Sandbox } from "./sandbox.ts";
 import { SkillFolders } from "./skill-folders.ts";
 import { WorkFolder } from "./work-folder.ts";
 
-/** Machines clear away what lies unused in the folder for temporary files, while a gateway runs for months. */
+/** Operating systems delete unused temporary files, while a gateway may run for months. */
 
 const files = new Map(
   Object.entries({ "SKILL.md": "words", "scripts/say.sh": "cat /skill/references/deep/word.txt", "references/deep/word.txt": "here" }).map(
@@ -75,7 +75,7 @@ test("a skill of which something was cleared away is written anew, once, beside 
 test("of what could not be written whole nothing stays on the disk", async () => {
   const work = workFolder();
   const folders = new SkillFolders(() => work.current());
-  // No file can stand below another: as good as a disk that is full by then.
+  // No file can exist below another file, so this fails like a full disk.
   const file = { content: new Uint8Array(1_000), executable: false };
   const torn = new Map([
     ["a", file],

@@ -1,14 +1,14 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import type { Interpreter } from "./languages.ts";
 
-/** How a process is confined here, as the probe found that it holds. */
+/** How processes are confined on this machine, as verified by the probe. */
 export interface Confinement {
   readonly bubblewrap: string;
-  /** With which the gateway that is root starts it as nobody; null where it is not root, or that cannot be done. */
+  /** Used to start processes as nobody if the gateway runs as root; null if it does not, or if that does not work. */
   readonly setpriv: string | null;
-  /** File with the filter of system calls. */
+  /** File with the seccomp filter. */
   readonly filter: string;
-  /** Folders of control groups in which one is made for each run; none where they cannot be had. */
+  /** Control group folders in which each run gets a group; empty if there are none. */
   readonly controlGroups: readonly ControlGroupRoot[];
 }
 
@@ -18,7 +18,7 @@ export interface ControlGroupRoot {
   readonly limits: Readonly<Record<string, string>>;
 }
 
-/** What one run may take. */
+/** Resource limits of one run. */
 export interface RunLimits {
   readonly cpuSeconds: number;
   readonly processes: number;
@@ -36,14 +36,14 @@ export const RUN_LIMITS: RunLimits = {
 };
 export const RUN_MEMORY_BYTES = 512 * 1024 * 1024;
 
-/** Joins the control groups, is the first to go when memory runs out, and yields to the gateway. */
+/** Joins the control groups, becomes the first candidate for the OOM killer, and yields to the gateway. */
 const OUTER = `exec 3<"$1" || exit 125; shift
 echo 1000 >/proc/self/oom_score_adj
 n=$1; shift
 while [ "$n" -gt 0 ]; do echo $$ >"$1" || exit 125; shift; n=$((n-1)); done
 exec nice -n 10 "$@"`;
 
-/** Runs the script within its limits, then gives what it left in /output on the fourth descriptor. */
+/** Runs the script within its limits, then writes the files in /output to descriptor 4. */
 const INNER = `ulimit -c 0; ulimit -t "$1"; ulimit -p "$2"; ulimit -n "$3"; ulimit -f "$4"; [ "$5" = 0 ] || ulimit -v "$5"
 shift 5
 "$@" 4>&-
@@ -54,22 +54,22 @@ done >&4
 exit $code`;
 
 const NOBODY = "65534";
-/** Of the system's files those that programs need to run, and none that tells of the host. */
+/** The system files that programs need to run, and none that reveals anything about the host. */
 const SYSTEM = ["/usr/bin", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/alternatives", "/etc/ld.so.cache"];
 const LINKED = ["/bin", "/lib", "/lib64"];
 
 export interface ConfinedCommand {
   readonly interpreter: Interpreter;
-  /** Folder with the files of the skill, and one with those the caller gave; null where it gave none. */
+  /** The folder with the skill's files, and the one with the caller's files; null if the caller gave none. */
   readonly skill: string;
   readonly input: string | null;
   readonly argv: readonly string[];
   readonly limits: RunLimits;
-  /** Files to which the process writes itself to join its control groups. */
+  /** Files to which the process writes its own ID to join its control groups. */
   readonly joins: readonly string[];
 }
 
-/** The arguments of the shell that starts it. */
+/** The arguments for the shell that starts the command. */
 export function confinedArguments(confinement: Confinement, command: ConfinedCommand): string[] {
   const { limits, interpreter } = command;
   const asNobody =
@@ -102,8 +102,8 @@ export function confinedArguments(confinement: Confinement, command: ConfinedCom
 function bubblewrapFlags({ interpreter, skill, input, limits }: ConfinedCommand): string[] {
   return [
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL"],
-    // Else bubblewrap ends before the first process of the namespace does, and leaves it to whatever is process 1: in a
-    // container that is often a program that collects nobody's children.
+    // Otherwise bubblewrap ends before the first process of the namespace does and leaves it to process 1, which in a container often does
+    // not reap orphans.
     "--as-pid-1",
     ...["--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox", "--seccomp", "3", "--clearenv"],
     ...["--setenv", "PATH", "/usr/bin", "--setenv", "HOME", "/tmp", "--setenv", "LANG", "C.UTF-8"],

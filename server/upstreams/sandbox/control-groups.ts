@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { type ControlGroupRoot, RUN_LIMITS, RUN_MEMORY_BYTES } from "./confinement.ts";
 
 const ROOT = "/sys/fs/cgroup";
-// The shells and bubblewrap itself count as well.
+// Allows for the shells and bubblewrap itself.
 const PIDS = { "pids.max": String(RUN_LIMITS.processes + 16) };
 
-/** Folders of control groups in which this process can make more, tried out; none where it may not. */
+/** Control group folders in which this process can create groups, verified by creating one; empty if there are none. */
 export function usableControlGroups(): ControlGroupRoot[] {
   return candidates().filter(works);
 }
@@ -16,7 +16,7 @@ function candidates(): ControlGroupRoot[] {
   const own = ownGroups();
   const unified = own.get("");
   return [
-    // A group with processes of its own can have none below it that has limits: beside it there may be.
+    // In cgroup v2, a group with processes cannot have children with limits, but it may have siblings.
     ...(unified === undefined
       ? []
       : [{ folder: join(ROOT, dirname(unified)), limits: { "memory.max": memory, "memory.swap.max": "0", ...PIDS } }]),
@@ -25,7 +25,7 @@ function candidates(): ControlGroupRoot[] {
   ];
 }
 
-/** The groups this process is in, by controller; the unified ones under no name. */
+/** The control groups of this process by controller; the unified hierarchy has the empty name. */
 function ownGroups(): Map<string, string> {
   try {
     const lines = readFileSync("/proc/self/cgroup", "utf8").split("\n").filter(Boolean);

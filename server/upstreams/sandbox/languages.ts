@@ -4,12 +4,12 @@ import { join } from "node:path";
 
 export type Language = "bash" | "python" | "javascript";
 
-/** How a language's scripts are started within the sandbox. */
+/** How to start a language's scripts in the sandbox. */
 export interface Interpreter {
   readonly command: readonly string[];
-  /** A program of the host that is put there for it, at its place in the sandbox; null where the system's own is there. */
+  /** A host program to bind into the sandbox, with its path there; null if the system's own is used. */
   readonly bind: readonly [host: string, inside: string] | null;
-  /** Most kilobytes of addresses for one process; null where its engine reserves more than it uses. */
+  /** Most kilobytes of address space per process; null if its engine reserves more than it uses. */
   readonly addressSpaceKb: number | null;
 }
 
@@ -23,7 +23,7 @@ const BY_ENDING: Readonly<Record<string, Language>> = {
 };
 const SHEBANG = /^#!.*?\b(bash|sh|python3?|node)\b/;
 
-/** What a script is written in, by its name, else by its first line; null where it is nothing that is run. */
+/** The language of a script, by its extension, else by its shebang; null if it cannot be run. */
 export function languageOf(path: string, content: Uint8Array): Language | null {
   const ending = /\.([a-z]+)$/.exec(path)?.[1];
   if (ending !== undefined) return ownEntry(BY_ENDING, ending) ?? null;
@@ -33,16 +33,16 @@ export function languageOf(path: string, content: Uint8Array): Language | null {
 
 const GIGABYTE_KB = 1024 * 1024;
 
-/** The interpreters of this machine that a sandbox can use. */
+/** The interpreters on this machine that a sandbox can use. */
 export function interpreters(): ReadonlyMap<Language, Interpreter> {
   const found = new Map<Language, Interpreter>();
   if (existsSync("/usr/bin/bash")) found.set("bash", { command: ["/usr/bin/bash"], bind: null, addressSpaceKb: GIGABYTE_KB });
   if (existsSync("/usr/bin/python3")) found.set("python", { command: ["/usr/bin/python3", "-B"], bind: null, addressSpaceKb: GIGABYTE_KB });
-  // The engine of the gateway itself is always there, and starts in a tenth of the time that Node.js takes.
+  // The gateway's own engine is always available, and starts in a tenth of Node.js's time.
   found.set("javascript", {
     command: ["/opt/bun", "--smol", "--no-install", "--no-env-file", "--config=/dev/null"],
     bind: [process.execPath, "/opt/bun"],
-    // It has more threads where there are more processors, and each takes addresses.
+    // It starts more threads on machines with more processors, and each reserves address space.
     addressSpaceKb: 2 * GIGABYTE_KB,
   });
   return found;
@@ -55,7 +55,7 @@ export function programOn(path: string, name: string): string | null {
       accessSync(file, constants.X_OK);
       return realpathSync(file);
     } catch {
-      // Not there.
+      // Try the next folder.
     }
   }
   return null;

@@ -6,7 +6,7 @@ import { type Confinement, RUN_LIMITS } from "./confinement.ts";
 import type { Interpreter } from "./languages.ts";
 import { runConfined } from "./run-confined.ts";
 
-/** Tries to get out in every way a shell knows, and says what worked. */
+/** Tries every way out that a shell has, and prints those that worked. */
 const ATTEMPTS = `
 bad() { echo "broken: $1"; }
 cat "$1" >/dev/null 2>&1 && bad "a file of the host can be read"
@@ -27,7 +27,7 @@ echo confined`;
 
 const DEADLINE_MS = 5_000;
 
-/** Null where the confinement holds, else why it is not trusted. `folder`: one of the host's, that everybody may read. */
+/** Null if the confinement holds, else why it is not trusted. `folder`: a world-readable folder of the host. */
 export async function probeConfinement(confinement: Confinement, bash: Interpreter, folder: string): Promise<string | null> {
   const secret = join(folder, "probe");
   writeFileSync(secret, "a file of the host");
@@ -45,7 +45,7 @@ export async function probeConfinement(confinement: Confinement, bash: Interpret
         interpreter: bash,
         skill: folder,
         input: null,
-        // Not by a process's number: in a container those of the gateway are as small as those in the sandbox.
+        // Compared by namespace, because process IDs in a container are as small as those in the sandbox.
         argv: ["-c", ATTEMPTS, "bash", secret, port, readlinkSync("/proc/self/ns/pid")],
         limits: RUN_LIMITS,
       },

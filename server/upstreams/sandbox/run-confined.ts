@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ulid } from "../../kernel/ids.ts";
 import { type ConfinedCommand, confinedArguments, type Confinement } from "./confinement.ts";
 
-/** Why a run is over. */
+/** Why a run ended. */
 export type ConfinedEnd = "exited" | "deadline" | "output_too_large" | "aborted" | "not_started";
 
 export interface RunOutcome {
@@ -12,7 +12,7 @@ export interface RunOutcome {
   readonly exitCode: number | null;
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
-  /** What it left in /output, by name. */
+  /** The files it left in /output, by name. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly durationMs: number;
 }
@@ -29,7 +29,7 @@ const MOST_FILE_BYTES = 16 * 1024 * 1024;
 const MOST_FILES = 32;
 const LONGEST_NAME = 128;
 
-/** Runs one command in the sandbox. Never rejects: whatever went wrong is told by its end. */
+/** Runs one command in the sandbox. Never rejects; failures are reported in `end`. */
 export async function runConfined(
   confinement: Confinement,
   command: Omit<ConfinedCommand, "joins">,
@@ -59,7 +59,7 @@ export async function runConfined(
   child.stdout?.on("data", stdout.take);
   child.stderr?.on("data", stderr.take);
   (child.stdio[4] as NodeJS.ReadableStream | null)?.on("data", files.take);
-  // A script need not read what it is given.
+  // A script need not read its input.
   child.stdin?.on("error", () => undefined);
   child.stdin?.end(stdin);
   const exitCode = await new Promise<number | null>((resolve) => {
@@ -96,14 +96,14 @@ function collector(most: number, full: () => void) {
   };
 }
 
-/** What a file is called for its caller: letters, digits and few signs of how the script called it, and as no other is. */
+/** A safe, unique file name: letters, digits and a few other characters of the script's name for it. */
 function nameFor(said: string, files: ReadonlyMap<string, unknown>): string {
   const plain = said.replace(/[^\p{L}\p{M}\p{N}._ -]+/gu, "_").replace(/^[^\p{L}\p{N}_]/u, "_");
   const name = plain.slice(0, LONGEST_NAME).toWellFormed();
   return files.has(name) ? `${files.size}_${name}` : name;
 }
 
-/** Name, size and bytes of one after the other: said by what was confined, so nothing of it is believed. */
+/** Parses name, size and bytes of each file. The confined process wrote them, so nothing is trusted. */
 function filesIn(bytes: Uint8Array): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   const line = (from: number) => bytes.indexOf(10, from);
@@ -137,7 +137,7 @@ function openControlGroups({ controlGroups }: Confinement): string[] {
   return made;
 }
 
-/** What is still in them is ended: nothing of a run outlives it. */
+/** Kills the remaining members and removes the groups, so that nothing of a run outlives it. */
 async function closeControlGroups(groups: readonly string[]): Promise<void> {
   for (const group of groups) {
     for (let tries = 0; tries < 100; tries++) {
@@ -157,6 +157,6 @@ function endMembers(group: string): void {
   try {
     for (const pid of readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean)) process.kill(Number(pid), "SIGKILL");
   } catch {
-    // Gone meanwhile.
+    // The process or group has ended meanwhile.
   }
 }

@@ -12,14 +12,14 @@ export interface ScriptRun extends RunTerms {
   /** Folders of the host, below `Sandbox.folder`. */
   readonly skill: string;
   readonly input: string | null;
-  /** Within the skill. */
+  /** Path within the skill. */
   readonly script: string;
   readonly args: readonly string[];
 }
 
 /**
- * Where scripts of skills run: confined by bubblewrap in namespaces of their own, once a probe at start has tried to break
- * out and failed. Where nothing that holds can be had, nothing is run.
+ * Runs skill scripts, confined by bubblewrap in separate namespaces. A probe at start tries to break out; if no confinement holds, nothing
+ * is run.
  */
 export class Sandbox {
   private readonly work: WorkFolder;
@@ -55,12 +55,12 @@ export class Sandbox {
     return new Sandbox(work, null, languages);
   }
 
-  /** Of this process: the files of skills and what runs are given, readable to everybody as nobody has to read them. */
+  /** This process's folder for files of skills and inputs of runs; world-readable, because scripts run as nobody. */
   folder(): string {
     return this.work.current();
   }
 
-  /** By which rows tell what a run was confined by; null where nothing is run. */
+  /** The confinement's name in audit rows; null if nothing can be run. */
   get kind(): string | null {
     return this.confinement === null ? null : "bubblewrap";
   }
@@ -82,7 +82,7 @@ export class Sandbox {
   }
 }
 
-/** The ways to confine a process here, the better first: whoever is root becomes nobody. */
+/** The ways to confine a process on this machine, best first: root switches to nobody if possible. */
 function confinementsOf(env: Readonly<Record<string, string | undefined>>, work: WorkFolder): Confinement[] {
   const program = (name: string) => programOn(env.PATH ?? "/usr/bin:/bin", name) ?? programOn("/usr/bin:/bin", name);
   const bubblewrap = program("bwrap");
@@ -90,7 +90,7 @@ function confinementsOf(env: Readonly<Record<string, string | undefined>>, work:
   const controlGroups = usableControlGroups();
   const setpriv = process.getuid?.() === 0 ? program("setpriv") : null;
   const plain: Confinement = { bubblewrap, setpriv: null, filter: work.filterFile(), controlGroups };
-  // Limits of processes do not hold for the root of the host: then only a control group can.
+  // Process limits do not apply to the host's root, so that only a control group can enforce them.
   const bounded = process.getuid?.() !== 0 || controlGroups.some(({ limits }) => "pids.max" in limits);
   return [...(setpriv === null ? [] : [{ ...plain, setpriv }]), ...(bounded ? [plain] : [])];
 }

@@ -1,4 +1,4 @@
-/** System calls that no script needs and that widen what a confined process can reach, with their numbers for each machine. */
+/** System calls that no script needs and that extend what a confined process can reach, with their numbers per architecture. */
 const DENIED: Readonly<Record<string, readonly [x64: number | null, arm64: number | null]>> = {
   socket: [41, 198],
   mount: [165, 40],
@@ -58,15 +58,12 @@ const REFUSE = 0x00050000;
 const EPERM = 1;
 const ENOSYS = 38;
 const CLONE3 = 435;
-/** Any new namespace. */
+/** The flags for any new namespace. */
 const CLONE_NEW = 0x7e020080;
-/** The second table of numbers of x86-64, which would go past the list. */
+/** x86-64's second set of system call numbers, which would bypass the list. */
 const X32 = 0x40000000;
 
-/**
- * The program of Berkeley packet filter instructions that the kernel holds every process in the sandbox to; null on a machine it is not
- * known for.
- */
+/** The seccomp filter for every process in the sandbox, as BPF instructions; null for unsupported architectures. */
 export function seccompFilter(machine: string): Uint8Array | null {
   const known = machine === "x64" || machine === "arm64" ? MACHINES[machine] : null;
   if (known === null) return null;
@@ -82,7 +79,7 @@ export function seccompFilter(machine: string): Uint8Array | null {
     const number = numbers[known.at];
     if (number != null) refuse(number, EPERM);
   }
-  // Its flags lie in memory, where a filter cannot look: callers fall back to clone.
+  // A filter cannot read clone3's flags, because they are in memory; with ENOSYS, callers fall back to clone.
   refuse(CLONE3, ENOSYS);
   program.push(
     [JUMP_EQUAL, 0, 3, known.clone],

@@ -5,34 +5,34 @@ import { ulid } from "../../kernel/ids.ts";
 type SkillFiles = ReadonlyMap<string, { readonly content: Uint8Array; readonly executable: boolean }>;
 
 interface Folder {
-  /** Where it is, once it is written. */
+  /** Resolves to the folder's path once it is written. */
   readonly ready: Promise<string>;
-  /** Runs that read it. */
+  /** How many runs are using it. */
   users: number;
 }
 
 const MOST_FOLDERS = 64;
 
 /**
- * Files of skills on the disk, where scripts find them: one folder for each digest, shared by its runs and never changed. One
- * of which something was cleared away is given up, and written anew beside it.
+ * Skill files on disk for scripts: one immutable folder per digest, shared by its runs. If files of a folder were deleted by the system, a
+ * new one is written next to it.
  */
 export class SkillFolders {
   private readonly folders = new Map<string, Folder>();
   private readonly root: () => string;
 
-  /** `root`: where they stand now. */
+  /** `root`: returns the current parent folder. */
   constructor(root: () => string) {
     this.root = root;
   }
 
-  /** The folder, and what says that it is not read any more. */
+  /** The folder's path, and a function to call when it is no longer used. */
   async open(digest: string, files: SkillFiles): Promise<{ readonly path: string; readonly close: () => void }> {
     const known = this.folders.get(digest);
     if (known !== undefined) {
       const path = await this.entered(known);
       if (await isWhole(path, files)) return { path, close: () => this.left(known) };
-      // Whoever found that first has written another by now.
+      // Whoever noticed first may have written a new one already.
       if (this.folders.get(digest) === known) this.folders.delete(digest);
       this.left(known);
     }
@@ -57,7 +57,7 @@ export class SkillFolders {
     }
   }
 
-  /** A folder for one run, with what its caller gave it. */
+  /** Creates a folder for one run, with the caller's files. */
   async forRun(files: ReadonlyMap<string, Uint8Array>): Promise<{ readonly path: string; readonly close: () => Promise<void> }> {
     const path = join(this.root(), `input-${ulid()}`);
     await written(path, new Map([...files].map(([name, content]) => [name, { content, executable: false }])));
@@ -80,7 +80,7 @@ function remove({ ready }: Folder): void {
   void ready.then((path) => rm(path, { recursive: true, force: true })).catch(() => undefined);
 }
 
-/** Whether every file is there still, as long as it was. */
+/** Whether every file still exists with its full length. */
 async function isWhole(folder: string, files: SkillFiles): Promise<boolean> {
   const looked = [...files].map(async ([path, { content }]) => (await lstat(join(folder, path))).size === content.byteLength);
   return Promise.all(looked).then(
@@ -89,7 +89,7 @@ async function isWhole(folder: string, files: SkillFiles): Promise<boolean> {
   );
 }
 
-/** All of it, or nothing: a disk that is full does not stay so for what was begun. */
+/** Writes all files or none, so that a full disk keeps no partial folder. */
 async function written(folder: string, files: SkillFiles): Promise<string> {
   try {
     await mkdir(folder, { mode: 0o755 });

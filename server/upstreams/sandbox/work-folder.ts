@@ -6,15 +6,14 @@ const PREFIX = "gatehouse-skills-";
 const FILTER = "filter.bpf";
 
 /**
- * A folder of this process below the one for temporary files, with the filter of system calls in it, readable to everybody as
- * nobody has to read it. Machines clear away what lies there unused for some days, so it is looked at before each use and
- * made anew where it is gone.
+ * This process's temporary folder, with the seccomp filter in it; world-readable, because scripts run as nobody. Operating systems delete
+ * temporary files that are unused for some days, so it is checked before each use and recreated if it is gone.
  */
 export class WorkFolder {
   private readonly filter: Uint8Array | null;
   private path: string;
 
-  /** `filter`: null where there is none for this machine. */
+  /** `filter`: null if there is none for this architecture. */
   constructor(filter: Uint8Array | null) {
     this.filter = filter;
     removeOfTheDead();
@@ -22,13 +21,13 @@ export class WorkFolder {
   }
 
   current(): string {
-    // One that somebody else made under the name since is not ours to use.
+    // A folder that another user created under this name must not be used.
     const found = lstatSync(this.path, { throwIfNoEntry: false });
     if (found === undefined || !found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) this.path = made();
     return this.path;
   }
 
-  /** The file with the filter. */
+  /** The path of the filter's file, which is rewritten if it is missing. */
   filterFile(): string {
     const file = join(this.current(), FILTER);
     const size = lstatSync(file, { throwIfNoEntry: false })?.size;
@@ -48,8 +47,8 @@ function made(): string {
 }
 
 /**
- * Folders of processes that were killed. Only those of the same process namespace can be told from the living: a gateway in a
- * container that shares the place has numbers that mean nothing here.
+ * Removes folders of killed processes, only from the same PID namespace: a gateway in a container that shares the folder has process IDs
+ * that mean nothing here.
  */
 function removeOfTheDead(): void {
   const prefix = ownPrefix();
@@ -61,7 +60,7 @@ function removeOfTheDead(): void {
 
 const ownPrefix = () => `${PREFIX}${processNamespace()}-`;
 
-/** The number Linux gives to the namespace in which processes are numbered; 0 where there are none. */
+/** The inode number of the PID namespace; "0" if the system has none. */
 function processNamespace(): string {
   return process.platform === "linux" ? (/\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0") : "0";
 }

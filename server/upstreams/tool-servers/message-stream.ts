@@ -1,7 +1,7 @@
-/** What waits for a reader that does not read, in bytes, before its stream is given up: others read from the same connection. */
+/** Most unread bytes of a stream before it is aborted, because other streams share its connection. */
 const MOST_WAITING = 16 * 1024 * 1024;
 
-/** Part of what a connection brings, as a stream of its own: of one reader, who may leave at any time. */
+/** Part of a connection's messages as a stream with one reader, who may leave at any time. */
 export class MessageStream {
   readonly body: ReadableStream<Uint8Array>;
   private controller!: ReadableStreamController<Uint8Array>;
@@ -11,8 +11,8 @@ export class MessageStream {
   private readonly left: () => void;
 
   /**
-   * Fails with `signal`. `left` is called once, and not before this has returned, when nothing more can be written: the stream
-   * has ended, failed, or its reader has gone.
+   * Fails when `signal` is aborted. `left` is called exactly once, never before the constructor returns, when nothing more can be written:
+   * the stream has ended or failed, or its reader is gone.
    */
   constructor(signal: AbortSignal, left: () => void) {
     this.signal = signal;

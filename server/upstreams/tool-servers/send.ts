@@ -3,11 +3,11 @@ import type { Outbound } from "../../runtime/outbound.ts";
 import { type AddressRequest, addressSend } from "../address-send.ts";
 
 export interface ToolServerRequest extends AddressRequest {
-  /** Whose request it is, where it is made for one of several. */
+  /** The tenant that the request is made for, if there is one. */
   readonly tenantId?: string | undefined;
 }
 
-/** The way out to tool servers. Never throws for what the network or the server did. */
+/** Sends requests to tool servers. Never throws for network errors or anything the server did. */
 export type ToolServerSend = (request: ToolServerRequest) => Promise<Response | Refusal>;
 
 export const toolServerSend = (outbound: Outbound): ToolServerSend => addressSend(outbound, "The tool server");

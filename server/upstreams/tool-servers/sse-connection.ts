@@ -10,31 +10,31 @@ import { secretsOf } from "../request-secrets.ts";
 import { MessageStream } from "./message-stream.ts";
 import type { ToolServerRequest, ToolServerSend } from "./send.ts";
 
-/** How long a connection is kept in which nothing goes on: its client is asked to begin another then. */
+/** How long an idle connection is kept; its client must then start a new session. */
 const IDLE_MS = 30 * 60_000;
-/** What may come on a connection that nobody waits for, in bytes between two requests: a server that only talks is not listened to. */
+/** Most bytes without a receiver between two requests; a server that sends more is disconnected. */
 const MOST_UNCLAIMED = 4 * 1024 * 1024;
 const EVENT_STREAM = { "content-type": "text/event-stream" };
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** An answer that is waited for. */
+/** A pending answer. */
 interface Awaited {
-  /** The request's id as JSON. */
+  /** The request's ID as JSON. */
   readonly id: string;
   readonly progressToken: JsonValue | undefined;
   readonly stream: MessageStream;
 }
 
-/** What a connection is made of once its server has said where messages are posted. */
+/** The parts of a connection whose server has sent its endpoint event. */
 export interface SseParts {
   readonly id: string;
   readonly url: string;
   readonly tenantId: string | undefined;
-  /** Where messages are posted. */
+  /** The URL that messages are posted to. */
   readonly endpoint: string;
-  /** Of the request that opened it. */
+  /** Headers of the request that opened the connection. */
   readonly headers: Readonly<Record<string, string>>;
   readonly reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly cutter: FrameCutter;
@@ -44,9 +44,8 @@ export interface SseParts {
 }
 
 /**
- * A connection to a server of the HTTP+SSE transport (protocol version 2024-11-05): requests are posted to one address,
- * and what answers all of them comes on one stream. Each request gets the part that is its own, as a server of the
- * transport that followed would have answered it.
+ * A connection to a server of the HTTP+SSE transport (protocol version 2024-11-05): requests are posted to one URL, and the answers to all
+ * of them arrive on one stream. Each request gets its own part, as a server of the newer transport would answer it.
  */
 export class SseConnection {
   readonly parts: SseParts;
@@ -66,7 +65,7 @@ export class SseConnection {
     return this.awaited.size === 0 && this.listener === null;
   }
 
-  /** A request in the session of this connection. */
+  /** Answers a request in this connection's session. */
   async answer(request: ToolServerRequest): Promise<Response | Refusal> {
     switch (request.method) {
       case "POST":
@@ -105,11 +104,11 @@ export class SseConnection {
     await cancelQuietly(posted.body);
     if (awaited === null) return new Response(null, { status: 202 });
     const answer = new Response(awaited.stream.body, { headers: { ...EVENT_STREAM, "mcp-session-id": id } });
-    // The stream was opened with the credential of another request.
+    // The stream was opened with another request's credential.
     return redactSecrets(answer, secretsOf(headers));
   }
 
-  /** Null of what has no answer. */
+  /** Null if the message is not a request and so has no answer. */
   private waitFor(message: JsonObject, text: string, signal: AbortSignal): Awaited | null {
     const id = typeof message.method === "string" ? idIn(memberText(text, "id"), message.id) : null;
     if (id === null) return null;
@@ -138,7 +137,7 @@ export class SseConnection {
     return new Response(this.listener.body, { headers: EVENT_STREAM });
   }
 
-  /** One in which nothing goes on is closed after a while. */
+  /** Schedules the close of an idle connection. */
   private rest(): void {
     clearTimeout(this.idle);
     if (!this.isOpen || !this.isIdle) return;
@@ -155,7 +154,7 @@ export class SseConnection {
         for (const frame of cutter.push(value)) this.take(frame);
       }
     } catch {
-      // It broke off: whoever waits sees that no answer comes.
+      // The connection broke off; pending streams end without an answer.
     }
     this.close();
   }
@@ -173,7 +172,7 @@ export class SseConnection {
     if (this.unclaimed > MOST_UNCLAIMED) this.close();
   }
 
-  /** Whether somebody waited for it. */
+  /** Returns whether the message had a receiver. */
   private pass(message: JsonObject, text: string, frame: Uint8Array): boolean {
     if (typeof message.method === "string") {
       if (message.method === "ping" && message.id !== undefined) {
@@ -191,7 +190,7 @@ export class SseConnection {
     return answered !== undefined;
   }
 
-  /** Nothing in this transport says which request a message belongs to. */
+  /** A guess, because this transport does not say which request a message belongs to. */
   private receiverOf(message: JsonObject): MessageStream | null {
     const awaited = [...this.awaited];
     const token = progressTokenOf(message);
@@ -210,5 +209,5 @@ export class SseConnection {
 }
 
 const PONG_MS = 10_000;
-/** What no request caused. */
+/** Notifications that no request caused. */
 const TOLD_TO_ALL = /^notifications\/(?:.*\/list_changed|resources\/updated)$/;

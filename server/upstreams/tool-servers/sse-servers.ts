@@ -8,15 +8,15 @@ import { isEventStream } from "./event-stream.ts";
 import type { ToolServerRequest, ToolServerSend } from "./send.ts";
 import { SseConnection } from "./sse-connection.ts";
 
-/** What a server answers to `initialize` that takes no messages at the address it streams from. */
+/** How servers without the streamable HTTP transport answer a posted `initialize`. */
 const NOT_TAKEN = new Set([400, 404, 405]);
 const SESSION = "gatehouse-sse-";
-/** Of one tenant, to one server with one credential. */
+/** Per tenant, server and credential. */
 const MOST_CONNECTIONS = 256;
 
 /**
- * Lets servers that know the HTTP+SSE transport alone (protocol version 2024-11-05) be spoken to as all others. A session
- * with one is a connection of this process: another process knows nothing of it and says so, as of any session that is over.
+ * Adapts servers that only know the HTTP+SSE transport (protocol version 2024-11-05). A session is a connection of this process; other
+ * processes answer 404, as for any session that has ended.
  */
 export function withSseServers(send: ToolServerSend): ToolServerSend {
   const connections = new Map<string, SseConnection>();
@@ -25,7 +25,7 @@ export function withSseServers(send: ToolServerSend): ToolServerSend {
     if (session?.startsWith(SESSION) === true) {
       const connection = connections.get(session);
       if (connection === undefined || connection.parts.url !== request.url) return new Response(null, { status: 404 });
-      // Those that were used last stand last.
+      // Keeps the map in order of last use.
       connections.delete(session);
       connections.set(session, connection);
       return connection.answer(request);
@@ -47,7 +47,7 @@ function isInitialize({ method, body, headers }: ToolServerRequest): boolean {
   return typeof body === "string" && body.includes('"initialize"') && readUpstreamRpc(body)?.method === "initialize";
 }
 
-/** Null where the server has no such stream; what it answers instead of one is to be heard where it is about the credential. */
+/** Null if the server has no such stream. An answer that refuses the credential is returned to the caller. */
 async function connect(
   request: ToolServerRequest,
   connections: Map<string, SseConnection>,
@@ -88,7 +88,7 @@ async function connect(
   }
 }
 
-/** The connection that was not used for longest makes room for another; false where all are in use. */
+/** Closes the least recently used idle connection if the limit is reached; false if all are in use. */
 function madeRoom({ url, tenantId, headers }: ToolServerRequest, connections: ReadonlyMap<string, SseConnection>): boolean {
   const there = [...connections.values()].filter(
     ({ parts }) => parts.tenantId === tenantId && parts.url === url && parts.headers.authorization === headers.authorization,
@@ -99,7 +99,7 @@ function madeRoom({ url, tenantId, headers }: ToolServerRequest, connections: Re
   return idle !== undefined;
 }
 
-/** Where the server wants messages posted, which its first event says. */
+/** The URL for posting messages, from the server's first event. */
 async function endpointOf(reader: ReadableStreamDefaultReader<Uint8Array>, cutter: FrameCutter, url: string): Promise<URL | Refusal> {
   const none = (reason: string) =>
     refuse("upstream_invalid_response", "The tool server did not say where messages are posted.", { reason });
@@ -113,7 +113,7 @@ async function endpointOf(reader: ReadableStreamDefaultReader<Uint8Array>, cutte
         if (data === null) continue;
         if (!/^event: ?endpoint\s*$/m.test(text)) return none("its first event was no endpoint event");
         const endpoint = URL.parse(data.trim(), url);
-        // A server may not have the gateway's credential sent elsewhere.
+        // Another origin would receive the gateway's credential.
         return endpoint?.origin === new URL(url).origin ? endpoint : none("its endpoint is at another origin");
       }
     }

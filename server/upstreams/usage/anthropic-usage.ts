@@ -18,7 +18,7 @@ const GROUPED = {
   messages: ["api_key_id", "workspace_id", "model", "service_tier", "context_window"],
   costs: ["workspace_id", "description"],
 } as const;
-/** What a description is split into beside itself. */
+/** Further dimensions that grouping by description adds. */
 const DESCRIBED = ["cost_type", "model", "service_tier", "token_type", "context_window", "inference_geo"];
 const MOST_PAGES_OF_KEYS = 100;
 
@@ -29,7 +29,7 @@ function itemOf(source: Source, bucket: JsonObject, result: JsonObject): UsageIt
   const dimensions = Object.fromEntries(names.map((name) => [name, textOr(result[name])]));
   const written = isObject(result.cache_creation) ? result.cache_creation : {};
   const cached = sumOf(result.cache_read_input_tokens, written.ephemeral_1h_input_tokens, written.ephemeral_5m_input_tokens);
-  // Cents, as a decimal text.
+  // Cents, as a decimal string.
   const cost = source === "costs" ? nanoOf(result.amount, -2) : null;
   return {
     start,
@@ -39,7 +39,7 @@ function itemOf(source: Source, bucket: JsonObject, result: JsonObject): UsageIt
     key: textOr(result.api_key_id),
     project: textOr(result.workspace_id),
     requests: null,
-    // What the cache read and wrote stands apart from the rest of the input.
+    // Cache reads and writes are not included in the uncached input.
     input: source === "messages" ? sumOf(result.uncached_input_tokens, cached) : null,
     cached: source === "messages" ? cached : null,
     output: countOr(result.output_tokens),

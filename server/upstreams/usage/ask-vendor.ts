@@ -5,10 +5,10 @@ import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { msOfRetryAfter } from "../../wire/http/retry-after.ts";
 import { UsageRefused } from "./usage-vendor.ts";
 
-/** Of a whole exchange. A lease on a run is longer. */
+/** Timeout of a whole request; shorter than a run's lease. */
 export const VENDOR_TIMEOUT_MS = 25_000;
 const MAX_BYTES = 32 * 1024 * 1024;
-/** A vendor's word is no reason to wait for a year. */
+/** Upper bound on the vendor's Retry-After. */
 const LONGEST_WAIT_MS = 6 * 3_600_000;
 const LONGEST_PLACE = 16_384;
 
@@ -16,18 +16,18 @@ interface Question {
   readonly method?: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** What of it is nobody's to read, though the vendor may repeat it. */
+  /** A credential in the request, to be redacted if the vendor repeats it. */
   readonly secret: string;
 }
 
-/** What a vendor says went wrong: its own words are shown to administrators, cut, and never the secret that was sent. */
+/** The vendor's error message for administrators, truncated and without the secret that was sent. */
 function wordsOf(body: unknown, secret: string): string {
   const { error, message, error_description: described } = isObject(body) ? body : {};
   const said = isObject(error) ? error.message : (described ?? message ?? error);
   return typeof said === "string" ? `: ${said.replaceAll(secret, "…").slice(0, 200)}` : "";
 }
 
-/** The JSON object that a vendor answers with; throws a `UsageRefused` for anything else. */
+/** Sends a request and returns the JSON object of the answer; throws a `UsageRefused` for anything else. */
 export async function askVendor(outbound: Outbound, url: string, question: Question): Promise<JsonObject> {
   const { method = "GET", headers, body, secret } = question;
   const abort = new AbortController();
@@ -67,7 +67,7 @@ function parsed(text: string): unknown {
 export const textOr = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? storableText(value.slice(0, 500)) : null;
 
-/** The place in a list that the vendor names as the next. Cut, it would be none, and the list would begin again without end. */
+/** The next page's cursor. Throws if it is missing, too long or the current one; a truncated cursor could restart the list endlessly. */
 export function nextPlace(value: unknown, asked: string | null): string {
   if (typeof value !== "string" || value === "")
     throw new UsageRefused("The vendor says that there is more, and not where.", { passing: true });
@@ -76,13 +76,13 @@ export function nextPlace(value: unknown, asked: string | null): string {
   return value;
 }
 
-/** A count as vendors write it; null where there is none. */
+/** A count, or null if it is not one. */
 export const countOr = (value: unknown): number | null =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
 export const objectList = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** The sum of those that are counts; null when none is. */
+/** The sum of the values that are counts; null if none is. */
 export function sumOf(...values: unknown[]): number | null {
   const counts = values.map(countOr).filter((count) => count !== null);
   return counts.length === 0 ? null : counts.reduce((all, one) => all + one, 0);

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { askVendor, nextPlace, objectList, textOr } from "./ask-vendor.ts";
 import { DAY_MS, DAY_SECONDS, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
 
-/** Cost Explorer stands in one region for the whole world. */
+/** Cost Explorer has one region for the whole world. */
 const REGION = "us-east-1";
 const KEYS = /^([A-Z0-9]{8,128}):([^:\s]+)(?::([^:\s]+))?$/;
 
@@ -14,7 +14,7 @@ function itemsOf(day: JsonObject): UsageItem[] {
   if (Number.isNaN(start.getTime())) throw new UsageRefused("The vendor's answer has a day without its date.", { passing: false });
   return objectList(day.Groups).flatMap((group) => {
     const [service = null, usageType = null] = Array.isArray(group.Keys) ? group.Keys.map(textOr) : [];
-    // Models of other makers stand as services of their own names: "Claude ... (Amazon Bedrock Edition)".
+    // Other vendors' models are services of their own: "Claude ... (Amazon Bedrock Edition)".
     if (service === null || !/bedrock/i.test(service)) return [];
     const metrics = isObject(group.Metrics) ? group.Metrics : {};
     const cost = isObject(metrics.UnblendedCost) ? metrics.UnblendedCost : {};
@@ -39,14 +39,14 @@ function itemsOf(day: JsonObject): UsageItem[] {
   });
 }
 
-/** What Bedrock cost, by Cost Explorer: by service and type of usage, never by key. Each page costs a cent. */
+/** Bedrock's costs from Cost Explorer: by service and usage type, never by key. Each page costs one cent. */
 export function awsUsage(outbound: Outbound, clock: { now(): number }): UsageVendor {
   return {
     endpoint: `https://ce.${REGION}.amazonaws.com`,
     split: "account",
     sources: ["costs"],
     windowDays: 31,
-    // Until a month is closed its figures are estimated; five days later they stand.
+    // Figures are estimates until the month is closed, and final five days later.
     rereadFrom: (today) => new Date(Math.min(Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), 1), today.getTime() - 5 * DAY_MS)),
     keys: null,
     async page({ endpoint, apiKey }, _source, { from, to }, cursor) {

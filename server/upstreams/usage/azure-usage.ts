@@ -11,7 +11,7 @@ const CREDENTIAL = /^([A-Za-z0-9.-]{1,100}):([A-Za-z0-9-]{1,100}):(\S{1,500})$/;
 const SCOPE = /^(?:\/[A-Za-z0-9._() -]{1,200}){2,12}$/;
 const SERVICES = ["Cognitive Services", "Azure OpenAI", "Azure OpenAI Service", "Foundry Models", "Azure AI Foundry"];
 
-/** A day as a number, 20261124. */
+/** Parses a day written as a number, 20261124. */
 function dayOf(value: unknown): Date | null {
   const [, year, month, day] = /^(\d{4})-?(\d{2})-?(\d{2})/.exec(String(value)) ?? [];
   return year === undefined ? null : new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
@@ -45,13 +45,13 @@ function itemsOf(properties: JsonObject): UsageItem[] {
   });
 }
 
-/** What Azure OpenAI cost, by Cost Management: by resource and meter, never by key. */
+/** Azure OpenAI's costs from Cost Management: by resource and meter, never by key. */
 export function azureUsage(outbound: Outbound): UsageVendor {
   async function tokenOf({ endpoint, apiKey }: UsageAccess): Promise<string> {
     const [, tenant, client, secret] = CREDENTIAL.exec(apiKey.trim()) ?? [];
     if (tenant === undefined || client === undefined || secret === undefined)
       throw new UsageRefused("The key must be TENANT:CLIENT:SECRET of an application that may read costs.", { passing: false });
-    // Another cloud's, or a proxy's, address serves both.
+    // A custom endpoint (another cloud or a proxy) serves both sign-in and management.
     const login = endpoint === MANAGEMENT ? LOGIN : endpoint;
     const body = new URLSearchParams({
       grant_type: "client_credentials",
@@ -95,7 +95,7 @@ export function azureUsage(outbound: Outbound): UsageVendor {
           filter: { dimensions: { name: "ServiceName", operator: "In", values: SERVICES } },
         },
       });
-      // The vendor names the next page by its whole address: only what is at its own is asked, with the token.
+      // The next page is a whole URL; the token is sent only to the configured endpoint.
       if (cursor !== null && !cursor.startsWith(`${access.endpoint}/`))
         throw new UsageRefused("The vendor's next page is elsewhere.", { passing: false });
       const url = cursor ?? `${access.endpoint}${encodeURI(scope)}/providers/Microsoft.CostManagement/query?api-version=${VERSION}`;

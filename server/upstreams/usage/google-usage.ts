@@ -10,7 +10,7 @@ const TABLE = /^([a-z0-9][a-z0-9.:-]{2,60})\.([A-Za-z0-9_]{1,200})\.([A-Za-z0-9_
 const SERVICES = ["Vertex AI", "Gemini API", "Generative Language API"];
 const COLUMNS = ["day", "project", "sku", "currency", "cost"] as const;
 
-/** Costs with credits, which stand in an array of their own. NUMERIC, and as text: a double would lose what the vendor counts. */
+/** Costs plus credits, which are in an array. NUMERIC and as text, because a double would lose precision. */
 const statement = (table: string) => `
 SELECT FORMAT_DATE('%F', DATE(usage_start_time)) AS day, project.id AS project, sku.description AS sku, currency,
   CAST(SUM(CAST(cost AS NUMERIC)) + SUM(IFNULL((SELECT SUM(CAST(c.amount AS NUMERIC)) FROM UNNEST(credits) c), 0)) AS STRING) AS cost
@@ -45,7 +45,7 @@ function itemOf(row: JsonObject): UsageItem {
   };
 }
 
-/** What Gemini and Vertex AI cost, by the billing export in BigQuery: by project and SKU, never by key. */
+/** Costs of Gemini and Vertex AI from the billing export in BigQuery: by project and SKU, never by key. */
 export function googleUsage(outbound: Outbound, clock: { now(): number }): UsageVendor {
   const tokens = new AccessTokens(outbound, clock);
 

@@ -13,7 +13,7 @@ import {
   type VendorKey,
 } from "./usage-vendor.ts";
 
-/** By source: what it may be grouped by. */
+/** The dimensions each source can be grouped by. */
 const GROUPED: Readonly<Record<string, readonly string[]>> = {
   completions: ["project_id", "api_key_id", "model", "batch", "service_tier"],
   embeddings: ["project_id", "api_key_id", "model"],
@@ -25,7 +25,7 @@ const GROUPED: Readonly<Record<string, readonly string[]>> = {
 };
 const MOST_PAGES_OF_KEYS = 100;
 
-/** `gpt-5, input` is a line of the bill about the model before the comma. */
+/** A line item such as `gpt-5, input` begins with the model. */
 const modelOfLine = (line: string | null) => line?.split(", ")[0] ?? null;
 
 function dimensionsOf(source: string, result: JsonObject): Record<string, string | null> {
@@ -51,7 +51,7 @@ function itemOf(source: string, bucket: JsonObject, result: JsonObject): UsageIt
     key: dimensions.api_key_id ?? null,
     project: dimensions.project_id ?? null,
     requests: countOr(result.num_model_requests),
-    // Cached input is among it.
+    // Includes cached input.
     input:
       source === "completions" || source === "embeddings" || source === "moderations"
         ? sumOf(result.input_tokens, result.input_audio_tokens)

@@ -1,9 +1,9 @@
-/** What an importer needs to ask one account of a vendor. */
+/** Access to one account of a vendor. */
 export interface UsageAccess {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly endpoint: string;
   readonly apiKey: string;
-  /** The table, scope or the like that is read, where the vendor has several. */
+  /** The table, scope or similar to read, for vendors that have several; else null. */
   readonly account: string | null;
 }
 
@@ -13,38 +13,38 @@ export interface UsageWindow {
   readonly to: Date;
 }
 
-/** One figure of the vendor, of one bucket and one combination of its dimensions. */
+/** One figure of the vendor, for one time bucket and one combination of dimensions. */
 export interface UsageItem {
   readonly start: Date;
   readonly seconds: number;
-  /** What the vendor grouped by, as it wrote it: what makes the figure the same when it is read again. */
+  /** The vendor's grouping values, unchanged; they identify the figure when it is read again. */
   readonly dimensions: Readonly<Record<string, string | null>>;
   readonly model: string | null;
   readonly key: string | null;
   readonly project: string | null;
   readonly requests: number | null;
-  /** All input, what a cache gave or took included. */
+  /** All input, including cache reads and writes. */
   readonly input: number | null;
   readonly cached: number | null;
   readonly output: number | null;
   readonly costNano: bigint | null;
   readonly currency: string | null;
-  /** The vendor itself says that it may change. */
+  /** Whether the vendor says that it may change. */
   readonly estimated: boolean;
 }
 
 export interface VendorPage {
   readonly items: readonly UsageItem[];
-  /** Null on the last page. */
+  /** Cursor of the next page; null on the last page. */
   readonly next: string | null;
 }
 
-/** A key of the vendor's, by what it shows of it. */
+/** A vendor's API key, as far as the vendor shows it. */
 export interface VendorKey {
   readonly id: string;
   readonly name: string | null;
   readonly project: string | null;
-  /** The last characters. */
+  /** The last four characters. */
   readonly hint: string;
 }
 
@@ -53,17 +53,17 @@ export type UsageSplit = "key" | "project" | "resource" | "account";
 export interface UsageVendor {
   readonly endpoint: string;
   readonly split: UsageSplit;
-  /** Asked one after the other of each window. */
+  /** Read one after another for each window. */
   readonly sources: readonly string[];
-  /** Longest window that one question may be about, in days. */
+  /** Longest window of one request, in days. */
   readonly windowDays: number;
   /** The first day whose figures may still change. */
   readonly rereadFrom: (today: Date) => Date;
-  /** Throws a `UsageRefused` for what the vendor did, or what the network failed with. */
+  /** Throws a `UsageRefused` for errors of the vendor or the network. */
   page(access: UsageAccess, source: string, window: UsageWindow, cursor: string | null): Promise<VendorPage>;
   /**
-   * `goesOn` hears before each question how many keys are found, and ends the list by what it throws. Null where the vendor
-   * tells of no keys.
+   * Lists the account's keys; null if the vendor does not list any. `goesOn` is called before each request with the number of keys found,
+   * and ends the list by throwing.
    */
   readonly keys: ((access: UsageAccess, goesOn: (found: number) => Promise<void>) => Promise<VendorKey[]>) | null;
 }
@@ -73,14 +73,14 @@ export const DAY_MS = DAY_SECONDS * 1000;
 
 export const daysBefore = (days: number) => (today: Date) => new Date(today.getTime() - days * DAY_MS);
 
-/** This and the month before, which invoices are still made of. */
+/** The first day of the previous month: its invoice may still change. */
 export const monthBefore = (today: Date) => new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - 1, 1));
 
-/** The vendor answered, and not with figures. */
+/** The vendor did not give figures. */
 export class UsageRefused extends Error {
-  /** Whether the same question may be answered later. */
+  /** Whether the same request may succeed later. */
   readonly passing: boolean;
-  /** How long the vendor asked to be left alone; null where it did not say. */
+  /** The vendor's Retry-After, milliseconds; null if it gave none. */
   readonly retryAfterMs: number | null;
   readonly status: number | null;
 

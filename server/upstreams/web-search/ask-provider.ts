@@ -21,7 +21,7 @@ export interface AskedProvider {
   readonly timeoutMs: number;
 }
 
-/** What was found; a text says why nothing was, in words that tell nothing of the provider's key. */
+/** Returns the pages found, or a reason why there are none, which never contains the provider's key. */
 export type AskProvider = (provider: AskedProvider, question: SearchQuestion, signal: AbortSignal) => Promise<FoundPage[] | string>;
 
 export function askProvider(outbound: Outbound): AskProvider {
@@ -75,7 +75,7 @@ function pagesOf(provider: SearchProvider, answer: unknown): FoundPage[] | strin
   });
 }
 
-/** Without the marks that vendors put around words they found. */
+/** Text without the markup that vendors put around matching words. */
 function words(value: unknown, longest: number): string {
   if (typeof value !== "string") return "";
   const plain = value

@@ -8,7 +8,8 @@ export const brave: SearchProvider = {
   request(baseUrl, apiKey, { query, maxResults, freshness, safeSearch, country, language, domains }) {
     const sites = domains.length > 0 && domains.length <= 5 ? ` (${domains.map((domain) => `site:${domain}`).join(" OR ")})` : "";
     const params = new URLSearchParams({
-      // Half a name of a domain would be searched for: what is found elsewhere is left out all the same.
+      // If the filter does not fit it is left out, because truncated domains would match others; results from elsewhere are dropped later
+      // anyway.
       q: query.length + sites.length <= LONGEST_QUERY ? `${query}${sites}` : query,
       count: String(Math.min(maxResults, 20)),
       safesearch: safeSearch,

@@ -28,7 +28,7 @@ beforeAll(() => {
 });
 afterAll(() => site.stop(true));
 
-/** A name that is public when it is first looked up, and private from then on. */
+/** A name that resolves to a public address first, and to a private one from then on. */
 function rebinding() {
   let looks = 0;
   const resolve = async (host: string) => (host === "rebinding.test" && looks++ > 0 ? ["10.0.0.1"] : ["127.0.0.1"]);

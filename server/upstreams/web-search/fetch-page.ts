@@ -8,31 +8,34 @@ const MOST_BYTES = 5 * 1024 * 1024;
 const MOST_ROBOTS_BYTES = 512 * 1024;
 const DEADLINE_MS = 15_000;
 const ROBOTS_KEPT_MS = 3_600_000;
-/** Characters of all that are kept together. */
+/** Most characters cached over all sites. */
 const ROBOTS_KEPT = 8_000_000;
 const MOST_REDIRECTS = 5;
 const AGENT = "gatehouse";
 const READABLE = /^(?:text\/(?:html|plain|markdown)|application\/(?:pdf|xhtml\+xml|json|[\w.-]+\+json))$/;
 
 export interface WebPage {
-  /** Every address on the way, the last of which is the page's. */
+  /** All URLs visited; the last one is the page's. */
   readonly addresses: readonly URL[];
-  /** Without parameters. */
+  /** Media type without parameters. */
   readonly type: string;
   readonly charset: string | null;
   readonly bytes: Uint8Array;
-  /** Whether the site lets it be kept. */
+  /** Whether the site's Cache-Control allows storing the page. */
   readonly mayKeep: boolean;
 }
 
 export interface PageFetchParts {
-  /** Which lets nobody to private addresses and connects to what it looked up. */
+  /** Must refuse private addresses and connect only to addresses it resolved itself. */
   readonly outbound: Outbound;
   readonly now: () => number;
   readonly ports?: ReadonlySet<string>;
 }
 
-/** The page at an address; a text says why it was not read. `refused` says why an address may not be asked, null where it may. */
+/**
+ * Fetches a page; a string says why it could not be read. `refused` returns why a URL may not be fetched, null if it may; it is asked again
+ * for each redirect.
+ */
 export type FetchPage = (address: URL, refused: (address: URL) => string | null, signal: AbortSignal) => Promise<WebPage | string>;
 
 const WEB_PORTS: ReadonlySet<string> = new Set(["", "80", "443"]);
@@ -52,7 +55,7 @@ export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts):
     });
   }
 
-  /** Null: the site wants nobody's programs. */
+  /** Null: the site refuses all crawlers. */
   async function robotsOf({ origin }: URL, abort: AbortController): Promise<string | null> {
     const known = robots.get(origin);
     if (known !== undefined) return known;

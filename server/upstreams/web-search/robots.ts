@@ -1,5 +1,5 @@
 /**
- * Whether a site's robots.txt lets an agent of this name read a path: the longest rule that fits counts, of two alike the one that
+ * Whether a site's robots.txt allows an agent to read a path: the longest matching rule counts; of two equally long ones, the one that
  * allows.
  */
 export function robotsAllow(robots: string, agent: string, path: string): boolean {
@@ -22,7 +22,7 @@ const MOST_RULES = 1_000;
 const LONGEST_PATTERN = 200;
 const MOST_STARS = 8;
 
-/** Null where the file has no group for the agent. */
+/** Null if the file has no group for the agent. */
 function rulesFor(robots: string, agent: string): Rule[] | null {
   let mine = false;
   let heading = false;
@@ -50,7 +50,7 @@ function rulesFor(robots: string, agent: string): Rule[] | null {
 
 const isSimple = (pattern: string) => pattern.length <= LONGEST_PATTERN && pattern.split("*").length <= MOST_STARS + 1;
 
-/** `*` stands for anything, `$` at the end for the end. Piece by piece, so that no pattern takes longer than the path is long. */
+/** `*` matches anything, a final `$` the end. Matches piece by piece, without backtracking. */
 function fits(pattern: string, path: string): boolean {
   const ends = pattern.endsWith("$");
   const [first = "", ...pieces] = (ends ? pattern.slice(0, -1) : pattern).split("*");

@@ -1,4 +1,4 @@
-/** A search as it is put to a provider. */
+/** A search query for a provider. */
 export interface SearchQuestion {
   readonly query: string;
   readonly maxResults: number;
@@ -6,17 +6,17 @@ export interface SearchQuestion {
   readonly safeSearch: "off" | "moderate" | "strict";
   readonly country: string | null;
   readonly language: string | null;
-  /** For providers that filter by themselves. */
+  /** For providers that filter themselves. */
   readonly domains: readonly string[];
   readonly excluded: readonly string[];
 }
 
-/** A page as a search found it. */
+/** A page in search results. */
 export interface FoundPage {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
-  /** As the provider tells it. */
+  /** In the provider's format. */
   readonly published: string | null;
 }
 
@@ -27,10 +27,10 @@ export interface SearchRequest {
   readonly body?: string;
 }
 
-/** How one vendor's search is asked and read. */
+/** Writes a vendor's search requests and reads its answers. */
 export interface SearchProvider {
   request(baseUrl: string, apiKey: string | null, question: SearchQuestion): SearchRequest;
-  /** The items of its answer. */
+  /** The result items of an answer. */
   itemsOf(answer: Record<string, unknown>): unknown;
   page(item: Record<string, unknown>): { readonly [Member in keyof FoundPage]: unknown };
 }

@@ -2,7 +2,7 @@ import type { SearchProvider } from "./search-provider.ts";
 
 const SAFE = { off: "0", moderate: "1", strict: "2" } as const;
 
-/** A server of one's own, which must have its JSON format switched on. */
+/** A self-hosted SearXNG server, whose JSON format must be enabled. */
 export const searxng: SearchProvider = {
   request(baseUrl, apiKey, { query, freshness, safeSearch, language }) {
     const params = new URLSearchParams({ q: query, format: "json", safesearch: SAFE[safeSearch] });

@@ -3,20 +3,20 @@ import type { SecretBox } from "../../../kernel/secrets.ts";
 import type { Call } from "../../../road/call.ts";
 
 export interface CachedValue<Value> {
-  /** Null: it is known that there is nothing. */
+  /** Null: it is known that the store has no such value. */
   readonly value: Value | null;
   readonly until: number;
 }
 
 export interface StoredValue {
   readonly tenant_id: string;
-  /** Tells nothing of the caller or of what is kept. */
+  /** An HMAC, which reveals neither the caller nor the value. */
   readonly name: string;
   readonly sealed: string;
   readonly expires_at: Date;
 }
 
-/** Persistent storage for kept values. */
+/** Persistent storage for cached values. */
 export interface CacheStore {
   write(rows: readonly StoredValue[]): Promise<void>;
   read(
@@ -32,12 +32,12 @@ export interface CacheParts {
   readonly log: Log;
 }
 
-/** The name of a kind of kept values, and how much of it memory holds. */
+/** A kind of cached values, and how much of it is held in memory. */
 export interface CacheKind<Value> {
   readonly name: string;
-  /** The most that memory holds, as `weigh` has it. */
+  /** Most that memory holds, in the units of `weigh`. */
   readonly most: number;
   weigh(value: Value): number;
-  /** Whether what a call leaves may outlive the process; always when left out. */
+  /** Whether values of this call may be stored beyond the process; always by default. */
   outlives?(call: Call): boolean;
 }

@@ -4,14 +4,14 @@ import { MOST_NAMED } from "../../../wire/responses/item-references.ts";
 import type { CacheParts } from "./cache-store.ts";
 import { StoreBackedCache } from "./store-backed-cache.ts";
 
-/** Characters of items that memory holds. */
+/** Characters of items held in memory. */
 const MOST = 32 * 1024 * 1024;
-/** Items are long: so many are read at a time. */
+/** Fewer than usual per query, because items are long. */
 const READ_TOGETHER = 64;
 
 /**
- * Items of the answers that the gateway wrote itself, as JSON by their ids: clients that rely on a vendor's store send back
- * the id of an item instead of the item. Of tenants that want no body stored they stay in memory.
+ * Items of answers that the gateway wrote itself, as JSON by item ID: clients that rely on a vendor's store send back an item's ID instead
+ * of the item. For tenants that store no bodies, items stay in memory only.
  */
 export class ItemCache extends StoreBackedCache<string> {
   constructor(parts: CacheParts) {
@@ -21,7 +21,9 @@ export class ItemCache extends StoreBackedCache<string> {
     );
   }
 
-  /** In the order in which they are named, and no further than a request may name items or is told of those that are not known. */
+  /**
+   * Items in the order requested. Stops early once the items exceed what a request may name, or as many are unknown as an error reports.
+   */
   override find(call: Call, ids: readonly string[]): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>> {
     return ids.length <= READ_TOGETHER ? super.find(call, ids) : this.findInTurns(call, ids);
   }

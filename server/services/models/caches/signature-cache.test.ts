@@ -90,7 +90,7 @@ describe("kept signatures", () => {
     const one = process(store);
     one.keep(callOf("other"), new Map([["a", SIGNED]]));
     await one.flush();
-    // As a database that counts what it is told in 16 bits.
+    // Like a database that counts parameters in 16 bits.
     const read: CacheStore["read"] = async (tenantId, names) => {
       if (names.length > 65_000) throw new Error("too many parameters");
       return store.read(tenantId, names);

@@ -5,14 +5,14 @@ import type { Signed } from "../../../wire/conversation/signatures.ts";
 import type { CacheParts } from "./cache-store.ts";
 import { StoreBackedCache } from "./store-backed-cache.ts";
 
-/** `providerKey` names the provider that signed; it is missing in what an older gateway kept. */
+/** `providerKey` names the provider that signed; older gateway versions did not store it. */
 export interface SignedByProvider extends Signed {
   readonly providerKey?: string;
 }
 
 /**
- * Reasoning and call signatures that the caller's format has no place for, by the ids of the calls: tool loops work across
- * formats. Of sealed reasoning that the caller carries itself, who sealed it, by its hash.
+ * Reasoning and call signatures that the caller's format has no place for, by tool call ID, so that tool loops work across formats. For
+ * sealed reasoning that the caller sends back itself, the sealing provider, by the hash of the sealed text.
  */
 export class SignatureCache extends StoreBackedCache<SignedByProvider> {
   constructor(parts: CacheParts) {
@@ -29,8 +29,8 @@ export function signedBy(
 }
 
 /**
- * The part of the signatures that the model's provider can read. Reasoning sealed by OpenAI opens for no other account, which would refuse
- * the whole request.
+ * The signatures that the model's provider can read. Reasoning sealed by OpenAI opens for no other account, which would refuse the whole
+ * request.
  */
 export function readableBy({ provider }: ModelEntry, signed: SignedByProvider): Signed {
   if (signed.providerKey === undefined || signed.providerKey === provider.providerKey) return signed;
@@ -42,7 +42,7 @@ export function sealedBy({ provider: { providerKey } }: ModelEntry, seals: reado
   return new Map(seals.map((seal) => [sealId(seal), { call: null, reasoning: [], providerKey }]));
 }
 
-/** Those of the seals that are known to be another provider's. */
+/** The seals known to be from another provider. */
 export async function foreignSealsOf(
   call: Call,
   { provider }: ModelEntry,
@@ -58,7 +58,7 @@ export async function foreignSealsOf(
   return foreign;
 }
 
-/** The providers that sealed these, as far as is known. */
+/** The providers known to have made these seals. */
 export async function sealersOf(call: Call, seals: readonly string[], signatures: SignatureCache): Promise<ReadonlySet<string>> {
   const found = await signatures.find(call, seals.map(sealId));
   return new Set([...found.values()].flatMap(({ providerKey }) => providerKey ?? []));

@@ -3,27 +3,27 @@ import type { Call } from "../../../road/call.ts";
 import type { CacheKind, CacheParts, CachedValue, StoredValue } from "./cache-store.ts";
 
 const KEPT_MS = 24 * 3_600_000;
-/** What waits to be written, in characters. */
+/** Most characters waiting to be written. */
 const MAX_WAITING = 32 * 1024 * 1024;
 const WRITTEN_TOGETHER = 500;
-/** Names that the store is asked for at a time: a request may hold as many as fit into a body, and a database takes no more than it can count. */
+/** Names per query: a request may contain any number of IDs, but the database limits the parameters of a statement. */
 const READ_TOGETHER = 500;
-/** How long a call waits for the store, and how long nobody waits for one that did not answer. */
+/** How long a call waits for the store, and how long the store is not asked after it failed. */
 const PATIENCE_MS = 3_000;
 const AWAY_MS = 5_000;
-/** How long an id that the store does not know is not asked for again. */
+/** How long an ID that the store does not know is not asked for again. */
 const UNKNOWN_MS = 10_000;
 
 interface Waiting {
   readonly row: StoredValue;
-  /** Lets go of the answer that waits for it. */
+  /** Releases the answer that waits for this write. */
   readonly settle: () => void;
 }
 
 /**
- * What answers left behind for the calls that follow them, for 24 hours, within the caller's own scope: one credential
- * never sees another's. Memory answers first. What is kept is in the store before the answer ends, and the store is asked
- * for what memory does not know: another process, or the same one after a restart, goes on with the conversation.
+ * Values that an answer leaves for the caller's following calls, for 24 hours, scoped to the caller: one credential never sees another's.
+ * Reads try memory first, then the store, so that another process, or the same one after a restart, can continue the conversation. Values
+ * are in the store before the answer ends, unless the store is unavailable.
  */
 export class StoreBackedCache<Value> {
   private readonly kind: CacheKind<Value>;
@@ -43,7 +43,7 @@ export class StoreBackedCache<Value> {
     this.cached = new BoundedMap(kind.most, undefined, ({ value }) => (value === null ? 1 : kind.weigh(value)));
   }
 
-  /** By the ids under which later calls ask. Null: that there is nothing. */
+  /** Keyed by the IDs that later calls ask for. Null: there is no value. */
   keep(call: Call, values: ReadonlyMap<string, Value | null>): void {
     const until = this.parts.now() + KEPT_MS;
     const written: Promise<void>[] = [];
@@ -55,7 +55,10 @@ export class StoreBackedCache<Value> {
     if (written.length > 0) call.keeping = Promise.all([call.keeping, this.settled(written)]);
   }
 
-  /** What is kept under these ids. Answers at once where memory knows them all; a store that is away is no store. */
+  /**
+   * Cached values by ID; IDs without one are left out. Synchronous if memory knows all of them. Never fails: while the store is
+   * unavailable, only memory is used.
+   */
   find(call: Call, ids: readonly string[]): ReadonlyMap<string, Value> | Promise<ReadonlyMap<string, Value>> {
     const now = this.parts.now();
     const found = new Map<string, Value>();
@@ -68,7 +71,7 @@ export class StoreBackedCache<Value> {
     return unknown.length === 0 || this.awayUntil > now ? found : this.read(call, unknown, found);
   }
 
-  /** Resolves when everything kept so far is in the store, or the store would not take it. */
+  /** Resolves when everything kept so far is in the store, or the store has failed. */
   async flush(): Promise<void> {
     while (this.waiting.size > 0 || this.writing !== null) {
       const before = this.waiting.size;
@@ -77,7 +80,7 @@ export class StoreBackedCache<Value> {
     }
   }
 
-  /** What to wait for; null where it stays in memory, or the store is away. */
+  /** The write to wait for; null if the value stays in memory or the store is unavailable. */
   private write(call: Call, id: string, value: Value, until: number): Promise<void> | null {
     const tenantId = call.identity?.tenantId;
     if (tenantId === undefined || this.kind.outlives?.(call) === false) return null;
@@ -89,7 +92,7 @@ export class StoreBackedCache<Value> {
       sealed: this.parts.secrets.seal(JSON.stringify(value), contextOf(name)),
       expires_at: new Date(until),
     };
-    // The newer value of the name is the one to be written.
+    // Only the newest value of a name is written.
     this.waiting.get(name)?.settle();
     this.waiting.set(name, { row, settle: resolve });
     if (this.awayUntil > this.parts.now()) return null;
@@ -97,9 +100,9 @@ export class StoreBackedCache<Value> {
     return promise;
   }
 
-  /** One batch after another until none waits. What was not written waits for the next thing kept, or for `flush`. */
+  /** Writes batches until nothing waits. After a failure, the rest waits for the next `keep` or `flush`. */
   private async writeWaiting(): Promise<void> {
-    // What else the same answer keeps goes along.
+    // Lets other values of the same answer join the batch.
     await Promise.resolve();
     try {
       while (this.waiting.size > 0) {
@@ -129,7 +132,7 @@ export class StoreBackedCache<Value> {
   private async read(call: Call, ids: readonly string[], found: Map<string, Value>): Promise<ReadonlyMap<string, Value>> {
     try {
       for (let at = 0; at < ids.length; at += READ_TOGETHER) await this.readSome(call, ids.slice(at, at + READ_TOGETHER), found);
-      // What one call asks for in vain must not take the place of what others will ask for.
+      // Bounded, so that one call's unknown IDs do not evict other callers' values.
       const unknown = ids.filter((id) => !found.has(id)).slice(0, READ_TOGETHER);
       for (const id of unknown) this.cached.set(keyOf(call, id), { value: null, until: this.parts.now() + UNKNOWN_MS });
     } catch (error) {
@@ -149,7 +152,7 @@ export class StoreBackedCache<Value> {
     }
   }
 
-  /** Null for what another key sealed. */
+  /** Null if it was sealed with another key. */
   private opened(name: string, sealed: string): Value | null {
     try {
       return JSON.parse(this.parts.secrets.open(sealed, contextOf(name))) as Value;

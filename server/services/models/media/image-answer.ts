@@ -8,12 +8,12 @@ import type { PicturesRequest } from "../../../wire/images/pictures-request.ts";
 import { plausibleUsage, type Usage } from "../../../wire/usage.ts";
 import type { WholeAnswerReading } from "../requests/model-request.ts";
 
-/** The usage that image prices are applied to. */
+/** Adds the requested images to the usage, because image prices apply to them. */
 export function pictureUsage({ pictures: { asked } }: PicturesRequest, usage: Usage): Usage {
   return asked === undefined ? usage : { ...usage, imagesAsked: asked };
 }
 
-/** Usage in the shape of OpenAI's image answers. */
+/** Usage in the format of OpenAI's image answers. */
 export function pictureTokens(usage: Usage): JsonObject {
   const input = usage.inputUncached + usage.cacheRead;
   return {
@@ -24,7 +24,7 @@ export function pictureTokens(usage: Usage): JsonObject {
   };
 }
 
-/** The image answer with its usage. */
+/** The image answer with its cost and model. */
 export function imageAnswer(call: Call, model: ModelEntry, body: JsonObject, used: Usage): WholeAnswerReading {
   const usage = plausibleUsage(used) ?? onlyPictures(used.images ?? 0);
   const cost = costAt(model.priceSchedule, usage, arrivalOf(call));

@@ -4,23 +4,23 @@ import type { FilePart, ImagePart, TextPart, UserPart } from "../../../wire/conv
 import { noRoom } from "./shown-files.ts";
 import { readUpTo } from "../../../wire/http/read-up-to.ts";
 
-/** Whether there is room in memory for so many bytes more, which are held until the call has ended. */
+/** Reserves memory for this many bytes until the call ends; false if there is none left. */
 export type HoldBytes = (bytes: number) => boolean;
 
-/** Fetches what a request names by address, for providers that must be given the bytes. */
+/** Fetches the URLs in a request, for providers that need the bytes. */
 export interface Media {
-  /** The request with every addressed image and file in it as bytes. */
+  /** The request with every linked image and file replaced by its bytes. */
   inlined(request: ConversationRequest, signal: AbortSignal, hold: HoldBytes): Promise<ConversationRequest | Refusal>;
 }
 
 export type FetchMedia = (url: string, abort: AbortController, timeoutMs: number) => Promise<Response>;
 
 const MAX_BYTES = 20 * 1024 * 1024;
-/** Of all that one request names: an address is short, and what it leads to may be packed. */
+/** For everything one request links to: URLs are short, and what they lead to may be compressed. */
 const MOST_OF_A_REQUEST = 64 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 
-/** What one request may still have fetched. */
+/** What one request may still fetch. */
 interface Room {
   bytes: number;
   readonly hold: HoldBytes;
@@ -28,7 +28,7 @@ interface Room {
 
 class NoRoom extends Error {}
 
-/** Pieces as they come, as long as there is room for them. */
+/** Passes pieces on as long as memory can be reserved for them. */
 function withRoom(body: ReadableStream<Uint8Array>, { hold }: Room): ReadableStream<Uint8Array> {
   const held = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
@@ -39,7 +39,7 @@ function withRoom(body: ReadableStream<Uint8Array>, { hold }: Room): ReadableStr
   return body.pipeThrough(held);
 }
 
-/** `fetchMedia` checks addresses and follows no redirect. */
+/** `fetchMedia` must check addresses and follow no redirects. */
 export function media(fetchMedia: FetchMedia): Media {
   return {
     async inlined(request, signal, hold) {
@@ -113,7 +113,7 @@ async function fetchBytes(
   }
 }
 
-/** Null where nobody told the store what it holds: the bytes say more then. */
+/** Null if the store does not know the type: then it is told from the bytes. */
 function mediaTypeOf(header: string | null): string | null {
   const told = header?.split(";")[0]?.trim() ?? "";
   return told === "" || /^(?:application|binary)\/octet-stream$/i.test(told) ? null : told;

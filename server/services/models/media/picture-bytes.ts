@@ -8,9 +8,9 @@ const MOST_BYTES = 50 * 1024 * 1024;
 const ASKED_MS = 30_000;
 
 /**
- * An answer whose pictures all are bytes. A server that was asked for bytes and gives addresses would have callers fetch
- * what nobody stores and nobody may delete: what stands there is fetched in their place. Null, at once, where nothing has to
- * be; a promise of null where it could not be.
+ * Replaces picture URLs in an answer by the bytes: a server that returns URLs although bytes were requested would have callers fetch what
+ * the gateway neither stores nor can delete. Returns null synchronously if there is nothing to replace; a promise of null if a picture
+ * could not be fetched.
  */
 export function picturesAsBytes(body: JsonObject, provider: Provider, target: ProviderTarget): Promise<JsonObject | null> | null {
   const addressed = objectsOf(body.data).filter(([picture]) => typeof picture.b64_json !== "string");

@@ -5,9 +5,9 @@ import type { FileRoom } from "../../../road/file-room.ts";
 import { readUpTo } from "../../../wire/http/read-up-to.ts";
 import type { AttemptParts } from "../routing/attempt.ts";
 
-/** Of requests whose files are shown to some providers in JSON. */
+/** For requests whose files some providers take in JSON. */
 export interface ShownParts extends Pick<AttemptParts, "providers"> {
-  /** Each attempt holds what it is sent with: that of the one before is let go of when the next is made ready. */
+  /** Memory for what an attempt sends; released when the next attempt is prepared. */
   readonly room: Pick<FileRoom, "hold" | "release">;
 }
 
@@ -18,7 +18,7 @@ export interface ShownFile {
 
 export const noRoom = () => refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
 
-/** Reads what came along on disk into memory, where it stays until the call has ended. */
+/** Reads spooled files into memory, where they stay until the call ends or its memory is released. */
 export async function inBase64(call: Call, files: readonly MediaFile[], room: ShownParts["room"]): Promise<ShownFile[] | Refusal> {
   const size = files.reduce((sum, { bytes }) => sum + bytes, 0);
   if (!room.hold(call, size)) return noRoom();

@@ -18,7 +18,7 @@ import type { DispatchParts } from "../dispatch.ts";
 import { imagesModelRequest } from "../requests/images.ts";
 import { videosModelRequest } from "../requests/videos.ts";
 
-/** Pictures that came along on disk, for providers that are shown them within the body of a request. */
+/** Pictures spooled to disk, for providers that take them in the body of a request. */
 
 const MIB = 1024 * 1024;
 let opened = 0;

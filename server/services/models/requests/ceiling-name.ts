@@ -1,7 +1,7 @@
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import type { AttemptParts } from "../routing/attempt.ts";
 
-/** The name of the output ceiling in a chat request to this model: as its record says, else as its provider expects. */
+/** The parameter that limits output in a chat request to this model: from the model's record, else what its provider expects. */
 export function maxTokensNameOf(model: ModelEntry, providers: AttemptParts["providers"]): "max_tokens" | "max_completion_tokens" {
   return model.maxTokensParameter ?? providers[model.provider.apiFormat]?.traits.ceilingName?.(model) ?? "max_tokens";
 }

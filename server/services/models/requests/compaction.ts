@@ -6,7 +6,7 @@ import { providerOf } from "../routing/attempt.ts";
 import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
 import type { ModelRequest } from "./model-request.ts";
 
-/** A conversation to be written shorter: what comes back only its vendor reads, so that nobody else can be asked for it. */
+/** A request to compact a conversation. Only its vendor can read the result, so only models asked in the caller's format can serve it. */
 export async function compactionModelRequest(call: Call, conversation: Conversation, parts: ConversationParts): Promise<ModelRequest> {
   const request = await conversationModelRequest(call, conversation, parts);
   const compacts = (model: ModelEntry) => {

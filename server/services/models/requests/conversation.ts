@@ -32,7 +32,7 @@ const encoder = new TextEncoder();
 const NOBODY: ReadonlySet<string> = new Set();
 const SEALED_ELSEWHERE = "holds a compacted conversation that another provider's account sealed and only that one opens";
 
-/** A conversation with a model of any provider, of which it is known who has to serve it where somebody has. */
+/** A conversation for a model of any provider. If providers sealed parts of it, only those may serve it. */
 export function conversationModelRequest(
   call: Call,
   conversation: Conversation,
@@ -43,7 +43,7 @@ export function conversationModelRequest(
   return sealersOf(call, compactions, parts.signatures).then((sealers) => requestOf(conversation, sealers, parts));
 }
 
-/** Passed as it is where the formats are the same, else translated. `compactedBy`: the providers that sealed parts of it. */
+/** Passed through if the formats are the same, else translated. `compactedBy`: the providers that sealed parts of it. */
 function requestOf(conversation: Conversation, compactedBy: ReadonlySet<string>, parts: ConversationParts): ModelRequest {
   const { inbound, caller, previous } = conversation;
   const opens = ({ provider }: ModelEntry) => [...compactedBy].every((providerKey) => providerKey === provider.providerKey);
@@ -97,7 +97,7 @@ function passing(
   { provider: { providerKey } }: ModelEntry,
   { keepsState, sealed }: { readonly keepsState: boolean; readonly sealed: SealsTold },
 ): PreparedRequest | Refusal {
-  // Many compatible servers take these fields and forget them: only the vendors that keep state are trusted with them.
+  // Many compatible servers accept these fields and ignore them, so they are sent only to vendors that keep state.
   if (statefulFields.length > 0 && !keepsState)
     return unsupported(
       statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })),
@@ -146,7 +146,7 @@ async function translating(
   const read = caller.readRequest(inbound.exactBody);
   if ("unsupported" in read) return unsupported(read.unsupported);
   const coming = answerReading(call, conversation, { model, codec }, parts);
-  // What was sent is known; only its answer is to be read.
+  // The request was sent in a batch before; only its answer is to be read.
   if (isAnswered(call))
     return { ...coming, operation: codec.format, body: "", sent: NOTHING_SENT, stream: false, headers: {}, dropped: [] };
   const defaulted = withDefaults(read.request, inbound.stream, changes);
@@ -165,7 +165,7 @@ async function translating(
   });
   if ("unsupported" in written)
     return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
-  // What governance put before a legacy prompt is part of that prompt by now.
+  // For legacy completions, `writeRequest` has put these instructions into the prompt, so `sent` does not have them.
   const sent = codec.sentSettings(written.body);
   return {
     operation: codec.format,
@@ -179,7 +179,7 @@ async function translating(
   };
 }
 
-/** How an answer in the provider's format becomes the caller's. */
+/** Reads an answer in the provider's format and writes it in the caller's. */
 function answerReading(
   call: Call,
   conversation: Conversation,
@@ -212,7 +212,7 @@ function answerReading(
       if (reply === null) return null;
       let outputCharacters = 0;
       for (const candidate of reply.candidates) {
-        // The caller's format may have no place for what is said about the end.
+        // The caller's format may have no place for the stop detail, so the answer must not be reused.
         if (candidate.stopDetail !== null) call.answerReusable = false;
         parts.signatures.keep(call, signedBy(model, signedCalls(candidate)));
         for (const part of candidate.parts)
@@ -252,7 +252,7 @@ function objectOf(bytes: Uint8Array): JsonObject | null {
   try {
     const text = new TextDecoder().decode(bytes);
     const parsed: unknown = withExactTools<unknown>(JSON.parse(text), text);
-    // Google wraps an error of a streaming call in a list.
+    // Google wraps the error of a streaming call in an array.
     const value: unknown = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
     return isObject(value) ? value : null;
   } catch {

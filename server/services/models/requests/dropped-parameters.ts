@@ -2,19 +2,17 @@ import type { PreparedRequest } from "./model-request.ts";
 
 const MAX_DROPPED_CHARACTERS = 2_000;
 
-/** Reports to the caller which of its parameters were not sent to the provider. */
+/** The header that tells the caller which of its parameters were not sent to the provider. */
 export function droppedHeader({ dropped }: PreparedRequest): Record<string, string> {
   return dropped.length === 0 ? {} : { "x-gw-dropped-parameters": listed([...new Set(dropped.map(spelled))]) };
 }
 
-/** A name is whatever the caller wrote, and a header holds only some of that. */
+/** Names come from the caller and may contain characters that a header cannot. */
 function spelled(name: string): string {
   return name.toWellFormed().replaceAll(/[^\x20-\x24\x26-\x7e]/gu, encodeURIComponent);
 }
 
-/**
- * Clients and proxies refuse an answer whose headers are some kilobytes long, and a request can hold one such name in each of its parts.
- */
+/** Bounded, because clients and proxies reject answers with headers of some kilobytes, and each part of a request can hold a long name. */
 function listed(names: readonly string[]): string {
   let shown = 0;
   for (let length = 0; shown < names.length; shown++) {

@@ -13,7 +13,7 @@ import { estimated } from "../../../road/metering/stream-usage.ts";
 import { NOTHING_SENT } from "../../../wire/sent-settings.ts";
 import { refusedByProvider } from "../routing/refused-by-provider.ts";
 
-/** Texts turned into vectors by a model of any provider that has such models. */
+/** An embeddings request for any provider with such models. */
 export function embeddingsModelRequest(request: EmbeddingsRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
@@ -37,7 +37,7 @@ interface Question {
   readonly body: string;
 }
 
-/** What a model of any provider that has such models is sent for these texts. */
+/** The operation and body to embed these texts with the model. */
 export function embeddingsBody(
   model: ModelEntry,
   { embeddings }: ProviderTraits,
@@ -107,7 +107,10 @@ function translating(request: EmbeddingsRequest, model: ModelEntry, codec: Embed
   };
 }
 
-/** What it took to make these vectors, of as many as there are texts, which have so many characters together. */
+/**
+ * Usage for these vectors. If the provider reports no tokens, they are estimated in proportion to the vectors returned. `texts`: how many
+ * texts the request has; `characters`: their total length.
+ */
 export function usageOfVectors({ vectors, inputTokens }: EmbeddingsRead, texts: number, characters: number): Usage {
   const told = plausibleCount(inputTokens);
   return { ...estimated(0, 0), inputUncached: told ?? estimateTokens((characters * vectors.length) / texts), estimated: told === null };

@@ -18,7 +18,7 @@ import { isRefusal } from "../../../kernel/errors.ts";
 import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
 import type { Conversation } from "../../../road/conversation.ts";
 
-/** Beyond 2^53: read as a number it becomes another one. */
+/** Above 2^53, so parsing it as a number changes it. */
 const ID = "1234567890123456789";
 const ARGS = `{"id":${ID},"of":"x"}`;
 const QUOTED = JSON.stringify(ARGS);

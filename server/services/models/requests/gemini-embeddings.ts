@@ -14,7 +14,7 @@ import type { ModelRequest, WholeAnswerReading } from "./model-request.ts";
 
 const encoder = new TextEncoder();
 
-/** Texts turned into vectors for a caller of Google's format, by a model of any provider that has such models. */
+/** An embeddings request in Google's format, for any provider with such models. */
 export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
@@ -75,7 +75,10 @@ function told(
   return { body: encoder.encode(JSON.stringify(body)), usage, outputCharacters: 0 };
 }
 
-/** Google's own answer, which says more than its vectors; many were asked for whatever the caller asked. */
+/**
+ * Google's answer passes as it is, because it contains more than vectors. The batch operation is always used, so a single embedding is
+ * unwrapped.
+ */
 function passed(
   request: GeminiEmbeddingsRequest,
   bytes: Uint8Array,

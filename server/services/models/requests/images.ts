@@ -17,7 +17,7 @@ import type { ModelRequest, PreparedRequest, WholeAnswerReading } from "./model-
 import { pictureTokens, pictureUsage, imageAnswer } from "../media/image-answer.ts";
 import { refusedByProvider } from "../routing/refused-by-provider.ts";
 
-/** Pictures drawn anew, or from others, by a model of any provider that has such models. */
+/** An image generation or edit, for any provider with such models. */
 export function imagesModelRequest(request: PicturesRequest, { providers, room }: ShownParts): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
@@ -37,11 +37,11 @@ export function imagesModelRequest(request: PicturesRequest, { providers, room }
   };
 }
 
-/** As of pictures that are given whole. */
+/** For a stream that is held back, as for whole answers with pictures. */
 const MOST_HELD = 64 * 1024 * 1024;
 const WHOLE = { stream: false, sent: NOTHING_SENT, headers: {}, streamCodec: () => null, streamType: null } as const;
 
-/** Null where the provider takes no request of OpenAI's for it. */
+/** Null if the provider does not take OpenAI's format for this operation. */
 function passing(call: Call, request: PicturesRequest, model: ModelEntry, provider: Provider): PreparedRequest | null {
   if (provider.traits.passes?.has(request.operation) !== true) return null;
   const { operation, stream, inputCharacters, pictures } = request;
@@ -81,7 +81,7 @@ async function translating(
     return refuse("unsupported_parameter", `No ${edits ? "image edits" : "images"} are served for this model's provider.`);
   if (edits && request.masked)
     return refuse("unsupported_parameter", undefined, { fields: [{ field: "mask", message: "this model's provider takes none" }] });
-  // Before they are read: what came along on disk may be more than fits into memory.
+  // Checked before the files are read, because they may not fit into memory.
   if (edits && base64BytesOf(request) > (codec.mostShown ?? 0))
     return refuse("unsupported_parameter", undefined, { fields: [{ field: "image", message: tooMuchInBase64(codec.mostShown ?? 0) }] });
   room.release(call);

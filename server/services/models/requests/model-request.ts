@@ -8,69 +8,69 @@ import type { ServiceTier, Usage } from "../../../wire/usage.ts";
 import type { Attempt, Call } from "../../../road/call.ts";
 import type { SentSettings } from "../../../wire/sent-settings.ts";
 
-/** A request to a provider, which can be encoded in whatever format the chosen model's provider speaks. */
+/** A request that can be encoded in the format of any model's provider. */
 export interface ModelRequest {
-  /** Where not every model can: those that may are asked before anybody is told why the others may not. */
+  /** Set if not every model can serve the request: models that can are tried first, before the caller is told why the others cannot. */
   mayBeServedBy?(model: ModelEntry): boolean;
-  /** Where the caller has the vendor process it; nothing where it leaves that to the vendor's settings. */
+  /** The processing region that the caller requests from the vendor; undefined leaves it to the vendor's settings. */
   readonly askedRegion?: JsonValue;
-  /** For one attempt at one model. A refusal means that this model cannot serve it, so that a retry is useless. */
+  /** Encodes the request for one attempt at one model. A refusal means that this model cannot serve it, so a retry is useless. */
   prepare(call: Call, model: ModelEntry): PreparedRequest | Refusal | Promise<PreparedRequest | Refusal>;
-  /** Length of the input, for an estimate when the provider reports no usage. */
+  /** Length of the input, to estimate usage if the provider reports none. */
   readonly inputCharacters: number;
-  /** What a provider bills as soon as the input was sent; nothing when left out. */
+  /** What a provider bills as soon as the input was sent; nothing by default. */
   readonly usageOfSending?: () => Usage;
-  /** Asked of an attempt that failed: whether nobody may be asked again, because this one may have been taken on; never when left out. */
+  /** After a failed attempt: true if no other may be made, because the provider may have accepted this one. Never by default. */
   lastTry?(told: Attempt): boolean;
 }
 
 /** A request in a provider's format, and how its answer becomes the caller's. */
 export interface PreparedRequest {
   readonly operation: ProviderOperation;
-  /** The provider's own id of what the operation is about, where its address names one. */
+  /** The provider's ID of the object that the operation is about, if its URL contains one. */
   readonly of?: string;
   readonly body: string;
-  /** What is sent in its place, where the provider takes no JSON: `body` then says what is in it, for the record. */
+  /** Sent instead of `body` if the provider does not take JSON; `body` then describes it for the record. */
   readonly form?: OutboundBytes;
   readonly stream: boolean;
-  /** What the body tells the model of how to answer, for the record. */
+  /** The settings in the body, for the audit record. */
   readonly sent: SentSettings;
-  /** How the body asks to be served; the usual way when left out. */
+  /** The service tier requested in the body; the default tier if undefined. */
   readonly serving?: ServiceTier;
-  /** Headers of the caller that this vendor acts on. */
+  /** The caller's headers that this vendor acts on. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What of the caller's query this vendor acts on; nothing when left out. */
+  /** The part of the caller's query that this vendor acts on; none by default. */
   readonly query?: string;
-  /** A new one for each answer, of the content type it has; null when it is not streamed, or not as was asked for. */
+  /** A new codec for each answer, for its content type; null if the answer is not the requested stream. */
   streamCodec(contentType: string): StreamCodec | null;
-  /** Content type of a streamed answer as the caller gets it; null passes the provider's. */
+  /** Content type of a streamed answer for the caller; null passes the provider's. */
   readonly streamType: string | null;
-  /** Whether nothing can stand between the events of a stream of it that its caller's clients all pass over. */
+  /** Set if no keep-alive can be sent between a stream's events, because not all clients would ignore it. */
   readonly silent?: true;
-  /** Whether a stream of it is bytes of a file, which can hold no word of an error. */
+  /** Whether a stream consists of a file's bytes, which have no place for an error. */
   readonly bytes?: boolean;
-  /** Bytes that may be held of a stream which has to be looked at whole; as of any stream when left out. */
+  /** Most bytes to hold of a stream that must be inspected whole; the general limit by default. */
   readonly mostHeld?: number;
-  /** A whole successful answer; null when the bytes are not one. A promise only where something of it has to be fetched. */
+  /** Reads a whole successful answer; null if the bytes are not one. A promise only if part of the answer must be fetched. */
   whole(bytes: Uint8Array): WholeAnswerReading | null | Promise<WholeAnswerReading | null>;
-  /** Whether an answer that is none says that the model will not do it. */
+  /** For a body that `whole` could not read: the model's refusal to answer, or null if it is none. */
   declined?(bytes: Uint8Array): DeclinedReading | null;
   /**
-   * Where a stream may turn out to be no answer: why it never began, if the provider said so. Its caller is told nothing before it
+   * Set for streams that may end before an answer begins: why, if the provider said so. Nothing is sent to the caller before the answer
    * begins.
    */
   readonly unbegun?: () => DeclinedReading | null;
-  /** Where the provider may have been asked in several calls: what those used that were answered before or beside one that failed. */
+  /** If a request may take several calls to the provider: usage of those that were answered when another failed. */
   usageOfPart?(answered: JsonValue): Usage | null;
-  /** The provider's refusal in the caller's shape; null passes its bytes. */
+  /** The provider's error in the caller's format; null passes its bytes. */
   refusal(status: number, bytes: Uint8Array, headers: Headers): Uint8Array | null;
-  /** True where ending the request would end nothing at the provider: then it goes on when its caller hangs up. */
+  /** True if aborting the request would stop nothing at the provider; it then continues when the caller disconnects. */
   readonly outlivesCaller?: boolean;
-  /** Parameters of the caller's request that were not sent to the provider, by the caller's own names. */
+  /** Parameters of the caller's request that were not sent to the provider, by the caller's names. */
   readonly dropped: readonly string[];
 }
 
-/** An answer in which the model says that it will not do what it was asked for, and what saying so took. */
+/** An answer in which the model declines the request, and the usage of that answer. */
 export interface DeclinedReading {
   readonly declined: Refusal;
   readonly usage: Usage | null;
@@ -78,12 +78,12 @@ export interface DeclinedReading {
 
 export interface WholeAnswerReading {
   readonly body: Uint8Array;
-  /** As its caller gets it; when left out what the provider said, or JSON where the body was translated. */
+  /** Content type for the caller; by default the provider's, or JSON if the body was translated. */
   readonly contentType?: string;
-  /** Null when the provider reported none. */
+  /** Null if the provider reported none. */
   readonly usage: Usage | null;
-  /** Null where output is not counted in tokens. */
+  /** Null if output is not counted in tokens. */
   readonly outputCharacters: number;
-  /** Where what it comes to is not known yet: then nothing is metered with this answer. */
+  /** Set if usage is not known yet: nothing is metered with this answer. */
   readonly meteredLater?: true;
 }

@@ -6,7 +6,7 @@ import { type AttemptParts, providerOf } from "../routing/attempt.ts";
 import type { ModelRequest } from "./model-request.ts";
 import { passedWhole } from "./passed-whole.ts";
 
-/** Texts and pictures judged by a model of a provider that speaks OpenAI's API. No vendor tells tokens of it. */
+/** A moderation, for providers that speak OpenAI's API. Tokens are estimated, because no vendor reports them. */
 export function moderationsModelRequest(request: ModerationsRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,

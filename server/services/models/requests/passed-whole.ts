@@ -5,7 +5,7 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import { NOTHING_SENT } from "../../../wire/sent-settings.ts";
 import type { PreparedRequest, WholeAnswerReading } from "./model-request.ts";
 
-/** A request that a provider takes in the shape of OpenAI's API and answers whole; a refusal where it has no such operation. */
+/** A request in OpenAI's format with a whole answer; a refusal if the provider has no such operation. */
 export function passedWhole(
   { traits }: Provider,
   { provider }: ModelEntry,
@@ -18,7 +18,7 @@ export function passedWhole(
   return sentWhole(operation, body, whole);
 }
 
-/** A request that is answered whole, in the shape that `whole` gives it; an error of the provider is told as it is. */
+/** A request with a whole answer, which `whole` reads; errors of the provider pass unchanged. */
 export function sentWhole(
   operation: ProviderOperation,
   body: string,

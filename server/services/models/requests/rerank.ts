@@ -12,7 +12,7 @@ import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { passedWhole, sentWhole } from "./passed-whole.ts";
 import { refusedByProvider } from "../routing/refused-by-provider.ts";
 
-/** Documents ordered by a query: billed by search units where the model's record prices those, else by the tokens that were read. */
+/** A rerank request: billed by search units if the model has a price for them, else by input tokens. */
 export function rerankModelRequest(request: RerankRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
@@ -30,7 +30,7 @@ export function rerankModelRequest(request: RerankRequest, providers: AttemptPar
   };
 }
 
-/** What is not told is counted here: of tokens what limits go by, of search units the most there can be. */
+/** What the provider does not report is counted here: tokens as for limits, search units as the most possible. */
 function usageOf(request: RerankRequest, { inputTokens, searchUnits }: RankedAnswer): Usage {
   return {
     ...estimated(0, 0),

@@ -7,11 +7,11 @@ export function withDefaults(
   stream: boolean,
   { model, defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges,
 ): ConversationRequest {
-  // What the caller asked for does not give way to what nobody did.
+  // An explicit top_p wins over a default temperature, for models that do not take both.
   const leftToModel = request.topP === null || takesTemperatureWithTopP(model);
   return {
     ...request,
-    // Where a format says it in the address, the body does not.
+    // Some formats request a stream by the URL, not in the body.
     stream,
     temperature: request.temperature ?? (leftToModel ? defaultTemperature : null),
     maxOutputTokens: request.maxOutputTokens ?? defaultMaxTokens,
@@ -19,7 +19,7 @@ export function withDefaults(
   };
 }
 
-/** The sampling settings of the caller that are not sent to the model. Leaving out a default of 1 is no loss. */
+/** The caller's sampling settings that are not sent to the model. Omitting a value of 1, the default, does not count. */
 export function droppedSampling(before: ConversationRequest, after: ConversationRequest): Feature[] {
   const lost: Feature[] = [];
   if (before.temperature !== after.temperature && before.temperature !== 1) lost.push("temperature");

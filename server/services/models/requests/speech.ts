@@ -12,7 +12,7 @@ import { refusedByProvider } from "../routing/refused-by-provider.ts";
 
 const EVENTS = "text/event-stream";
 
-/** Speech of a model whose provider speaks OpenAI's API, or has such models of its own. */
+/** A speech request, for providers that speak OpenAI's API or have speech models of their own. */
 export function speechModelRequest(request: SpeechRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
@@ -29,7 +29,7 @@ export function speechModelRequest(request: SpeechRequest, providers: AttemptPar
   };
 }
 
-/** It passes as it comes, or is read whole where it is to be stored. */
+/** Streams the sound through, or reads it whole if it is to be stored. */
 function passing(request: SpeechRequest, model: string): PreparedRequest {
   const { persist, spokenCharacters, stream: asEvents } = request;
   const contentType = asEvents ? EVENTS : request.contentType;
@@ -43,12 +43,12 @@ function passing(request: SpeechRequest, model: string): PreparedRequest {
       if (persist) return null;
       if (type.startsWith(EVENTS)) return asEvents ? new PassedSpeechEvents(spokenCharacters) : null;
       const sound = new PassedSound(spokenCharacters);
-      // Some models know no events.
+      // Some models do not support events.
       return asEvents ? new SpeechAsEvents(sound) : sound;
     },
     streamType: contentType,
     bytes: !asEvents,
-    // Sound is a stream where it is not to be stored: whatever else was answered is no speech.
+    // Only sound to be stored is read whole; anything else that arrives whole is not speech.
     whole: (bytes) =>
       !persist || bytes.byteLength === 0 || replyObject(bytes) !== null
         ? null

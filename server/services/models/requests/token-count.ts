@@ -5,17 +5,17 @@ import { jsonAnswer, type WholeAnswer } from "../../../road/answer.ts";
 import type { ModelRequest } from "./model-request.ts";
 import type { AttemptParts } from "../routing/attempt.ts";
 
-/** How many tokens a request would be, in the caller's own format. */
+/** A request to count the tokens of a request, in the caller's format. */
 export interface TokenCount {
   readonly inbound: InboundRequest;
   readonly operation: "count_tokens" | "gemini_count" | "responses_count";
   readonly headers: Readonly<Record<string, string>>;
   readonly query?: string;
-  /** The gateway's own count, in the caller's shape. */
+  /** The gateway's own count, in the caller's format. */
   readonly estimate: () => JsonObject;
 }
 
-/** Whether every model that may serve the call counts for itself in the caller's format. */
+/** Whether every model that may serve the call counts tokens itself in the caller's format. */
 export function isCountedByProvider(route: Route, { operation }: TokenCount, providers: AttemptParts["providers"]): boolean {
   return route.members.every(({ model }) => providers[model.provider.apiFormat]?.traits.counts(model, operation) === true);
 }

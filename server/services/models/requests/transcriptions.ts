@@ -7,7 +7,7 @@ import type { TranscriptionRequest } from "../../../wire/transcriptions/transcri
 import { type AttemptParts, providerOf } from "../routing/attempt.ts";
 import type { ModelRequest } from "./model-request.ts";
 
-/** Sound written down, or translated, by a model whose provider speaks OpenAI's API. It is sent as often as it takes. */
+/** A transcription or translation of audio, for providers that speak OpenAI's API. The file is sent again with each attempt. */
 export function transcriptionModelRequest(request: TranscriptionRequest, providers: AttemptParts["providers"]): ModelRequest {
   const { operation, stream, file, inputCharacters } = request;
   return {

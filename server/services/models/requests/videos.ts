@@ -13,23 +13,23 @@ import { inBase64, type ShownFile, type ShownParts } from "../media/shown-files.
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { refusedByProvider } from "../routing/refused-by-provider.ts";
 
-/** A job that is about to be given to a provider. */
+/** Callbacks while a job is submitted to a provider. */
 export interface VideoSubmission {
-  /** Writes it down before the provider is asked, so that no process can lose it or ask twice; a refusal: it could not be. */
+  /** Stores the job before the provider is called, so that it is neither lost nor submitted twice. A refusal if that failed. */
   leaving(model: ModelEntry, usualSeconds: number | null): Promise<Refusal | null>;
-  /** The provider may have begun it and nobody heard: nobody may be asked again. */
+  /** Called if the provider may have started the job without confirming it; nobody may be asked again. */
   unsure(): void;
 }
 
-/** Of a picture that goes into the body of a request, as providers that take none as a form do. */
+/** For a picture in a JSON body, as providers take that accept no form. */
 const MOST_SHOWN_BYTES = 20 * 1024 * 1024;
 
 const NOTHING_YET: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
-/** A video by a model of any provider that has such models. The answer, `{id}`, is the provider's own name of the job it began. */
+/** A video, for any provider with such models. The answer is `{id}`: the provider's ID of the job that was started. */
 export function videosModelRequest(request: VideosRequest, submission: VideoSubmission, { providers, room }: ShownParts): ModelRequest {
   return {
-    // The answer says that a job began: what it takes is metered when it has ended.
+    // Nothing is metered for the submission; usage is metered when the job ends.
     inputCharacters: 0,
     lastTry(told) {
       const unsure = mayHaveBegun(told);
@@ -66,7 +66,7 @@ async function written(
   const source = request.source === null ? null : await sourceFor(request.source, model, codec, show);
   if (source !== null && isRefusal(source)) return source;
   const asIs = codec.form && source === null;
-  // Before it is read: what came along on disk may be more than fits into memory.
+  // Checked before the file is read, because it may not fit into memory.
   if (!asIs && (request.reference?.bytes ?? 0) > MOST_SHOWN_BYTES)
     return refuse("unsupported_parameter", undefined, {
       fields: [{ field: "input_reference", message: "is larger than 20 MiB, which is all this model's provider takes" }],
@@ -98,7 +98,7 @@ async function written(
 
 const MADE: Readonly<Record<FilmedBefore["as"], string>> = { remix: "remixes", edit: "edits", extension: "extensions" };
 
-/** A video that a new one is made of, as the provider is told of it. */
+/** The source video of a new one, as the provider needs it. */
 async function sourceFor(
   source: FilmedBefore,
   model: ModelEntry,
@@ -125,9 +125,9 @@ function jsonOf(bytes: Uint8Array): JsonValue {
   }
 }
 
-/** Statuses with which a server says that it took nothing on, beside those that say what was wrong with the request. */
+/** Server errors that mean the request was not accepted. */
 const TURNED_AWAY: ReadonlySet<number> = new Set([501, 503, 529]);
-/** What ended an attempt before anything left. */
+/** Outcomes of attempts that failed before anything was sent. */
 const NEVER_LEFT: ReadonlySet<string> = new Set([
   "upstream_address_denied",
   "model_mode_mismatch",
@@ -140,7 +140,7 @@ function mayHaveBegun({ outcome, status }: Attempt): boolean {
   return status < 300 || status === 408 || (status >= 500 && !TURNED_AWAY.has(status));
 }
 
-/** What of the request the model's record does not allow. */
+/** An attribute of the request that the model's record does not allow; null if there is none. */
 function attributeProblem(
   { resolution, seconds, body, source }: VideosRequest,
   {
@@ -149,7 +149,7 @@ function attributeProblem(
     maxVideoDurationSeconds: longest = null,
   }: ModelEntry,
 ): { readonly field: string; readonly message: string } | null {
-  // What is made of a video is as large as that is, and vendors have lengths of their own for it.
+  // A video made from another has its size, and vendors have other limits on its length.
   if (source !== null)
     return source.as === "extension" && seconds !== null && longest !== null && seconds > longest
       ? { field: "seconds", message: `must be at most ${longest} for this model` }

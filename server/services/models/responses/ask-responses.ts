@@ -20,13 +20,13 @@ import type { ResponsePlace } from "./response-records.ts";
 export interface AskedResponse {
   readonly method: "GET" | "POST" | "DELETE";
   readonly of: "response" | "cancel" | "input_items";
-  /** As it stands behind the address; empty where there is none. */
+  /** The part of the URL after `?`; empty if there is none. */
   readonly query: string;
   readonly stream: boolean;
 }
 
 export interface AskParts extends AttemptParts {
-  /** The begin marker of a call that leaves for an upstream. */
+  /** Writes the begin marker of a call that leaves for an upstream. */
   readonly begin: (call: Call) => void;
   readonly timeoutMs: number;
 }
@@ -37,7 +37,7 @@ export function responsePath(id: string, { of, query }: Pick<AskedResponse, "of"
   return `/responses/${pathSegment(id)}${PATHS[of]}${query === "" ? "" : `?${query}`}`;
 }
 
-/** Asks the provider that keeps a response for it, or to do something with it. Nothing of the answer is metered. */
+/** Requests a stored response from its provider, or an operation on it. Nothing of the answer is metered. */
 export async function askForResponse(
   call: Call,
   model: ModelEntry,
@@ -97,7 +97,7 @@ export function noSuchResponse(id: string): Refusal {
   return refuse("response_not_found", `Response with id '${id.slice(0, 256)}' not found.`);
 }
 
-/** A provider that gives something else than was asked for gives nothing. */
+/** Whether the answer is about the requested response. */
 function isAnswerTo({ of }: AskedResponse, id: string, body: JsonObject | null): boolean {
   return body !== null && (of === "input_items" ? Array.isArray(body.data) : body.id === id);
 }
@@ -106,7 +106,7 @@ function isEvents(headers: Readonly<Record<string, string>>): boolean {
   return headers["content-type"]?.toLowerCase().startsWith("text/event-stream") === true;
 }
 
-/** A stream of a response that was metered before, of which nothing is given once it turns out to be another one. */
+/** Replays a response that was already metered; the stream is cut off if it turns out to be another response. */
 class GivenAgain extends ResponsesStream {
   private readonly state: { another: boolean };
 

@@ -25,35 +25,35 @@ export interface ResponseMeterParts extends Pick<AttemptParts, "providers"> {
   readonly budgets: JobBudgets;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
   readonly scope: (tenantId: string, groupId: string) => GroupScope | null | Promise<GroupScope | null>;
-  /** The chain of this process, which it has again when it comes back. */
+  /** The audit chain of this process; a restarted process has the same one. */
   readonly chain: string;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** Looked at at once by a process, and those of one tenant among them: a provider that is slow to answer must not keep it from others. */
+/** Polls in flight per process, and per tenant among them, so that one slow provider does not delay the others. */
 const AT_ONCE = 64;
 const OF_ONE_TENANT = 16;
 const ASKED_MS = 30_000;
-/** Nobody else looks at a response meanwhile. */
+/** During its lease no other process polls a response. */
 const LEASE_MS = 3 * ASKED_MS;
 const LEFT_AFTER_MS = 5_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 20_000;
-/** Looks at which a provider may not know a response before that is believed. */
+/** After this many polls, a response that its provider does not know is considered lost. */
 const GONE_AFTER = 5;
-/** A provider that has come to no end after so long never will, and a row not there by then never comes. */
+/** A response that has not ended by then never will, and an audit row not stored by then never will be. */
 const LONGEST_MS = 24 * 3_600_000;
 
 type Look = JsonObject | "open" | "gone" | "unclear";
 
 /**
- * Determines what background responses used and reports each in one row, however often it is asked for. Any process may poll any of them;
+ * Determines what background responses used and reports each in one row, however often it is requested. Any process may poll any of them;
  * the process whose call began a response holds its worst case in the budgets until then.
  */
 export class ResponseMeter {
   private readonly parts: ResponseMeterParts;
-  /** The responses for which something is held here, by the calls that began them. */
+  /** Responses whose hold is in this process, by the ID of the call that began them. */
   private readonly held = new Map<string, HeldResponse>();
   private readonly underWay = new Map<Promise<void>, string>();
   private looking = false;
@@ -63,7 +63,7 @@ export class ResponseMeter {
     this.parts = parts;
   }
 
-  /** Holds what a call holds for the response that it began. */
+  /** Takes over the call's hold for the response it began. Returns what is held, zero if that failed. */
   async hold(call: Call) {
     const { budgets, chain, log } = this.parts;
     try {
@@ -75,7 +75,7 @@ export class ResponseMeter {
     }
   }
 
-  /** What is held for a call's response is given up once a row tells what it used. */
+  /** Registers the hold for release, once a row reports the response's usage. */
   holds({ request_id, tenant_id, id }: HeldResponse): void {
     this.held.set(request_id, { request_id, tenant_id, id });
   }
@@ -88,7 +88,7 @@ export class ResponseMeter {
       .catch((error: Error) => log.warn("response_budget_not_settled", { call_id: callId, error }));
   }
 
-  /** Holds again what this process held when it died: to be done before it takes calls, which would find that room free. */
+  /** Restores the holds this process had when it died. Must run before it serves calls, which would find that budget free. */
   async takeOver(): Promise<void> {
     const { store, chain } = this.parts;
     for (const row of await store.takeUp(chain)) {
@@ -106,7 +106,7 @@ export class ResponseMeter {
     await this.parts.budgets.hold(this.holdOf(row.request_id), { scope, model, rootTaskId, micros, tokens, at: at.getTime() }, null);
   }
 
-  /** Looks at what there is to do; to be called again and again. */
+  /** Looks for work; called at an interval. */
   async look(): Promise<void> {
     if (this.stopped || this.looking) return;
     this.looking = true;
@@ -123,7 +123,7 @@ export class ResponseMeter {
     }
   }
 
-  /** Begins no more, and lets what is under way end, for a while: others look again at what it leaves. */
+  /** Starts nothing more and waits up to 5 s for polls under way; other processes continue with the rest. */
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.race([Promise.all(this.underWay.keys()), new Promise((resolve) => setTimeout(resolve, LEFT_AFTER_MS))]);
@@ -170,7 +170,7 @@ export class ResponseMeter {
     const used = useOf(row, model, usage);
     const error = objectOf(response.error);
     const failed = response.status === "failed" ? (filledOf(error?.message) ?? "the provider let the response fail") : null;
-    // Nothing is held any more for a stream that its caller left. What it used is added to what the windows say without its row.
+    // Once its caller has left, nothing is held for a stream. It is held here briefly, so that settling counts its usage.
     const isLeft = row.chain === null;
     if (isLeft)
       await this.holdFor(row).catch((reason: Error) =>
@@ -207,7 +207,7 @@ export class ResponseMeter {
     return this.parts.store.lookAgain(row, Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.25 ** Math.min(row.looks, 30)));
   }
 
-  /** What counters know the hold by: not the call's own id, whose row says that it used nothing. */
+  /** The hold's ID for budgets. It differs from the call's ID, because the call's own row reports no usage. */
   private holdOf(callId: string): string {
     return `${callId}/response/${this.parts.chain}`;
   }

@@ -3,7 +3,7 @@ import type { ResponseOwner, ResponseStore, ResponseToStore } from "../../../dir
 import type { Log } from "../../../kernel/log.ts";
 import type { Call } from "../../../road/call.ts";
 
-/** Where a response is; the rest of its record is read by whoever needs it. */
+/** The model and provider of a response; the rest of its record is read where needed. */
 export interface ResponsePlace {
   readonly id: string;
   readonly modelId: string;
@@ -18,13 +18,13 @@ interface Waiting {
 const KNOWN = 50_000;
 const MOST_WAITING = 20_000;
 const WRITTEN_TOGETHER = 500;
-/** How long an answer waits for its record, and how long none waits for a database that did not take one. */
+/** How long an answer waits for its record, and how long none waits after the database failed. */
 const PATIENCE_MS = 3_000;
 const AWAY_MS = 5_000;
 
 /**
- * Whose responses are, and where. Memory knows those of this process; the database is asked for others only. A response whose
- * record could not be written is nobody's: it is given to its caller, who cannot go on with it.
+ * Records who owns each response, and its model and provider. Those of this process are in memory; others are read from the database. A
+ * response whose record could not be written has no owner: its caller gets it but cannot continue from it.
  */
 export class ResponseRecords {
   private readonly store: ResponseStore;
@@ -41,7 +41,7 @@ export class ResponseRecords {
     this.log = log;
   }
 
-  /** Writes a record down before the answer of its call ends. */
+  /** Queues a record to be written before the answer of its call ends. */
   keep(call: Call, row: ResponseToStore): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.waiting.set(`${row.request_id}\n${row.id}`, { row, settle: resolve });
@@ -50,14 +50,14 @@ export class ResponseRecords {
     call.keeping = Promise.all([call.keeping, this.settled(promise)]);
   }
 
-  /** Writes it down at once; false where the id is another's. Rejects where it could not be written. */
+  /** Writes the record at once; false if the ID belongs to another owner. Rejects if it could not be written. */
   async write(row: ResponseToStore): Promise<boolean> {
     const written = await this.store.insert([row]);
     if (written.size > 0) this.learn(row);
     return written.size > 0 || (await this.find(ownerOf(row), row.id)) !== null;
   }
 
-  /** Null where the caller has no such response. Rejects where the database cannot be asked. */
+  /** Null if the caller has no such response. Rejects if the database is unavailable. */
   find(owner: ResponseOwner, id: string): ResponsePlace | null | Promise<ResponsePlace | null> {
     return this.known.get(keyOf(owner, id)) ?? this.read(owner, id);
   }
@@ -66,12 +66,12 @@ export class ResponseRecords {
     this.known.delete(keyOf(owner, id));
   }
 
-  /** Writes down what the database would not take before, unless it was away a moment ago. */
+  /** Retries records that the database did not take, unless it failed a moment ago. */
   async writeLate(): Promise<void> {
     if (this.waiting.size > 0 && this.awayUntil <= this.now()) await (this.writing ??= this.writeWaiting());
   }
 
-  /** Resolves when all that waits is written, or the database would not take it. */
+  /** Resolves when all queued records are written, or the database has failed. */
   async flush(): Promise<void> {
     await this.writing;
     if (this.waiting.size > 0) await (this.writing ??= this.writeWaiting());
@@ -90,7 +90,7 @@ export class ResponseRecords {
   }
 
   private async writeWaiting(): Promise<void> {
-    // What other calls keep in the same turn goes along.
+    // Lets records of other calls in the same turn join the batch.
     await Promise.resolve();
     try {
       while (this.waiting.size > 0) {
@@ -98,7 +98,7 @@ export class ResponseRecords {
         const written = await this.store.insert(batch.map(({ row }) => row));
         for (const { row, settle } of batch) {
           this.waiting.delete(`${row.request_id}\n${row.id}`);
-          // An id that was there already is known only to whom it belongs.
+          // An ID that existed already is known only to its owner.
           if (written.has(row.request_id)) this.learn(row);
           settle();
         }

@@ -18,21 +18,21 @@ interface StoredResponsesParts extends AskParts {
   readonly now: () => number;
 }
 
-/** What a response was made of. */
+/** What a response was created with. */
 export interface MadeResponse {
   readonly inputCharacters: number;
   readonly background: boolean;
 }
 
-/** As long as vendors keep what nobody deletes. */
+/** As long as vendors store a response that nobody deletes. */
 const KEPT_MS = 30 * 24 * 3_600_000;
-/** Responses of one tenant that are being written while nobody waits. */
+/** Most background responses of a tenant that have not ended. */
 const MOST_OPEN = 1_000;
 const FIRST_LOOK_MS = 1_000;
 const WRITTEN_WITHIN_MS = 60_000;
 const WRITTEN_AGAIN_MS = 500;
 
-/** Responses that providers store, as their callers reach them. */
+/** Stored responses as seen by their callers. */
 export class StoredResponses {
   private readonly parts: StoredResponsesParts;
 
@@ -40,7 +40,7 @@ export class StoredResponses {
     this.parts = parts;
   }
 
-  /** Null where the caller has no response of this id. */
+  /** Null if the caller has no response of this ID. */
   find(call: Call, id: string): ResponsePlace | null | Refusal | Promise<ResponsePlace | null | Refusal> {
     const owner = ownerOf(call);
     if (owner === null || !isResponseId(id)) return null;
@@ -48,7 +48,7 @@ export class StoredResponses {
     return found instanceof Promise ? found.catch(away) : found;
   }
 
-  /** Keeps whose a response is that its provider stores, before the answer of its call ends; false where it stores none. */
+  /** Records the owner of a stored response before the answer of its call ends; false if its provider stores none. */
   note(call: Call, response: JsonObject, made: MadeResponse): boolean {
     const id = storedIdOf(response);
     const row = id === null ? null : this.rowOf(call, id, made);
@@ -58,7 +58,7 @@ export class StoredResponses {
     return true;
   }
 
-  /** Null where one more may be written while nobody waits. */
+  /** Null if the tenant may start one more background response. */
   async roomForOne(call: Call): Promise<Refusal | null> {
     try {
       const open = await this.parts.store.countOpen(call.identity?.tenantId ?? "");
@@ -69,8 +69,8 @@ export class StoredResponses {
   }
 
   /**
-   * A provider writes a response while nobody waits: what it may cost stays held, and what it did is found out. One whose
-   * record cannot be kept is called off, because nobody would ever know.
+   * Registers a background response: its worst case stays held, and its usage is determined when it ends. It is cancelled if its record
+   * cannot be stored, because it would never be metered.
    */
   async begun(call: Call, response: JsonObject, made: MadeResponse): Promise<Refusal | null> {
     const { meter, records, now } = this.parts;
@@ -100,7 +100,7 @@ export class StoredResponses {
     return askForResponse(call, model, place, asked, this.parts);
   }
 
-  /** Deletes it at its provider, once it is known what it used. */
+  /** Deletes the response at its provider; refused until its usage is known. */
   async delete(call: Call, place: ResponsePlace): Promise<Answer | Refusal> {
     const owner = ownerOf(call) as ResponseOwner;
     const { store, records } = this.parts;

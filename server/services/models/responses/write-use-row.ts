@@ -13,13 +13,13 @@ interface EndOfResponse {
   readonly used: UseOfResponse;
   readonly usage: Usage;
   readonly status: string | null;
-  /** Why its provider let it fail; null where it did not. */
+  /** Why it failed at its provider; null if it did not. */
   readonly failed: string | null;
 }
 
 /**
- * Writes the one audit row that reports what a stored response used; true once the row is known to exist. The row's id is stored with the
- * response after its begin marker and before the row itself, so that whoever takes over writes it once.
+ * Writes the one audit row that reports what a stored response used; true once the row is known to exist. The row's ID is stored with the
+ * response between the row's begin marker and the row itself, so that a process taking over writes it only once.
  */
 export async function writeUseRow({ store, calls }: TellParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
   let named = false;

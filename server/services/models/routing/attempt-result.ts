@@ -7,8 +7,8 @@ export type AttemptResult = { readonly answer: Answer } | FailedAttempt;
 export interface FailedAttempt {
   readonly failure: Failure;
   readonly usage: Usage | null;
-  /** The provider's own, whatever the caller is told; null when none arrived. */
+  /** The provider's status, whatever the caller is told; null if no answer arrived. */
   readonly status: number | null;
-  /** Whether its provider may have been at work on it when it broke off or took too long, and bills what it was sent. */
+  /** Set if the provider may have been working on the request when it broke off or timed out, and so may bill it. */
   readonly left?: true;
 }

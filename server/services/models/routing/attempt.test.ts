@@ -16,7 +16,7 @@ import { streamUsage } from "../../../road/metering/stream-usage.ts";
 const INPUT_CHARACTERS = 40;
 const NO_TOKENS = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
-/** Asks a provider that answers so. */
+/** Makes an attempt at a provider that gives this response. */
 function ask(response: Response, stream: boolean, readReply: typeof readChatReply = readChatReply, holdHead = false) {
   const call = { row: {}, abort: new AbortController() } as unknown as Call;
   const model = { modelName: "m", provider: { apiFormat: "openai" } } as ModelEntry;
@@ -68,7 +68,7 @@ describe("a count of tokens no model could come to is not metered", () => {
     [usage(1_000_000_000, 1), counted],
     [usage(1, 5e18), counted],
     [usage(1e300, 1), counted],
-    // Servers that count nothing say so: with an answer beside it that is no count.
+    // Servers that do not count report zeros; next to an answer, zero is not a count.
     [usage(0, 0), counted],
     [usage(0, 7), { inputUncached: 10, output: 7, estimated: true }],
     [usage(7, 0), { inputUncached: 7, output: 1, estimated: true }],
@@ -97,7 +97,7 @@ describe("a count of tokens no model could come to is not metered", () => {
   });
 });
 
-/** What becomes of a routing group's stream of 16 MiB that consists of this frame. */
+/** A routing group's stream of 16 MiB that consists of this frame; whether it is given up, and after how many bytes. */
 async function streaming(delta: object) {
   const frames = new TextEncoder().encode(`data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`.repeat(1_000));
   let sent = 0;

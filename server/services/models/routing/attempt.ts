@@ -29,18 +29,18 @@ export interface AttemptParts {
 export interface AttemptTerms {
   readonly model: ModelEntry;
   readonly prepared: PreparedRequest;
-  /** Ends this attempt; is ended with the call. */
+  /** Ends this attempt; the end of the call aborts it too. */
   readonly abort: AbortController;
-  /** Longest silence of the provider. */
+  /** Longest silence of the provider, milliseconds. */
   readonly timeoutMs: number;
   /** Whether a stream is held until its answer begins, because another provider could still be tried. */
   readonly holdHead: boolean;
   readonly inputCharacters: number;
-  /** As of the request. */
+  /** As in `ModelRequest`. */
   readonly usageOfSending?: () => Usage;
 }
 
-/** Asks one provider once. Writes onto the row what the provider alone knows (its request id). */
+/** Calls one provider once. Writes the provider's request ID onto the row. */
 export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptParts): Promise<AttemptResult> {
   const { model, prepared, abort, timeoutMs } = terms;
   const provider = providerOf(parts.providers, model);
@@ -145,7 +145,7 @@ function notAnAnswer(bytes: Uint8Array): Refusal {
     : refuse("upstream_error", undefined, { reason: readOpenAiFault(200, { error }).message });
 }
 
-/** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
+/** A stream whose answer has begun goes to the caller; one that fails before can still be retried elsewhere. */
 async function beginStream(
   call: Call,
   { prepared, abort, timeoutMs, holdHead, inputCharacters, usageOfSending }: AttemptTerms,
@@ -216,7 +216,7 @@ async function beginStream(
   };
 }
 
-/** How it was asked to be served. A line of its provider's batch has the prices of batches, whatever it asks for. */
+/** The service tier requested. Undefined for lines of a provider's batch, which have batch prices whatever tier they request. */
 export function askedOf(call: Call, { serving }: PreparedRequest): ServiceTier | undefined {
   return call.batched === undefined ? serving : undefined;
 }
@@ -225,7 +225,7 @@ function failed(refusal: Refusal, status: number | null): FailedAttempt {
   return { failure: failureOfRefusal(refusal), usage: null, status };
 }
 
-/** Whether the attempt was ended because it took too long. */
+/** Whether the attempt was aborted by a timeout. */
 function ranOut(call: Call, { signal }: AbortController): boolean {
   return (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) || abortReason(call) === "upstream_timeout";
 }

@@ -15,7 +15,7 @@ const member = (id: string, weight: number, price: number | null = null, ...chan
   model: { id, name: id, modes: ["chat"], priceSchedule: [dated(Number.NEGATIVE_INFINITY, price), ...changes] } as unknown as ModelEntry,
 });
 
-/** How often each was chosen, over evenly spread chance. */
+/** How often each member was chosen, with uniform random numbers. */
 function share(
   strategy: Parameters<typeof chooseMember>[0],
   members: readonly RoutingMember[],
@@ -74,7 +74,7 @@ describe("choosing a member", () => {
   test("cost-based takes the cheapest and the unpriced last", () => {
     expect(share("cost-based", [member("a", 1, 5), member("b", 1, 3), member("unpriced", 1)])).toEqual({ b: 1000 });
     expect(share("cost-based", [member("unpriced", 1)])).toEqual({ unpriced: 1000 });
-    // By what holds now, not by what held once or will.
+    // Current prices count, not past or future ones.
     expect(share("cost-based", [member("a", 1, 9, dated(NOW - 1, 2)), member("b", 1, 3), member("c", 1, 4, dated(NOW + 1, 1))])).toEqual({
       a: 1000,
     });

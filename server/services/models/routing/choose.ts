@@ -7,9 +7,9 @@ import type { MemberHealth } from "./member-health.ts";
 import { shuffleByWeight } from "./shuffle.ts";
 
 /**
- * One of the members, by the group's strategy. Members of weight 0 are chosen only when no other is among them. Every
- * strategy but `ordered` treats members that are equal to it as `simple-shuffle` does: by chance, in proportion to weight.
- * `at`: the moment whose prices hold, milliseconds since the Unix epoch.
+ * Chooses a member by the group's strategy; null if there are none. Members of weight 0 are chosen only if there are no others. Among
+ * members that rank equal, every strategy but `ordered` chooses at random in proportion to weight, like `simple-shuffle`. `at`: the time
+ * whose prices apply, milliseconds since the Unix epoch.
  */
 export function chooseMember(
   strategy: RoutingGroupEntry["strategy"],
@@ -29,7 +29,7 @@ export function chooseMember(
         random,
       );
     case "latency-based":
-      // A member nobody has measured yet is measured.
+      // Members without a measurement come first, so that they get one.
       return shuffleByWeight(
         lowestRanked(open, ({ model }) => health.latencyMs(model.id) ?? 0),
         random,
@@ -44,7 +44,7 @@ export function chooseMember(
   }
 }
 
-/** Of a token in and a token out, or of what else is billed where nothing is written; what has no price comes last. */
+/** Price of an input token plus an output token; for models that write no text, of what else is billed. Unpriced models rank last. */
 function priceOf({ priceSchedule, modes }: ModelEntry, at: number): number {
   const { prices } = pricesAt(priceSchedule, at);
   const { input, output, searchUnit, audioSecond, spokenCharacter } = prices;

@@ -25,40 +25,43 @@ import type { Failure } from "./upstream-failure.ts";
 /** The dependencies of failover besides those of an attempt. */
 export interface FailoverParts extends AttemptParts {
   /**
-   * The begin marker: written before the call leaves, and anew before it leaves for another attempt. Throws when calls can no longer be
-   * recorded: then it does not leave.
+   * Writes the begin marker: before the call leaves, and again before each further attempt. Throws if calls can no longer be recorded; the
+   * call must not leave then.
    */
   readonly begin: (call: Call) => void;
   readonly timeoutMs: number;
   readonly health: MemberHealth;
-  /** Takes what is set for one member of a routing group alone; a refusal sends the call to another member. */
+  /** Takes limits set for a single member of a routing group; a refusal sends the call to another member. */
   readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   readonly random: () => number;
 }
 
-/** One attempt: which member was asked for what. */
+/** One attempt at a member. */
 interface AskedMember {
   readonly model: ModelEntry;
   readonly prepared: PreparedRequest;
   /** The attempt on the call's record. */
   readonly told: Attempt;
-  /** False where the caller was gone before anything was sent. */
+  /** False if the caller was gone before anything was sent. */
   readonly isSent: boolean;
 }
 
-/** Nearly every provider takes a half for what it answers in a batch. */
+/** Nearly every provider charges half its price in a batch. */
 const BATCH_PRICE_FACTOR = 0.5;
-/** A wait for a member to be free again is worth it only while the caller's own client still waits. */
+/** Longest wait for a member to become available, milliseconds; callers' clients time out if it takes much longer. */
 const LONGEST_WAIT_MS = 10_000;
 
-/** The model target that the access control gave a call. Throws where there is none. */
+/** The model target that the access control gave a call. Throws if there is none. */
 export function targetOfCall({ target }: Call): ModelTarget {
   if (target.kind !== "model") throw new Error("a call was dispatched that no control had resolved");
   return target;
 }
 
-/** Failover of one call over the members of its route: attempts until one serves it or no candidate is left. `run` is called once. */
+/**
+ * Failover of one call over the members of its route: makes attempts until one serves it or no candidate is left. `run` may be called only
+ * once.
+ */
 export class Failover {
   private readonly call: Call;
   private readonly request: ModelRequest;
@@ -66,14 +69,14 @@ export class Failover {
   private readonly parts: FailoverParts;
   private readonly rules: CircuitRules;
   private readonly timeoutMs: number;
-  /** Members that may be tried, and those that may not be tried again for this call. */
+  /** `candidates`: members that may be tried. `spent`: members that may not be tried again for this call. */
   private candidates: readonly RoutingMember[] = [];
   private readonly spent = new Set<ModelEntry>();
   private readonly tried = new Set<ModelEntry>();
   private retriesLeft: number;
-  /** How the first choice failed; recorded on the row once another member is tried. */
+  /** Outcome of the first failed attempt; recorded on the row once another member is tried. */
   private firstFailure: string | null = null;
-  /** An attempt was made since the last wait: the next one waits before it. */
+  /** Whether an attempt failed since the last wait, so that the next one waits first. */
   private failedSince = false;
 
   constructor(call: Call, request: ModelRequest, route: Route, parts: FailoverParts) {
@@ -100,9 +103,9 @@ export class Failover {
       if (member === null) return last?.answer ?? this.noneHealthy();
       const result = await this.tryMember(member.model);
       if (isRefusal(result)) {
-        // The member cannot express the request: another might, and only if none can does the caller hear of it.
+        // The member cannot serve the request, but another might; the caller sees this refusal only if none can.
         this.spent.add(member.model);
-        // What became of one that was asked tells the caller more than that another cannot express the request.
+        // An earlier attempt's failure tells the caller more than a member's refusal of the format.
         if (last === null || this.call.attempts.length === 0 || ERRORS[result.code].status !== 400)
           last = { outcome: result.code, answer: result, again: "elsewhere", coolMs: null };
         if (result.code === "audit_unavailable") return result;
@@ -137,14 +140,14 @@ export class Failover {
     return refuse("residency_violation");
   }
 
-  /** Null when no member is left that could be tried now. */
+  /** The next member to try; null if there is none that could be tried now. */
   private async next(last: Failure | null): Promise<RoutingMember | null> {
     const { group } = this.route;
     if (group === null) return last === null && this.spent.size === 0 ? (this.candidates[0] ?? null) : null;
     if (this.failedSince && group.retryAfterSeconds > 0) await this.pause(group.retryAfterSeconds * 1000);
     this.failedSince = false;
     const member = this.choose(group) ?? (last === null ? null : await this.soonest());
-    // At once, so that calls that choose in the same moment know of each other.
+    // Synchronously after the choice, so that concurrent calls see each other.
     if (member !== null) this.parts.health.began(member.model.id);
     return member;
   }
@@ -160,7 +163,7 @@ export class Failover {
     return left.find(({ model }) => model.id === resort) ?? null;
   }
 
-  /** All of them are cooling down: waits for the one that is available first, if that is soon enough. */
+  /** If all members are cooling down, waits for the first to become available, unless that takes too long. */
   private async soonest(): Promise<RoutingMember | null> {
     const { health } = this.parts;
     const left = this.candidates.filter(({ model }) => !this.spent.has(model));
@@ -201,7 +204,7 @@ export class Failover {
     }
   }
 
-  /** What the member is to be sent, with all that is needed for the call to leave; a refusal where it may not. */
+  /** The prepared request, with limits taken and the begin marker written; a refusal if it may not be sent. */
   private async readied(model: ModelEntry): Promise<PreparedRequest | Refusal> {
     const { call, request, parts } = this;
     const prepared = await request.prepare(call, model);
@@ -218,7 +221,7 @@ export class Failover {
 
   private async ask(model: ModelEntry, prepared: PreparedRequest): Promise<AttemptResult> {
     const { call, request, parts, route } = this;
-    // Nothing leaves for whoever is gone already.
+    // Nothing is sent for a caller that is gone already.
     const isSent = !call.abort.signal.aborted || prepared.outlivesCaller === true;
     const told: Attempt = {
       model: model.name,
@@ -268,7 +271,7 @@ export class Failover {
     health.measured(model.id, latencyMs);
     const ended = (errorType: string | null) => {
       health.ended(model.id);
-      // A stream that its provider broke off counts against the provider like any other failure; what a policy withheld does not.
+      // A stream that the provider broke off counts against it like any other failure; one that a policy withheld does not.
       if (errorType === null || !errorType.startsWith("upstream_")) health.answered(model.id);
       else health.failed(model.id, this.rules);
     };
@@ -276,7 +279,7 @@ export class Failover {
     else this.call.whenEnded.push(ended);
   }
 
-  /** Why nobody waited for the provider any more, where that is what an attempt came to: no fault of the provider's. */
+  /** The reason why the caller stopped waiting, if that ended the attempt; such an attempt does not count against the provider. */
   private abandoned(outcome: string): string | null {
     const reason = abortReason(this.call);
     return reason !== null && reason !== "upstream_timeout" && (outcome === "upstream_unreachable" || outcome === "upstream_interrupted")
@@ -289,8 +292,8 @@ export class Failover {
     const abandoned = this.abandoned(failure.outcome);
     told.outcome = abandoned ?? failure.outcome;
     told.status = status;
-    // Nobody is told what an attempt took that was given up before its answer, and the provider bills what it was sent: else hanging up
-    // would be free, and what is slow or breaks off would pass every budget.
+    // No usage is reported for an abandoned attempt, but the provider bills its input. Without this estimate, disconnecting would be free,
+    // and slow or broken attempts would escape every budget.
     const sent = (abandoned === null && left !== true) || !isSent ? null : (this.request.usageOfSending?.() ?? null);
     const used = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
     told.usage = used === null ? null : servedAsAsked(used, askedOf(call, prepared));
@@ -302,17 +305,17 @@ export class Failover {
     else parts.health.cool(model.id, failure.coolMs);
   }
 
-  /** Says on the row where the call is about to go; a refusal when that could not be recorded. */
+  /** Records on the row where the call is about to go; a refusal if that failed. */
   private departure(model: ModelEntry, prepared: PreparedRequest): Refusal | null {
     const { call, parts } = this;
     const provider = providerOf(parts.providers, model);
     if (isRefusal(provider)) return provider;
-    // Its row says since it left where it went.
+    // The row has said so since the line was sent in a batch.
     if (isAnswered(call)) return null;
     const { row } = call;
     row.llm_model_used = model.name;
     row.llm_provider = model.provider.providerKey;
-    // That of an attempt before is another provider's.
+    // An earlier attempt's ID is from another provider.
     row.upstream_request_id = null;
     noteUpstreamModel(row, model);
     row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream, prepared.of);
@@ -326,7 +329,7 @@ export class Failover {
       row.llm_used_fallback = true;
       row.llm_fallback_reason ??= this.firstFailure ?? "no_healthy_member";
     }
-    // It leaves with many others, and is found again without a marker.
+    // Sent in a batch with other lines, whose state is in the database, so that no marker is needed.
     if (call.batched !== undefined) return null;
     try {
       parts.begin(call);
@@ -336,7 +339,7 @@ export class Failover {
     }
   }
 
-  /** Another than the first choice; or a spare, which is the first choice only while no other can be asked. */
+  /** Any member but the first tried; or a spare, which comes first only while no other member is available. */
   private isFallback(model: ModelEntry): boolean {
     const [first] = this.tried;
     if (model !== first) return true;

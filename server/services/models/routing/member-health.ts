@@ -8,30 +8,30 @@ export interface CircuitRules {
 }
 
 interface State {
-  /** Moments of failures within the window, oldest first. */
+  /** Times of failures within the window, oldest first. */
   failures: number[];
   openUntil: number;
-  /** Until then its provider wants no calls, whatever became of the others. */
+  /** The provider asked for no calls until then; this holds even if no other member is available. */
   cooledUntil: number;
   answeredAt: number;
-  /** Its circuit was opened and nothing has succeeded since: one call at a time may try it. */
+  /** The circuit was opened and no call has succeeded since: only one trial call at a time. */
   halfOpen: boolean;
   trying: boolean;
   inFlight: number;
-  /** Attempts whose answer has not begun, and since when none has while there are any. */
+  /** Attempts without the beginning of an answer, and since when none has begun to be answered. */
   waiting: number;
   silentSince: number;
-  /** Moving average until the answer begins. */
+  /** Moving average of the time until an answer begins. */
   latencyMs: number | null;
   measuredAt: number;
   beganAt: number;
 }
 
 const LATENCY_WEIGHT = 0.2;
-/** What was measured longer ago says nothing of how a member is now. */
+/** Older measurements do not count. */
 const LATENCY_COUNTS_MS = 60_000;
 
-/** How the models of routing groups have been doing, as this process saw it. Moments are monotonic milliseconds. */
+/** Health of the models in routing groups, as this process has seen it. Times are monotonic milliseconds. */
 export class MemberHealth {
   private readonly states = new BoundedMap<string, State>(10_000);
   private readonly now: () => number;
@@ -40,16 +40,15 @@ export class MemberHealth {
     this.now = now;
   }
 
-  /** Whether a call may be sent to it now. */
+  /** Whether a call may be sent to the model now. */
   available(modelId: string): boolean {
     const state = this.states.get(modelId);
     return state === undefined || (state.openUntil <= this.now() && !(state.halfOpen && state.trying));
   }
 
   /**
-   * Of members that are all out, the one to try nevertheless: a circuit prefers others, and where there are none it must
-   * not make an outage of a few failures. Who served last is the likeliest to serve again. Null when each of them was
-   * told by its provider to stay away.
+   * The model to try when all are unavailable, so that a few failures do not cause an outage: the one that last served a call, as the
+   * likeliest to serve again. Null if all providers asked for no calls.
    */
   lastResort(modelIds: readonly string[]): string | null {
     const now = this.now();
@@ -64,7 +63,7 @@ export class MemberHealth {
     return best;
   }
 
-  /** Milliseconds until it may be tried again; 0 when it may now. */
+  /** Milliseconds until the model may be tried again; 0 if it may be now. */
   availableInMs(modelId: string): number {
     return Math.max(0, (this.states.get(modelId)?.openUntil ?? 0) - this.now());
   }
@@ -74,8 +73,8 @@ export class MemberHealth {
   }
 
   /**
-   * As long as it keeps callers waiting just now, if that is longer than its average: else all would go to one that hangs. Null before
-   * its first call, and where it was asked nothing of late: until one call begins, which measures it anew for all.
+   * Average latency, or how long callers have been waiting now if that is longer, so that a hanging model is not preferred. Null before its
+   * first call and if it had none lately; one new call then measures it again.
    */
   latencyMs(modelId: string): number | null {
     const state = this.states.get(modelId);
@@ -84,7 +83,7 @@ export class MemberHealth {
     return state.waiting === 0 ? known : Math.max(known ?? 0, this.now() - state.silentSince);
   }
 
-  /** An attempt begins; every begun attempt is ended by exactly one `ended`, or by one `unanswered`. */
+  /** Starts an attempt. Each must be followed by exactly one `ended` or `unanswered`. */
   began(modelId: string): void {
     const state = this.stateOf(modelId);
     state.inFlight++;
@@ -93,19 +92,19 @@ export class MemberHealth {
     if (state.halfOpen) state.trying = true;
   }
 
-  /** The attempt is over, and its answer never began. */
+  /** Ends an attempt whose answer never began. */
   unanswered(modelId: string): void {
     this.noLongerWaiting(this.stateOf(modelId));
     this.ended(modelId);
   }
 
-  /** The attempt is over, however it went: nothing of it is in flight any more. */
+  /** Ends an attempt, whatever its outcome. */
   ended(modelId: string): void {
     const state = this.stateOf(modelId);
     state.inFlight = Math.max(0, state.inFlight - 1);
   }
 
-  /** It served a call to the end. */
+  /** A call was served to its end. */
   answered(modelId: string): void {
     const state = this.stateOf(modelId);
     state.halfOpen = false;
@@ -113,7 +112,7 @@ export class MemberHealth {
     state.answeredAt = this.now();
   }
 
-  /** Its answer began after so long. */
+  /** Records the time until an answer began, and that its attempt is not waiting any longer. */
   measured(modelId: string, latencyMs: number): void {
     const state = this.stateOf(modelId);
     const known = this.isOld(state.measuredAt) ? null : state.latencyMs;
@@ -128,12 +127,12 @@ export class MemberHealth {
     const now = this.now();
     state.failures = state.failures.filter((at) => at > now - rules.windowMs);
     state.failures.push(now);
-    // A member on trial has used up its failures already.
+    // During a trial call any failure opens the circuit again.
     if (state.halfOpen || state.failures.length > rules.allowedFails) this.open(state, now + rules.cooldownMs);
     state.trying = false;
   }
 
-  /** The provider itself said for how long to stay away, or refused the account. */
+  /** The provider named a time to stay away, or refused the account. */
   cool(modelId: string, forMs: number): void {
     const state = this.stateOf(modelId);
     state.cooledUntil = Math.max(state.cooledUntil, this.now() + forMs);

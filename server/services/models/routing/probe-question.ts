@@ -5,14 +5,14 @@ import { DEFAULT_REQUEST } from "../../../wire/conversation/default-request.ts";
 import type { ConversationRequest } from "../../../wire/conversation/request.ts";
 import { embeddingsBody } from "../requests/embeddings.ts";
 
-/** The least that every vendor takes. */
+/** The smallest request that every vendor accepts. */
 const PING: ConversationRequest = {
   ...DEFAULT_REQUEST,
   turns: [{ role: "user", parts: [{ kind: "text", text: "ping" }] }],
   maxOutputTokens: 16,
 };
 
-/** The smallest question that the model answers; null for one that answers none. */
+/** The smallest request the model answers; null if there is none for its modes. */
 export function probeQuestion(model: ModelEntry, traits: ProviderTraits) {
   if (model.modes.includes("embedding")) {
     const question = embeddingsBody(model, traits, ["ping"], null);

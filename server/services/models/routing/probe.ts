@@ -4,7 +4,7 @@ import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import { probeQuestion } from "./probe-question.ts";
 
-/** The result of a probe. `detail` names no credential and repeats nothing the provider said. */
+/** The result of a probe. `detail` contains no credential and nothing the provider said. */
 export interface Probe {
   readonly healthy: boolean;
   readonly detail: string;
@@ -13,7 +13,7 @@ export interface Probe {
 
 const TIMEOUT_MS = 15_000;
 
-/** Asks a model for the least it can answer: whether its address, its credential and its name are right. */
+/** Sends a model a minimal request, to check its address, credential and name. */
 export async function probe(model: ModelEntry, parts: AttemptParts): Promise<Probe> {
   const startedAt = performance.now();
   const found = (healthy: boolean, detail: string): Probe => ({ healthy, detail, latencyMs: Math.round(performance.now() - startedAt) });

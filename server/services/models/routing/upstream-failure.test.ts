@@ -90,7 +90,7 @@ describe("what a provider's status means", () => {
     expect(failure(429, text)).toMatchObject({ answer: { status: 429, headers: { "x-should-retry": "false" } } });
     const told = { ...passed(429), headers: { "x-should-retry": "true" } };
     expect(failureOfStatus(told, new Headers(), text, NOW)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
-    // A busy provider is asked again.
+    // Busy providers are retried.
     expect(failure(429, '{"error":{"code":"rate_limit_exceeded"}}')).not.toMatchObject({
       answer: { headers: { "x-should-retry": "false" } },
     });
@@ -105,7 +105,7 @@ describe("what a provider's status means", () => {
     expect(failure(status, text)).toMatchObject({ outcome: "upstream_quota_exhausted", again: "elsewhere" });
   });
 
-  // Members would be left alone for a minute because of what one caller wrote.
+  // Otherwise one caller's text could make all calls avoid the member for a minute.
   test.each([
     `{"error":{"message":"Invalid schema for function 'get_billing': schema must be an object","code":"invalid_function_parameters"}}`,
     '{"error":{"message":"Unknown tool \\"usage limits\\"; \\"code\\":\\"insufficient_quota\\"","type":"invalid_request_error"}}',
@@ -114,7 +114,7 @@ describe("what a provider's status means", () => {
     expect(failure(400, text)).toMatchObject({ outcome: "upstream_rejected", again: "nowhere", coolMs: null });
   });
 
-  // Else one caller who is refused for what they wrote keeps all others away from the member.
+  // Otherwise one caller's refused content would keep all others away from the member.
   test.each([
     '{"code":"The caller does not have permission to execute the specified operation","error":"Content violates usage guidelines. Team: t, API key ID: k, Model: grok-4-0709, Failed check: SAFETY_CHECK_TYPE_BIO"}',
     '{"error":{"message":"openai/gpt-4 requires moderation on OpenAI. Your input was flagged for \\"violence\\". No credits were charged.","code":403}}',

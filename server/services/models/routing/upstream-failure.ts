@@ -9,53 +9,53 @@ export type RetryScope = "anywhere" | "elsewhere" | "nowhere";
 
 /** What a failed attempt means for the call and for the member. */
 export interface Failure {
-  /** As the attempt is recorded on the row. */
+  /** The outcome of the attempt on the audit row. */
   readonly outcome: string;
-  /** What the caller gets when no other attempt is made. */
+  /** What the caller gets if no other attempt is made. */
   readonly answer: WholeAnswer | Refusal;
   readonly again: RetryScope;
-  /** How long to stay away from the member, milliseconds; null: as its failures add up. */
+  /** How long to stay away from the member, milliseconds; null if its failures are just counted. */
   readonly coolMs: number | null;
 }
 
-/** An account that was refused or has no credit is not refused less a moment later. */
+/** An account that was refused or is out of credit will not recover within seconds. */
 const ACCOUNT_COOL_MS = 60_000;
 const LONGEST_COOL_MS = 3_600_000;
 
 /*
- * What stands between plain quotes is the provider's: a word of the caller's that is quoted in a message, such as the name of a tool,
- * has them escaped. Else whoever names a tool `get_billing` could keep everybody away from a member.
+ * Unescaped quotes come from the provider: in a caller's word that a message repeats, such as a tool name, they are escaped. Otherwise a
+ * caller could take a member out for everybody by naming a tool `get_billing`.
  */
 const QUOTA_CODE =
   /"(?:code|type|error_code|reason)"\s*:\s*"(?:insufficient_quota|billing_[a-z_]*|[a-z_]{0,100}_billing_[a-z_]*|enforced_spend_limit_reached)"/i;
 const QUOTA_WORDS =
   /"message"\s*:\s*"you(?:r credit balance| have (?:reached|exceeded) your [^"\\]*usage limits?| exceeded your current quota)/i;
-/** Google's word for a key that it does not take, which it answers with 400. */
+/** Google's code for a rejected key, which comes with status 400. */
 const KEY_REFUSED = /"reason"\s*:\s*"API_KEY_[A-Z_]+"/;
 const MODEL_MISSING =
   /"(?:code|type)"\s*:\s*"(?:model_not_found|DeploymentNotFound)"|"message"\s*:\s*"(?:the |publisher |could not resolve the foundation )?models?\b/i;
 
-/** What vendors call a key or a signature that they do not take. */
+/** Vendors' messages about rejected keys or signatures. */
 const ABOUT_CREDENTIAL =
   /unrecognizedclient|invalidsignature|signature|expiredtoken|security token|missingauthentication|invalidclienttoken|unregistered callers|api_key_|(invalid|not valid|expired|leaked|revoked|incorrect)[^.]{0,40}(key|token|credential)|(key|token|credential)[^.]{0,40}(invalid|not valid|expired|leaked|revoked|incorrect)/i;
-/** Of what was said: xAI and OpenRouter refuse it with the status that others have for a key. */
+/** About content: xAI and OpenRouter refuse it with the status that others use for a key. */
 const ABOUT_CONTENT =
   /"(?:error|message)"\s*:\s*"(?:content violates usage guidelines|[^"\\]{0,300}\byour input was flagged)|"(?:code|type|error_type)"\s*:\s*"content_policy_violation"|"metadata"\s*:\s*\{\s*"reasons"\s*:\s*\[[^\]]{0,500}\]\s*,\s*"flagged_input"/i;
 const ABOUT_MODEL = /\bmodels?\b|model_|\bdeployment|endpoints\.predict|specified resource/i;
 
-/** Whether a 403 is for what was asked for: the account was known, and may not use that. */
+/** Whether a 403 is about the requested model: the account is valid but may not use it. */
 function isAboutModel(text: string): boolean {
   return ABOUT_MODEL.test(text) && !ABOUT_CREDENTIAL.test(text);
 }
 
-/** Seconds or an HTTP date, as milliseconds from now; null when it is neither. */
+/** The Retry-After header (seconds or an HTTP date) as milliseconds from now; null if there is no valid one. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const precise = headers.get("retry-after-ms");
   if (precise !== null && /^\d+(?:\.\d+)?$/.test(precise)) return Math.min(Number(precise), LONGEST_COOL_MS);
   return msOfRetryAfter(headers, now, LONGEST_COOL_MS);
 }
 
-/** Google says in the body what others say in a header. */
+/** Google gives the delay in the body instead of a header. */
 function retryDelayMs(text: string): number | null {
   if (!text.includes("RetryInfo")) return null;
   try {
@@ -66,21 +66,21 @@ function retryDelayMs(text: string): number | null {
   }
 }
 
-/** Of a refusal made on this side of the network: nobody answered, or nothing that could be read. */
+/** The failure for a refusal that originates in the gateway: the provider was unreachable or its answer unreadable. */
 export function failureOfRefusal(refusal: Refusal): Failure {
   const permanent = refusal.code === "upstream_address_denied" || refusal.code === "upstream_auth_failed";
   return {
     outcome: refusal.code,
     answer: refusal,
-    // What one model will not draw or say nobody goes and asks others for.
+    // A picture or text that one model declined is not tried at others.
     again: refusal.code === "picture_declined" || refusal.code === "speech_declined" ? "nowhere" : permanent ? "elsewhere" : "anywhere",
     coolMs: permanent ? ACCOUNT_COOL_MS : null,
   };
 }
 
 /**
- * What a status other than success means. `passed` is the provider's refusal in the caller's shape, `text` its body.
- * A refusal of the request for what it is ends the call: nobody else need be asked.
+ * What an unsuccessful status means. `passed`: the provider's refusal in the caller's format; `text`: its body. A refusal of the request's
+ * content ends the call without trying other members.
  */
 export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: string, now: number): Failure {
   const { status } = passed;
@@ -105,7 +105,7 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
   if (status === 402 || ((status === 429 || status === 400) && isAboutQuota(text, toldMs === null && waitMs !== null)))
     return {
       outcome: "upstream_quota_exhausted",
-      // Official clients try every 429 again that does not forbid it, and no retry brings the money back.
+      // Official clients retry every 429 unless told not to, which is pointless when the account is out of credit.
       answer: status === 429 ? { ...passed, headers: { "x-should-retry": "false", ...passed.headers } } : passed,
       again: "elsewhere",
       coolMs: ACCOUNT_COOL_MS,
@@ -151,12 +151,12 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
   };
 }
 
-/** Google says of a limit of a minute, too, that the quota is exceeded, and beside it for how long. */
+/** Google also reports an exceeded quota for a limit per minute, but with a retry delay. */
 function isAboutQuota(text: string, saysDelay: boolean): boolean {
   return QUOTA_CODE.test(text) || (QUOTA_WORDS.test(text) && !saysDelay);
 }
 
-/** When the provider wants to be asked again, in the words official clients go by. */
+/** The provider's retry headers that official clients act on. */
 function retryHints(upstream: Headers): Record<string, string> {
   return Object.fromEntries(
     ["retry-after", "retry-after-ms", "x-should-retry"].flatMap((name) => {

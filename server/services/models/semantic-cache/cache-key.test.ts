@@ -47,7 +47,7 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   body,
 });
 
-/** The same value whatever the order of its members. */
+/** The value with its members in a fixed order. */
 const plain = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(plain)
@@ -61,7 +61,7 @@ const plain = (value: unknown): unknown =>
       : value;
 const identity = (at: Setting, scope: string) => JSON.stringify(plain(scope === "group" ? at : { ...at, group: null }));
 const shuffled = (value: Readonly<Record<string, unknown>>) => Object.fromEntries(Object.entries(value).toReversed());
-/** Pairs that differ in one thing at most are those where a key could forget something. */
+/** Pairs that differ in at most one setting: where a key could miss something. */
 const pair = fc
   .tuple(
     setting,

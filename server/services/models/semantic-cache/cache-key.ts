@@ -13,15 +13,15 @@ import { forwardedHeaders } from "../passed-headers.ts";
 import { questionOf } from "./question.ts";
 import { routeOf } from "../../../road/target.ts";
 
-/** Under what an answer is kept and found. Two requests with one key may be given one answer. */
+/** The keys an answer is stored and found under. Requests with equal keys may share an answer. */
 export interface CacheKeys {
-  /** Of the whole request. */
+  /** From the whole request. */
   readonly exact: string;
-  /** Of everything but the question's own words; null where there is no question to compare. */
+  /** From everything but the question's text; null if there is no question to compare. */
   readonly near: { readonly space: string; readonly question: string } | null;
 }
 
-/** Members that say who asks or how the answer is to be carried, and nothing of what it is. */
+/** Members that only say who asks or how the answer is delivered. */
 const WITHOUT_MEANING: ReadonlySet<string> = new Set([
   "model",
   "model_id",
@@ -37,13 +37,13 @@ const WITHOUT_MEANING: ReadonlySet<string> = new Set([
   "labels",
 ]);
 
-/** Headers that are another one for each try. */
+/** Headers that differ with each retry. */
 const NOT_KEYED: ReadonlySet<string> = new Set(["idempotency-key"]);
 
 /**
- * Everything an answer depends on besides the request is in the key: tenant, configuration, group (unless the tenant
- * shares), the models that may serve it as they are set up, the headers of the caller that they are sent, and the policies it
- * came about under. A change of any of them finds nothing that was stored before. `only`: whose answer alone it is; "": anybody's.
+ * Everything an answer depends on besides the request is in the key: tenant, cache configuration, group (unless the tenant shares answers),
+ * the models that may serve it with their settings, forwarded headers, and policies. A change of any of them makes earlier answers
+ * unreachable. `only`: the one owner who may get the answer; "" for anybody.
  */
 export function cacheKeys(call: Call, conversation: Conversation, cache: SemanticCacheEntry, only = ""): CacheKeys {
   const { scope } = call;
@@ -60,7 +60,7 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
     cache.scope === "group" ? scope.groupId : "",
     conditionsOf(scope, route),
     caller.format,
-    // What was answered elsewhere was judged by the policies of that surface.
+    // Answers from another surface were judged by that surface's policies.
     surfaceOf(call.audit.proxySubtype, "output") ?? "",
     canonical(told as JsonValue[]),
     canonical(passed),
@@ -69,7 +69,7 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
   const exact = digest([...ground, canonical(asked)]);
   const split = cache.semantic === null ? null : questionOf(caller, asked);
   if (split === null || cache.semantic === null) return { exact, near: null };
-  // A figure that differs makes another question, however alike the words are.
+  // A different number makes it a different question, however similar the words are.
   const figures = (split.question.match(/\p{N}+(?:[.,]\p{N}+)*/gu) ?? []).join(" ");
   return {
     exact,
@@ -79,7 +79,7 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
 
 const known = new WeakMap<GroupScope, Map<string, string>>();
 
-/** Digest of the models and policies as they stand. A snapshot never changes, so it is made once for each route. */
+/** Digest of the current models and policies; computed once per route, because a snapshot never changes. */
 function conditionsOf(scope: GroupScope, route: Route): string {
   let byRoute = known.get(scope);
   if (byRoute === undefined) known.set(scope, (byRoute = new Map()));
@@ -90,7 +90,7 @@ function conditionsOf(scope: GroupScope, route: Route): string {
   return found;
 }
 
-/** What of a model has no bearing on what it says. */
+/** Properties of a model that do not affect its answers. */
 const BESIDE_THE_ANSWER: ReadonlySet<string> = new Set([
   "createdSeconds",
   "rateLimitRpm",
@@ -103,7 +103,7 @@ const BESIDE_THE_ANSWER: ReadonlySet<string> = new Set([
 
 const setUps = new WeakMap<ModelEntry, string>();
 
-/** Digest of a model as it is set up: another one where it may say something else. */
+/** Digest of a model's settings; different if its answers may differ. */
 export function setUpOf(model: ModelEntry): string {
   let found = setUps.get(model);
   if (found === undefined)
@@ -137,7 +137,7 @@ function digest(parts: readonly string[]): string {
   return sha256Hex(JSON.stringify(parts));
 }
 
-/** JSON text with the members of every object in order: one text for each value. */
+/** JSON text with object members sorted, so that equal values have equal texts. */
 export function canonical(value: JsonValue | Readonly<Record<string, string>> | undefined): string {
   if (value === null || value === undefined || typeof value !== "object" || isRawJson(value)) return JSON.stringify(value ?? null);
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join(",")}]`;

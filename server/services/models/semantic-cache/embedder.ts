@@ -10,16 +10,16 @@ import { setUpOf } from "./cache-key.ts";
 import { vectorIn } from "./vector-in.ts";
 
 const MAX_KEPT = 2_000;
-/** An embedding that takes longer than this costs more than it can save. */
+/** A slower embedding costs more time than it can save. */
 const TIMEOUT_MS = 3_000;
-/** How long a model that took longer is not asked: else every call would wait for it in vain. */
+/** How long a model is not asked after a timeout, so that not every call waits for it. */
 const LEFT_ALONE_MS = 30_000;
-/** Models of tenants. */
+/** Counted per tenant and model. */
 const MAX_LEFT_ALONE = 1_000;
 
 const encoder = new TextEncoder();
 
-/** Turns questions into vectors by a model of the gateway's own, each as a nested call. */
+/** Embeds questions with a model of the gateway's own, each in a nested call. */
 export class Embedder {
   private readonly kept = new BoundedMap<string, Int8Array>(MAX_KEPT);
   private readonly leftAloneUntil = new BoundedMap<string, number>(MAX_LEFT_ALONE);
@@ -34,7 +34,7 @@ export class Embedder {
     this.now = now;
   }
 
-  /** Null when there is none to be had just now. */
+  /** Null if the embedding is unavailable now. */
   async vectorOf(call: Call, model: ModelEntry, text: string): Promise<Int8Array | null> {
     const tenantsModel = `${call.scope?.tenant.id ?? ""} ${setUpOf(model)}`;
     const key = `${tenantsModel} ${sha256Hex(text)}`;

@@ -16,7 +16,7 @@ const ANSWER = {
   usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
 };
 
-/** A cache to which all questions are alike, so that nothing but its rules keeps them apart. */
+/** A cache for which all questions are similar, so that only its rules keep them apart. */
 function newCache(providers: SemanticCacheParts["providers"] = {}) {
   const stored = { byKey: async () => null, byId: async () => null, vectors: async () => [], store: async () => undefined };
   const cache = new SemanticCache({
@@ -43,7 +43,7 @@ const FIRST: Setting = { ...PLAIN_SETTING, body: asking("What is the capital of 
 const WORDS = { exact: "What is the capital of Norway?", semantic: "Norway's capital, please?" };
 const TOOL = { tools: [{ type: "function", function: { name: "f" } }] };
 
-/** What sets a second caller apart from the first. */
+/** What distinguishes a second caller from the first. */
 const APART: readonly (readonly [string, Partial<Setting>, object?])[] = [
   ["of another tenant", { tenant: "beta" }],
   ["in another group", { group: "g2" }],
@@ -80,7 +80,7 @@ describe.each(["exact", "semantic"] as const)("in the %s layer", (layer) => {
     const ask = newCache();
     await ask(FIRST);
     expect(await ask({ ...FIRST, ...apart, body: asking(WORDS[layer], rest) })).toBeNull();
-    // Nor the first caller what the other was told.
+    // And the first caller does not get the other's answer.
     const other = newCache();
     await other({ ...FIRST, ...apart, body: asking(WORDS[layer], rest) });
     expect(await other(FIRST)).toBeNull();

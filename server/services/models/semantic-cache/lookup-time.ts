@@ -1,7 +1,7 @@
-/** The database is asked for no longer than this: a cache may never slow down what it is there to make fast. */
+/** Longest database lookup: the cache must not slow calls down. */
 const LOOKUP_MS = 250;
 
-/** The result, or null when it takes longer than a lookup may. */
+/** The result; null if it takes too long. */
 export async function withinLookupTime<T>(work: Promise<T | null>): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<null>((resolve) => {

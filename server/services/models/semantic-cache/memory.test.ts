@@ -60,7 +60,7 @@ describe("a space of questions", () => {
   const of = { tenantId: "acme", configId: "c", generation: "g" };
   const entry = (id: string, values: number[], until = 1_000_000): StoredVector => ({ id, vector: quantised(values), until });
 
-  /** A database that remembers what it was asked. */
+  /** A database that records its queries. */
   function database(rows: StoredVector[]) {
     const asked: string[] = [];
     const vectors: StoredAnswers["vectors"] = async (_of, space, after, limit) => {

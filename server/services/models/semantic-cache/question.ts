@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../kernel/json-value.ts";
 
 const LONGEST = 8_000;
 
-/** The question of a request; null when it does not end in a text of its user, or in one too long to compare. */
+/** The question of a request; null if the request does not end in a text from the user, or in one too long to compare. */
 export function questionOf(caller: Pick<CallerCodec, "question">, body: JsonObject): CacheQuestion | null {
   const split = caller.question(body);
   return split === null || split.question.trim() === "" || split.question.length > LONGEST ? null : split;

@@ -5,16 +5,18 @@ import { RecordedStream } from "../../../road/answers/recorded-stream.ts";
 import type { Conversation } from "../../../road/conversation.ts";
 import type { Answer, WholeAnswer } from "../../../road/answer.ts";
 
-/** An answer longer than this passes without being kept. */
+/** Longer answers are not stored. */
 const MAX_BYTES = 512 * 1024;
-/** Sources, sounds and errors, which stand beside the texts and are not kept with them. Within a text the quotes would be escaped. */
+/** Sources, audio and errors beside the text, which the cache does not store. Within a text the quotes would be escaped. */
 const BESIDE_THE_TEXTS =
   /"(?:annotations?|citations?|search_results|groundingMetadata|citationMetadata|audio|error)"\s*:\s*(?:\[\s*[^\]\s]|\{\s*[^}\s])/;
 
-/** An answer that is recorded while it is sent to the caller, so that it can be stored once it has ended. */
+/** Records an answer while it is sent to the caller, to be stored once it has ended. */
 export interface RecordedAnswer {
   readonly answer: Answer;
-  /** Null when it cannot be replayed: it is too long, cannot be read or says more than is kept, or its provider reported no usage. */
+  /**
+   * Null if the answer cannot be replayed: it is too long, unreadable or has parts that are not stored, or the provider reported no usage.
+   */
   reply(): ConversationReply | null;
 }
 
@@ -34,7 +36,7 @@ function streamedReply(conversation: Conversation, { pieces, usage }: RecordedSt
   if (pieces === null || usage === null || usage.estimated || saysMoreThanTexts(Buffer.concat(pieces))) return null;
   const { events, complete } = readPieces(conversation, pieces);
   const reply = complete ? replyOfEvents(events) : null;
-  // Usage is hidden from a caller who did not ask for it, and known all the same.
+  // The stream hides usage from a caller who did not ask for it, but it is known here.
   return reply === null ? null : { ...reply, usage: reply.usage ?? usage };
 }
 

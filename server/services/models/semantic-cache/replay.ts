@@ -8,10 +8,10 @@ import type { Answer } from "../../../road/answer.ts";
 
 const encoder = new TextEncoder();
 
-/** No model was asked. */
+/** The usage of a replay: no model was asked. */
 const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
-/** An answer given again in the caller's own format, whole or as a stream, whichever way it came about. */
+/** Replays an answer in the caller's format, whole or as a stream, however it was first given. */
 export function replayed(call: Call, conversation: Conversation, reply: ConversationReply, model: ModelEntry): Answer {
   if (!conversation.inbound.stream) {
     const { caller, inbound } = conversation;

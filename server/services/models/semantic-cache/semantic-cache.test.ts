@@ -19,7 +19,7 @@ const ended = (word: string) => new TextEncoder().encode(new TextDecoder().decod
 const usage = { inputUncached: 3, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 4, reasoning: 0, estimated: false };
 const NOTHING = { byKey: async () => null, byId: async () => null, vectors: async () => [], store: async () => undefined };
 
-/** A cache over a database that behaves as given, before a model that always answers. */
+/** A cache over a database with the given methods, in front of a model that always answers. */
 function cacheOver(stored: object, answer: Partial<WholeAnswer> = {}) {
   let now = 1_000_000;
   let asked = 0;

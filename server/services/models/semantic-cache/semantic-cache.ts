@@ -32,29 +32,29 @@ export interface SemanticCacheParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly nest: MakeNestedCall;
-  /** The way to the models without a cache before it. */
+  /** Dispatch without the cache. */
   readonly models: Dispatch;
   readonly providers: AttemptParts["providers"];
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Answers being written at once; when the database falls behind, this process alone gives the others again. */
+/** Most writes in flight; if the database falls behind, further answers are kept in this process's memory only. */
 const MAX_STORING = 200;
 
-/** One call's dealings with the cache. */
+/** One call's use of the cache. */
 interface Lookup {
   readonly call: Call;
   readonly conversation: Conversation;
   readonly cache: SemanticCacheEntry;
   readonly keys: CacheKeys;
   readonly of: { readonly tenantId: string; readonly configId: string; readonly generation: string };
-  /** Of its question; null where there is none to compare by. */
+  /** The question's embedding; null if there is no question to compare. */
   vector: Int8Array | null;
 }
 
 /**
- * Gives answers again to requests that ask the same, instead of sending them to a model (docs/guides/semantic-cache.md).
- * It fails towards the model: whatever goes wrong here makes a call slower or dearer, never wrong.
+ * Serves stored answers to requests that ask the same, instead of calling a model (docs/guides/semantic-cache.md). It fails open: an error
+ * here makes a call slower or more expensive, never wrong.
  */
 export class SemanticCache {
   private readonly parts: SemanticCacheParts;
@@ -70,12 +70,12 @@ export class SemanticCache {
     this.embedder = new Embedder(parts.nest, parts.models, () => parts.clock.now());
   }
 
-  /** The way to the models with the cache before it. */
+  /** Dispatch with the cache. */
   get models(): Dispatch {
     return { ...this.parts.models, converse: (call, conversation) => this.converse(call, conversation) };
   }
 
-  /** Resolves when everything that was to be stored is stored, or has failed. */
+  /** Resolves when all pending writes are done or have failed. */
   async settled(): Promise<void> {
     await Promise.all(this.storing);
   }
@@ -108,7 +108,9 @@ export class SemanticCache {
     };
   }
 
-  /** An answer that its provider stores is one that its caller goes on from by its id, which is nobody else's; "" for others. */
+  /**
+   * The owner of an answer that its provider stores: the caller continues from it by ID, so nobody else may get it. "" for other answers.
+   */
   private ownerOf({ identity, scope, target }: Call, { caller, isStored }: Conversation): string {
     if (isStored !== true || target.kind !== "model") return "";
     const isKept = target.route.members.some(({ model }) => {
@@ -133,7 +135,7 @@ export class SemanticCache {
       : { stored, layer: "semantic", score: Math.round(nearest.score * 10_000) / 10_000 };
   }
 
-  /** A time to live that was shortened holds for what is there as well. */
+  /** A time to live that was shortened applies to earlier answers too. */
   private young({ storedAt }: StoredAnswer, ttl: number | null): boolean {
     return ttl !== null && storedAt + ttl * 1000 > this.parts.clock.now();
   }
@@ -169,7 +171,7 @@ export class SemanticCache {
     row.llm_cache_layer = layer;
     row.llm_tokens_saved = stored.tokens;
     row.llm_cache_similarity_score = score;
-    // Whatever the model's price, or none: nothing was bought.
+    // Zero even for unpriced models, because nothing was bought.
     row.llm_estimated_cost_usd = 0;
     const answer = replayed(call, conversation, stored.answer as ConversationReply, model);
     Object.assign(answer.headers, {
@@ -179,7 +181,7 @@ export class SemanticCache {
     return answer;
   }
 
-  /** Keeps an answer once its call has ended well and no control has objected to it. */
+  /** Stores an answer once its call has ended without an error and no control has acted on it. */
   private keep(lookup: Lookup, answer: Answer): Answer {
     if (answer.status !== 200) return answer;
     const { call } = lookup;
@@ -196,7 +198,7 @@ export class SemanticCache {
     return kept.answer;
   }
 
-  /** In memory at once, so that the caller's next request finds it; in the database as soon as it is there. */
+  /** Stored in memory at once, so that the caller's next request finds it, and in the database in the background. */
   private store(lookup: Lookup, reply: ConversationReply): void {
     const { call, cache, keys, of, vector } = lookup;
     const model = modelOf(call);
@@ -249,7 +251,7 @@ function memoryKey({ tenantId, configId, generation }: Lookup["of"], name: strin
   return `${tenantId} ${configId} ${generation} ${name}`;
 }
 
-/** Whether the row tells of a guardrail or policy that acted on the call, or could not. */
+/** Whether the row shows a guardrail or policy that acted on the call, or could not be applied. */
 function touched({ row }: Call): boolean {
   return (
     row.guardrail_action != null ||
@@ -261,7 +263,7 @@ function touched({ row }: Call): boolean {
   );
 }
 
-/** What the caller says of caches (`Cache-Control`), as HTTP means it: no-cache wants a fresh answer, no-store none kept. */
+/** Whether the caller's `Cache-Control` has the directive: no-cache requests a fresh answer, no-store forbids storing it. */
 function asked({ headers }: Call, directive: "no-cache" | "no-store"): boolean {
   const said = headers.get("cache-control");
   return (

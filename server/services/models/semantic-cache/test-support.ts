@@ -9,7 +9,7 @@ import type { Call } from "../../../road/call.ts";
 import { openCall } from "../../../road/record/open.ts";
 import type { Conversation } from "../../../road/conversation.ts";
 
-/** Everything an answer depends on, as a point of a space: two calls may share an answer when all of it is the same. */
+/** Everything an answer depends on: two calls may share an answer if all of it is equal. */
 export interface Setting {
   readonly tenant: string;
   readonly group: string;
@@ -22,9 +22,9 @@ export interface Setting {
   readonly region: string | null;
   readonly config: string;
   readonly beta: string | null;
-  /** A header of the caller that the provider is sent. */
+  /** A caller's header that is forwarded to the provider. */
   readonly role: string | null;
-  /** Whether a line of a batch asks. */
+  /** Whether the call is a line of a batch. */
   readonly line: boolean;
   readonly body: { readonly [member: string]: unknown };
 }
@@ -48,7 +48,7 @@ export const PLAIN_SETTING: Setting = {
 
 const EMBEDDER = { id: "e", name: "e", modelName: "e" } as ModelEntry;
 
-/** A chat call in a setting, as it reaches the cache; `text` is its body where that is to be spelled in a way of its own. */
+/** A chat call in a setting, as it reaches the cache; `text` replaces the body's JSON if given. */
 export function callIn(
   at: Setting,
   scope: SemanticCacheEntry["scope"],

@@ -1,7 +1,7 @@
 import { isObject } from "../../../kernel/json-value.ts";
 import { quantised } from "./vectors.ts";
 
-/** The vector of an embeddings answer, as it is kept; null where there is none. */
+/** The quantised vector of an embeddings answer; null if there is none. */
 export function vectorIn(body: Uint8Array): Int8Array | null {
   let parsed: unknown;
   try {
@@ -11,7 +11,7 @@ export function vectorIn(body: Uint8Array): Int8Array | null {
   }
   const data = isObject(parsed) && Array.isArray(parsed.data) ? parsed.data[0] : undefined;
   let embedding: unknown = isObject(data) ? data.embedding : undefined;
-  // A server may give base64 whatever it was asked for.
+  // Some servers return base64 although floats were requested.
   if (typeof embedding === "string") {
     const bytes = Buffer.from(embedding, "base64");
     embedding = Array.from({ length: Math.floor(bytes.byteLength / 4) }, (_, i) => bytes.readFloatLE(i * 4));

@@ -2,10 +2,10 @@ import type { StoredAnswers, StoredVector } from "../../../directory/semantic-ca
 import { cosine } from "./vectors.ts";
 import { WeighedMap } from "./weighed-map.ts";
 
-/** Newest questions of a space that are compared; what is older is found by an exact match only. */
+/** Newest questions per space that are compared; older answers are found only by exact match. */
 const MAX_IN_A_SPACE = 1_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** What another process stored is seen this much later at most. */
+/** Longest delay until vectors stored by other processes are seen. */
 const LOOK_AGAIN_MS = 1_000;
 
 interface Space {
@@ -16,7 +16,7 @@ interface Space {
 
 type Of = Parameters<StoredAnswers["vectors"]>[0] & { readonly generation: string };
 
-/** The vectors of answered questions, by space. */
+/** Vectors of answered questions, by space. */
 export class VectorIndex {
   private readonly held = new WeighedMap<Space>(MAX_BYTES);
   private readonly stored: StoredAnswers;
@@ -27,7 +27,7 @@ export class VectorIndex {
     this.now = now;
   }
 
-  /** The nearest question at least as near as the threshold. */
+  /** The most similar question that reaches the threshold; null if there is none. */
   async nearest(
     of: Of,
     name: string,
@@ -54,7 +54,7 @@ export class VectorIndex {
     const held = this.held.get(keyOf(of, name));
     const now = this.now();
     if (held !== undefined && now - held.lookedAt < LOOK_AGAIN_MS) return held;
-    // A process writes with a clock of its own: what it stored a little before the newest known may be news.
+    // Clocks of processes differ, so vectors slightly older than the newest known may be new.
     const since = held?.vectors[OVERLAP]?.id ?? "";
     const fresh = await this.stored.vectors(of, name, since, MAX_IN_A_SPACE);
     const known = new Set(fresh.map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** A vector's direction in 8-bit components: a quarter of the space, and a cosine that is off by less than 0.005. */
+/** A vector's direction in 8-bit components: a quarter of the space, with an error of less than 0.005 in the cosine. */
 export function quantised(vector: readonly number[]): Int8Array {
   let largest = 0;
   for (const value of vector) largest = Math.max(largest, Math.abs(value));
@@ -7,7 +7,7 @@ export function quantised(vector: readonly number[]): Int8Array {
   return bytes;
 }
 
-/** From -1 to 1; 0 for vectors of different lengths or without a direction. */
+/** Cosine from -1 to 1; 0 for vectors of different lengths or of zero length. */
 export function cosine(a: Int8Array, b: Int8Array): number {
   if (a.length !== b.length) return 0;
   let dot = 0;

@@ -1,4 +1,4 @@
-/** A map that forgets what was used longest ago once its values weigh more than `most` together. */
+/** An LRU map whose values weigh at most `most` together. */
 export class WeighedMap<V> {
   private readonly entries = new Map<string, { readonly value: V; readonly weight: number }>();
   private readonly most: number;
@@ -16,7 +16,7 @@ export class WeighedMap<V> {
     return entry.value;
   }
 
-  /** A value that alone weighs too much is not kept. */
+  /** A value that alone exceeds the limit is not kept. */
   set(key: string, value: V, weight: number): void {
     this.delete(key);
     if (weight > this.most) return;

@@ -20,7 +20,7 @@ import { anthropicAddress } from "./anthropic.ts";
 
 const LISTED = 100;
 const MOST_LISTS = 10;
-/** Clocks differ. */
+/** Allowance for clock differences, milliseconds. */
 const BEFORE_MS = 120_000;
 const STATUSES: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
@@ -50,7 +50,7 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
     for await (const line of resultObjects(response)) yield outcomeOf(line);
   }
 
-  /** Nothing of a batch says whose it is but the ids of its lines, which are told when it has ended. */
+  /** Whether a batch is ours, which only the IDs of its lines tell; null while it has not ended, because they are unknown until then. */
   async function isOurs(target: ProviderTarget, batch: JsonObject, key: string, signal: AbortSignal): Promise<boolean | null> {
     if (batch.processing_status !== "ended") return null;
     for await (const { id } of results(target, String(batch.id), signal)) return id.startsWith(key);
@@ -127,7 +127,7 @@ function outcomeOf({ custom_id, result }: JsonObject): LineOutcomeOfVendor {
   return { id, unanswered: told.type === "expired" ? "expired" : told.type === "canceled" ? "cancelled" : "failed", message: null };
 }
 
-/** The status that such an answer comes with. */
+/** The HTTP status that this error normally comes with. */
 export function statusOfAnthropicFault({ error }: JsonObject): number {
   return (isObject(error) ? ownEntry(STATUSES, String(error.type)) : undefined) ?? 500;
 }

@@ -7,7 +7,7 @@ import { anthropicTraits } from "./traits.ts";
 
 const PATHS: Readonly<Partial<Record<ProviderOperation, string>>> = { messages: "/messages", count_tokens: "/messages/count_tokens" };
 
-/** Anthropic's Messages API, of the vendor or of any server that speaks it. */
+/** Anthropic's Messages API, from the vendor or any compatible server. */
 export function anthropicProvider(outbound: Outbound): Provider {
   return {
     traits: anthropicTraits,
@@ -38,7 +38,7 @@ function url(target: ProviderTarget, operation: ProviderOperation): string {
   return anthropicAddress(target, PATHS[operation] ?? "");
 }
 
-/** Where a path below the version stands. */
+/** The URL of a path below the version segment. */
 export function anthropicAddress(target: ProviderTarget, path: string): string {
   const base = withoutSlash(target.baseUrl);
   return `${base.endsWith("/v1") ? base : `${base}/v1`}${path}`;

@@ -1,7 +1,7 @@
 import { messagesCodec } from "../../../wire/messages/messages-codec.ts";
 import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 
-/** Servers that only speak the format take `thread` too, and answer to the newest message alone. */
+/** Compatible servers accept `thread` too, but answer only the newest message, so only the vendor is trusted to keep state. */
 const VENDOR = /^https:\/\/(?:[\w-]+\.)*anthropic\.com(?:[:/]|$)/;
 
 export const anthropicTraits = {

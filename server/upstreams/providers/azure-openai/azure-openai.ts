@@ -5,10 +5,10 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import { ask, operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 import { azureOpenaiTraits } from "./traits.ts";
 
-/** The last version of the API that was dated; the form without a date needs none. */
+/** The last dated version of the API; newer URLs need no version. */
 const LAST_DATED_VERSION = "2024-10-21";
 
-/** OpenAI's models on Azure: the same bodies, where the model is the name of a deployment. */
+/** OpenAI models on Azure: the same bodies, with a deployment's name as the model. */
 export function azureOpenaiProvider(outbound: Outbound): Provider {
   return {
     traits: azureOpenaiTraits,
@@ -45,7 +45,7 @@ function url(target: ProviderTarget, operation: ProviderOperation, _stream: bool
   return addressOf(target, openaiPath(operation, of));
 }
 
-/** A base_url that names a deployment is of the dated form: `…/openai/deployments/{name}`, with `?api-version=` or without. */
+/** A base_url with a deployment uses the dated API: `…/openai/deployments/{name}`, with or without `?api-version=`. */
 function addressOf(target: ProviderTarget, path: string): string {
   const [address = "", query] = target.baseUrl.split("?", 2);
   const base = withoutSlash(address);

@@ -1,7 +1,7 @@
 import { openaiTraits } from "../openai/traits.ts";
 import type { ProviderTraits } from "../traits.ts";
 
-/** The vendor's own servers, whatever a deployment is named. Models of others that rerank have addresses of their own at Azure. */
+/** Always OpenAI's own models, whatever a deployment's name. Azure serves other vendors' rerank models at other URLs. */
 export const azureOpenaiTraits = {
   ...openaiTraits,
   ceilingName: () => "max_completion_tokens",

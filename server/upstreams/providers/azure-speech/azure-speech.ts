@@ -5,7 +5,7 @@ import { azureSpeechTraits } from "./traits.ts";
 
 const PATH = "/cognitiveservices/v1";
 
-/** Azure's Speech service: text to speech in one region, or of one resource. */
+/** Azure's Speech service: text to speech, at a region's host or a resource's. */
 export function azureSpeechProvider(outbound: Outbound): Provider {
   return {
     traits: azureSpeechTraits,
@@ -26,7 +26,7 @@ export function azureSpeechProvider(outbound: Outbound): Provider {
   };
 }
 
-/** A base_url names the host, or the whole address. */
+/** base_url is the host or the whole URL. */
 function url({ baseUrl }: ProviderTarget): string {
   const base = withoutSlash(baseUrl);
   return base.endsWith(PATH) ? base : `${base}${PATH}`;

@@ -2,7 +2,7 @@ import { chatCodec } from "../../../wire/openai/chat-codec.ts";
 import { azureSpeech } from "../../../wire/speech/azure-speech.ts";
 import type { ProviderTraits } from "../traits.ts";
 
-/** It speaks, and does nothing else: what is asked in a conversation's form is turned away before it leaves. */
+/** Only speech is supported: conversations are refused before anything is sent. */
 export const azureSpeechTraits = {
   codecFor: () => chatCodec,
   ceilingName: null,

@@ -8,7 +8,7 @@ interface ToAuthorize {
   readonly body: string;
 }
 
-/** The headers that say who asks Bedrock. */
+/** The headers that authenticate a request to Bedrock; a refusal if the AWS region is unknown. */
 export async function authorizeBedrock(
   target: ProviderTarget,
   { method = "POST", url, body }: ToAuthorize,
@@ -30,7 +30,7 @@ export const noRegion = (): Refusal =>
 
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/;
 
-/** The address decides, because AWS checks the signature against it; the record's region speaks where the address does not. */
+/** The region in the hostname takes precedence, because AWS checks the signature against it; otherwise the record's region. */
 export function regionOf({ baseUrl, region }: ProviderTarget): string | null {
   const named = new URL(baseUrl).hostname.split(".").find((label) => REGION.test(label));
   return named ?? (region !== null && REGION.test(region) ? region : null);

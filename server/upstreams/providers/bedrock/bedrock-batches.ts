@@ -23,12 +23,12 @@ import { below, folderOfInput, gotten, removed, removeFolder } from "../vendor-b
 import { authorizeBedrock } from "./authorize.ts";
 import { s3Bucket } from "./s3-bucket.ts";
 
-/** The longest that can be had: whoever submitted a job has a window of their own, which calls it off. */
+/** The vendor's maximum. The job's own window, which may be shorter, cancels the batch. */
 const HOURS = 168;
-/** As many jobs as an account may have are under way. */
+/** The account has reached its limit of concurrent jobs. */
 const FULL = /^ServiceQuotaExceeded/;
 
-/** Amazon Bedrock's batch inference, in the form of Converse: records in a bucket of the tenant's own, and results too. */
+/** Amazon Bedrock's batch inference in Converse format, with input and output in the tenant's bucket. */
 export function bedrockBatches(outbound: Outbound, clock: { now(): number }): ProviderBatches {
   async function ask(target: ProviderTarget, method: "GET" | "POST", path: string, signal: AbortSignal, body = ""): Promise<Response> {
     const url = `${controlBase(target)}${path}`;
@@ -48,7 +48,7 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
 
   return {
     operations: new Set<ProviderOperation>(["converse"]),
-    // What the vendor takes in one batch at least, and at most.
+    // The vendor's minimum of lines per batch; `mostLines` is its maximum.
     leastLines: 100,
     withoutTools: true,
     mostLines: 50_000,
@@ -78,7 +78,7 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
         return { kind: "taken", id: (isObject(made) ? wordIn(made.jobArn) : null) ?? "" };
       } catch (error) {
         const over = refusedOrFull(error);
-        // Nothing reads it then, and it holds what people asked.
+        // Nobody reads the input then, and it contains callers' prompts.
         if (over.kind !== "unknown") await removed(bucket, input, signal);
         return over;
       }
@@ -115,7 +115,7 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
 
 const RUNTIME = /^bedrock-runtime(-fips)?(\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|api\.aws))$/;
 
-/** Jobs are asked for at another host of AWS than models are; a server that is none of theirs is asked for all of it. */
+/** AWS serves jobs at another host than models; other servers are assumed to serve both at one. */
 function controlBase({ baseUrl }: ProviderTarget): string {
   const url = new URL(baseUrl);
   const runtime = RUNTIME.exec(url.host);

@@ -33,7 +33,7 @@ const target = (given: Partial<ProviderTarget>) =>
     ...given,
   });
 
-/** The signature as AWS documents it (Create a signed AWS API request), from what arrived at the server. */
+/** The signature according to AWS's documentation (Create a signed AWS API request), from the request as received. */
 function expectedSignature({ method, path, headers, body }: VendorRequest, secret: string): string {
   const authorization = headers.authorization ?? "";
   const signed = /SignedHeaders=([^,]+)/.exec(authorization)?.[1] ?? "";
@@ -127,7 +127,7 @@ describe("signed with AWS keys", () => {
     expect(vendor.seen.length).toBe(before);
   });
 
-  // Made with botocore 1.44.5 (SigV4Auth) for these very requests.
+  // Generated with botocore 1.44.5 (SigV4Auth) for these exact requests.
   test.each([
     ["amazon.nova-pro-v1:0", "8f4ba2b2dbbe366b5df20de9088985ad494d9ba0d3fe0607653974dbd225e018"],
     [

@@ -11,7 +11,7 @@ import { authorizeBedrock } from "./authorize.ts";
 import { s3Bucket } from "./s3-bucket.ts";
 import { bedrockTraits } from "./traits.ts";
 
-/** Amazon Bedrock's runtime: conversations by Converse, embeddings, pictures and reranking by InvokeModel. */
+/** Amazon Bedrock's runtime: conversations through Converse; embeddings, images and reranking through InvokeModel. */
 export function bedrockProvider(outbound: Outbound, clock: { now(): number }): Provider {
   async function sendBody(target: ProviderTarget, request: ProviderRequest, body: string): Promise<ProviderReply | Refusal> {
     const address = url(target, request.operation, request.stream);
@@ -38,7 +38,7 @@ export function bedrockProvider(outbound: Outbound, clock: { now(): number }): P
     async send(target, request) {
       if (method(request.operation, request.stream) === null) return operationNotServed(target, request.operation);
       if (request.operation === "bedrock_async") {
-        // Nothing is begun whose result could not be had.
+        // Checked first, so that no job is started whose result could not be read.
         const bucket = s3Bucket(outbound, clock, target);
         if (isRefusal(bucket))
           return refuse("upstream_auth_failed", undefined, bucket.reason === undefined ? {} : { reason: bucket.reason });
@@ -50,10 +50,10 @@ export function bedrockProvider(outbound: Outbound, clock: { now(): number }): P
   };
 }
 
-/** Where InvokeModel counts the input of models whose answers do not. */
+/** InvokeModel's input token count, for models whose answers do not include one. */
 const INPUT_TOKENS = "x-amzn-bedrock-input-token-count";
 
-/** The body is a JSON list, one member for each call of InvokeModel, and so is the answer. */
+/** The body is a JSON array with one member per InvokeModel call, and so is the answer. */
 async function embed(
   request: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
@@ -78,6 +78,6 @@ function method(operation: ProviderOperation, stream: boolean): string | null {
 
 function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
   if (operation === "bedrock_async") return `${withoutSlash(target.baseUrl)}/async-invoke`;
-  // Ids hold colons and ARNs hold slashes: both belong to one segment of the path.
+  // Model IDs contain colons and ARNs contain slashes; either way they are one path segment.
   return `${withoutSlash(target.baseUrl)}/model/${pathSegment(target.modelName)}/${method(operation, stream) ?? ""}`;
 }

@@ -1,9 +1,9 @@
 import { type AwsKeys, signAwsRequest } from "../../../kernel/http/aws-signature.ts";
 
-/** How Bedrock is told who calls: a signature made with AWS keys, or an API key sent as it is. */
+/** A credential for Bedrock: AWS keys that sign requests, or an API key sent as a bearer token. */
 export type BedrockCredential = ({ readonly kind: "keys" } & AwsKeys) | { readonly kind: "bearer"; readonly token: string };
 
-/** `ACCESS_KEY_ID:SECRET` or `ACCESS_KEY_ID:SECRET:SESSION_TOKEN`; anything else is an API key of Bedrock's own. */
+/** Parses `ACCESS_KEY_ID:SECRET` or `ACCESS_KEY_ID:SECRET:SESSION_TOKEN`; anything else is taken as a Bedrock API key. */
 export function readBedrockCredential(apiKey: string): BedrockCredential {
   const keys = /^([A-Z0-9]{8,128}):([^:]+)(?::([^:]+))?$/.exec(apiKey);
   if (keys === null) return { kind: "bearer", token: apiKey };
@@ -17,16 +17,16 @@ export function readBedrockCredential(apiKey: string): BedrockCredential {
 }
 
 export interface ToSign {
-  /** POST when left out. */
+  /** POST by default. */
   readonly method?: "GET" | "POST";
-  /** As it will be sent, its path encoded once. */
+  /** As it will be sent, with its path encoded once. */
   readonly url: string;
   readonly body: string;
   readonly region: string;
   readonly now: Date;
 }
 
-/** AWS Signature Version 4 of a request to service `bedrock`, JSON where it is a POST. Gives the headers to send with it. */
+/** Signs a request to Bedrock (AWS Signature Version 4); POST bodies are JSON. Returns the headers to send with it. */
 export function signedHeaders(
   credential: Extract<BedrockCredential, { kind: "keys" }>,
   { method = "POST", ...toSign }: ToSign,

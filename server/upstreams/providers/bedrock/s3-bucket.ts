@@ -9,10 +9,10 @@ import { keyAsPath, placeOfObject, type VendorBucket } from "../vendor-bucket.ts
 import { noRegion, regionOf } from "./authorize.ts";
 import { readBedrockCredential } from "./credentials.ts";
 
-/** Nothing of a provider's record is sent to a store but the credential. */
+/** The provider record's headers are not sent to its store; only the credential is. */
 const NO_HEADERS = { headers: {} };
 
-/** S3, or a store that speaks as it does, by path (`endpoint/bucket/key`), with the provider's AWS keys. */
+/** S3 or a compatible store, with path-style URLs (`endpoint/bucket/key`) and the provider's AWS keys. */
 export function s3Bucket(outbound: Outbound, clock: { now(): number }, target: ProviderTarget): VendorBucket | Refusal {
   const credential = target.apiKey === null ? null : readBedrockCredential(target.apiKey);
   if (credential?.kind === "bearer")
@@ -32,7 +32,7 @@ export function s3Bucket(outbound: Outbound, clock: { now(): number }, target: P
     { query = {}, body = "" }: { readonly query?: Readonly<Record<string, string>>; readonly body?: string } = {},
   ): Promise<Response> {
     const url = new URL(`${endpoint}/${path}`);
-    // Space as %20: a plus sign would be signed as one thing and read as another.
+    // Spaces as %20: a plus sign is ambiguous in signatures.
     url.search = Object.entries(query)
       .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
       .join("&");

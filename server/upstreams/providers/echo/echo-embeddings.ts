@@ -13,7 +13,10 @@ interface EmbeddingsBody {
   readonly encoding_format?: string;
 }
 
-/** Answers an embeddings request with vectors made of the words alone: equal texts are equal, texts that share words are near. */
+/**
+ * Answers an embeddings request with vectors computed from the words alone: equal texts get equal vectors, texts that share words get
+ * similar ones.
+ */
 export function echoEmbeddings(model: string, text: string, id: string): ProviderReply {
   const body = JSON.parse(text) as EmbeddingsBody;
   const inputs = inputsOf(body.input);
@@ -38,7 +41,7 @@ export function echoEmbeddings(model: string, text: string, id: string): Provide
   return { response: new Response(reply, { headers: { "content-type": "application/json" } }), requestId: `embd-echo-${id}` };
 }
 
-/** The words of each text; tokens stand for words where the caller sent those. */
+/** The words of each text; token numbers count as words if the caller sent tokens. */
 function inputsOf(input: EmbeddingsBody["input"]): string[][] {
   if (typeof input === "string") return [wordsOf(input)];
   if (input.every((item) => typeof item === "number")) return [input.map(String)];
@@ -49,10 +52,10 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** The sum of one direction for each word, brought to length 1. */
+/** The sum of the words' vectors, normalised to length 1. */
 function vectorOf(words: readonly string[], dimensions: number): number[] {
   const vector = Array.from({ length: dimensions }, () => 0);
-  // A text without words has a direction too.
+  // A text without words gets a non-zero vector too.
   for (const word of words.length === 0 ? [""] : words) {
     for (let at = 0; at < dimensions; at += BLOCK) {
       for (const [i, value] of blockOf(word, at / BLOCK)
@@ -65,7 +68,7 @@ function vectorOf(words: readonly string[], dimensions: number): number[] {
   return length === 0 ? vector.map((_, at) => (at === 0 ? 1 : 0)) : vector.map((value) => value / length);
 }
 
-/** 16 components of a word, each between -1 and 1, to a block. */
+/** A block of 16 components of a word's vector, each between -1 and 1. */
 function blockOf(word: string, block: number): number[] {
   const hash = createHash("sha256").update(`${block} ${word}`).digest();
   return Array.from({ length: BLOCK }, (_, at) => hash.readInt16LE(at * 2) / 32_768);

@@ -5,8 +5,8 @@ import { echoEmbeddings } from "./echo-embeddings.ts";
 import { echoTraits } from "./traits.ts";
 
 /**
- * Built in, so that the first governed call works with no account and no network: it answers with the caller's own last
- * message and says on every answer that it is no language model. Deterministic but for the creation time.
+ * The built-in model, so that the first governed call needs no account and no network. It answers with the caller's last message, and every
+ * answer says that it is not a language model. Deterministic except for the creation time.
  */
 export function echoProvider(clock: { now(): number }): Provider {
   return {
@@ -76,7 +76,7 @@ function streamOf(frames: string[]): ReadableStream<Uint8Array> {
   });
 }
 
-/** FNV-1a: an id that is the same for the same request, nothing more. */
+/** FNV-1a, for an ID that is equal for equal requests. */
 function digest(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

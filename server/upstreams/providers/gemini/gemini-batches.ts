@@ -20,11 +20,11 @@ import { geminiBase, geminiModelAddress } from "./gemini.ts";
 
 const LISTED = 100;
 const MOST_LISTS = 10;
-/** Of what is told by Google's codes of faults, the status of HTTP that says the same. */
+/** HTTP statuses of Google's (gRPC) error codes. */
 const STATUSES: Readonly<Record<number, number>> = { 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 13: 500, 14: 503, 16: 401 };
 const NAME = /^batches\/[A-Za-z0-9._-]{1,200}$/;
 
-/** Batches of Google's Gemini API, lines inline. */
+/** Batches of Google's Gemini API, with inline requests. */
 export function geminiBatches(outbound: Outbound): ProviderBatches {
   const own = ({ apiKey }: ProviderTarget): Record<string, string> => (apiKey === null ? {} : { "x-goog-api-key": apiKey });
   const get = (target: ProviderTarget, path: string, signal: AbortSignal, parse?: (json: string) => unknown) =>
@@ -33,7 +33,7 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
   return {
     operations: new Set<ProviderOperation>(["gemini", "gemini_embed"]),
     mostLines: 1_000,
-    // Inline requests are held to less than 20 MB.
+    // Inline requests may have less than 20 MB in total.
     mostBytes: 12 * 1024 * 1024,
     async send(target, { key, operation, lines }, signal) {
       const embeds = operation === "gemini_embed";
@@ -84,13 +84,13 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
   };
 }
 
-/** The list stands within an object of the same name. */
+/** The list is nested in an object of the same name. */
 function inlinedIn(told: unknown): readonly JsonObject[] {
   const inlined = isObject(told) ? told.inlinedResponses : told;
   return Array.isArray(inlined) ? inlined.filter(isObject) : [];
 }
 
-/** A line asks for several embeddings where a request of the vendor's asks for one: each knows its line, its place and how many there are. */
+/** A line may have several embeddings, but the vendor takes one per request: each key contains the line's ID, the index and the count. */
 function embeddingsOf({ id, body }: BatchedLine): string {
   const { requests } = JSON.parse(body) as { requests: unknown[] };
   return requests
@@ -118,7 +118,7 @@ function nameOf(batch: JsonObject): string {
   return wordIn(batch.name) ?? "";
 }
 
-/** The vendor's own name of a batch is put into an address. */
+/** Validates the vendor's batch name, which becomes part of a URL. */
 function checked(name: string): string {
   if (!NAME.test(name)) throw new Error("the provider named its batch in a way that no address can have");
   return name;
@@ -153,7 +153,7 @@ function outcomeOf({ metadata, response, error }: JsonObject): LineOutcomeOfVend
   return { id, status, body: JSON.stringify({ error: { ...error, code: status } }) };
 }
 
-/** Of a code of Google's, which may be a status of HTTP already. */
+/** The HTTP status of a Google error code, which may already be one. */
 export function statusOfGoogleCode(code: unknown): number {
   return typeof code !== "number" ? 500 : code >= 400 && code < 600 ? code : (STATUSES[code] ?? 500);
 }

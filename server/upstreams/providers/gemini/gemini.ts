@@ -7,7 +7,7 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { geminiTraits } from "./traits.ts";
 
-/** Google's Gemini API, with its own key. */
+/** Google's Gemini API, with an API key. */
 export function geminiProvider(outbound: Outbound): Provider {
   return {
     traits: geminiTraits,
@@ -26,7 +26,7 @@ export function geminiProvider(outbound: Outbound): Provider {
     async send(target, request) {
       const { operation, stream } = request;
       if (operation !== "gemini_interactions" && geminiMethod(operation, stream) === null) return operationNotServed(target, operation);
-      // Never in the query, where addresses are logged.
+      // Not in the query, because URLs are logged.
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-goog-api-key": target.apiKey });
       const address = { url: url(target, operation, stream), headers, requestIdHeaders: ["x-request-id", "x-goog-request-id"] };
       const sendOne = (body: string) => send(outbound, { ...address, body }, request);
@@ -35,28 +35,28 @@ export function geminiProvider(outbound: Outbound): Provider {
   };
 }
 
-/** As much as any whole answer may have, with what stands between the pictures. */
+/** The general limit of a whole answer, less the JSON between pictures. */
 const ROOM_FOR_PICTURES: RoomForAnswers = { mostBytes: 64 * 1024 * 1024 - 1024, billed: ({ usageMetadata = null }) => ({ usageMetadata }) };
 
-/** The body is that of the call for one picture, and how many there are to be; the answer is a JSON list with a member for each. */
+/** The body contains the request for one picture and the number of pictures; the answer is a JSON array with one member per picture. */
 export async function sendPictures(
   { body, timeoutMs }: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
 ): Promise<ProviderReply | Refusal> {
   const { times, each } = JSON.parse(body) as PicturesBody;
-  // One text for all calls: it holds the pictures that are to be changed.
+  // Serialised once, because it contains the pictures to edit.
   const one = JSON.stringify(each);
   const bodies = Array.from({ length: times }, () => one);
   const { answers, requestId, failed } = await sendEach(bodies, timeoutMs, sendOne, ROOM_FOR_PICTURES);
   if (failed !== null) {
     if (answers.length === 0) return failed;
-    // The pictures that were made are billed, and given.
+    // The pictures made so far are billed, so they are returned.
     await withoutBody(failed);
   }
   return { response: Response.json(answers.map(({ body: drawn }) => drawn)), requestId };
 }
 
-/** The method behind the model's name; null for what this format does not have. */
+/** The method suffix of the model's URL; null if this format has no such operation. */
 export function geminiMethod(operation: ProviderOperation, stream: boolean): string | null {
   switch (operation) {
     case "gemini_images":
@@ -75,15 +75,15 @@ export function geminiMethod(operation: ProviderOperation, stream: boolean): str
   }
 }
 
-/** The address with its version. */
+/** The base URL with its version segment. */
 export function geminiBase(target: ProviderTarget): string {
   const base = withoutSlash(target.baseUrl);
   return /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`;
 }
 
-/** Where the model stands. */
+/** The URL of the model. */
 export function geminiModelAddress(target: ProviderTarget): string {
-  // A tuned model's name says itself that it is one.
+  // A tuned model's name already contains its prefix.
   const name = /^(?:models|tunedModels)\//.test(target.modelName) ? target.modelName : `models/${target.modelName}`;
   return `${geminiBase(target)}/${name.split("/").map(pathSegment).join("/")}`;
 }

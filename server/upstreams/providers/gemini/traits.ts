@@ -14,7 +14,7 @@ export const geminiTraits = {
   speech: () => geminiSpeech,
   videos: () => interactionsVideos,
   counts: (_model, operation) => operation === "gemini_count",
-  // One JSON array in pieces says of itself only that it is JSON.
+  // A streamed JSON array has the same content type as plain JSON.
   isStream: (operation, contentType) => operation === "gemini_array" || isEventStreamType(operation, contentType),
   local: false,
 } satisfies ProviderTraits;

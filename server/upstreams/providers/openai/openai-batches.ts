@@ -18,7 +18,7 @@ import { resultObjects } from "../result-lines.ts";
 import { withoutSlash } from "../send.ts";
 
 const OPERATIONS = ["chat", "responses", "completions", "embeddings", "moderations"] as const;
-/** What batches are told to do: the paths of OpenAI's API, whatever stands before them at this server. */
+/** The endpoint of a batch is OpenAI's path, whatever the server's base path. */
 const ENDPOINTS: Readonly<Record<string, string>> = {
   chat: "/v1/chat/completions",
   responses: "/v1/responses",
@@ -29,10 +29,10 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
 const LISTED = 100;
 const MOST_LISTS = 20;
 const KEY = "gatehouse_batch";
-/** What a batch fails with, after it was taken, whose tokens find no room beside those of the batches that wait there. */
+/** The error of a batch whose tokens exceed the limit for queued batches. */
 const QUEUE_FULL = "token_limit_exceeded";
 
-/** Batches of OpenAI's API: lines in a file, results in two. */
+/** Batches of OpenAI's API: input in a file, results in two. */
 export function openaiBatches(outbound: Outbound): ProviderBatches {
   const at = (target: ProviderTarget, path: string) => `${withoutSlash(target.baseUrl)}${path}`;
   const own = ({ apiKey }: ProviderTarget): Record<string, string> => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` });

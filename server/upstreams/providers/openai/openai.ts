@@ -4,7 +4,7 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { openaiTraits } from "./traits.ts";
 
-/** Paths of OpenAI's API under its version segment. */
+/** Paths of OpenAI's API below the version segment. */
 export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> = {
   chat: "/chat/completions",
   responses: "/responses",
@@ -25,12 +25,12 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   video_extensions: "/videos/extensions",
 };
 
-/** Path of an operation, below the version segment. */
+/** Path of an operation below the version segment. */
 export function openaiPath(operation: ProviderOperation, of = ""): string {
   return (OPENAI_PATHS[operation] ?? "").replace("{of}", () => pathSegment(of));
 }
 
-/** Any server that speaks OpenAI's API: the vendor itself, vLLM, Ollama, Groq, Mistral and the rest. */
+/** Any server with OpenAI's API: the vendor itself, vLLM, Ollama, Groq, Mistral and others. */
 export function openaiProvider(outbound: Outbound): Provider {
   const url = (target: ProviderTarget, operation: ProviderOperation, _stream: boolean, of?: string) =>
     `${baseOf(target, operation)}${openaiPath(operation, of)}`;
@@ -65,7 +65,7 @@ export function openaiProvider(outbound: Outbound): Provider {
   };
 }
 
-/** Cohere speaks OpenAI's API beside its own, and reranks by that alone. */
+/** Cohere has an OpenAI-compatible API next to its own; reranking is only in its own. */
 function baseOf({ baseUrl }: ProviderTarget, operation: ProviderOperation): string {
   const base = withoutSlash(baseUrl);
   return operation === "rerank" ? base.replace(/\/compatibility\/v1$/, "/v2") : base;

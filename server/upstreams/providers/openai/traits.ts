@@ -6,12 +6,12 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import { openaiVideos } from "../../../wire/videos/openai-videos.ts";
 import { isEventStreamType, type ProviderTraits, type ServedModel } from "../traits.ts";
 
-/** Models whose servers take the ceiling on output by OpenAI's newer name, and some of them by no other. */
+/** Models that take the output limit by OpenAI's newer name; some take no other. */
 const NEWER_CEILING = /(^|\/)(gpt-[5-9]|o\d)/;
 
 export const openaiTraits = {
   codecFor,
-  // Most compatible servers know the older name alone.
+  // Most compatible servers only know the older name.
   ceilingName: ({ modelName, provider }: ServedModel) =>
     isOpenAi(provider) || NEWER_CEILING.test(modelName) ? "max_completion_tokens" : "max_tokens",
   keepsState: () => true,
@@ -26,7 +26,7 @@ export const openaiTraits = {
     "rerank",
   ] as const) as ReadonlySet<ProviderOperation>,
   videos: () => openaiVideos,
-  // Compatible servers do not know it.
+  // Compatible servers do not have this operation.
   counts: ({ provider }: ServedModel, operation) => operation === "responses_count" && isOpenAi(provider),
   isStream: (operation, type) => isEventStreamType(operation, type) || (operation === "speech" && isSound(type)),
   local: false,
@@ -36,12 +36,12 @@ function isOpenAi({ baseUrl }: ServedModel["provider"]): boolean {
   return baseUrl.startsWith("https://api.openai.com");
 }
 
-/** Some servers do not say of sound what it is. */
+/** Some servers send audio without its media type. */
 function isSound(contentType: string): boolean {
   return contentType.startsWith("audio/") || contentType.startsWith("application/octet-stream");
 }
 
-/** An OpenAI-compatible server serves the endpoints its model's modes name. */
+/** Chosen by the model's modes, which name the endpoints its server has. */
 function codecFor({ modes }: ServedModel, caller: ConversationFormat): ProviderCodec {
   if (caller === "responses" && modes.includes("responses")) return responsesCodec;
   if (caller === "completions" && modes.includes("completion")) return completionsCodec;

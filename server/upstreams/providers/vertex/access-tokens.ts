@@ -8,7 +8,7 @@ import type { ServiceAccount } from "./service-account.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const ASSERTION_SECONDS = 3600;
-/** A token is renewed this long before it ends, so that none ends on the way. */
+/** Tokens are renewed this long before they expire, so that none expires in flight. */
 const EARLY_MS = 300_000;
 const TIMEOUT_MS = 15_000;
 
@@ -18,13 +18,13 @@ interface Token {
 }
 
 /**
- * Access tokens of service accounts, fetched with a signed assertion and kept in memory until shortly before they end.
- * Calls that need the same one at once wait for one exchange.
+ * Access tokens of service accounts, obtained with a signed assertion and cached in memory until shortly before they expire. Concurrent
+ * calls for the same token share one exchange.
  */
 export class AccessTokens {
   private readonly outbound: Outbound;
   private readonly clock: { now(): number };
-  /** By the hash of the account's key. */
+  /** Keyed by a hash of the account's key. */
   private readonly kept = new Map<string, Token>();
   private readonly fetching = new Map<string, Promise<Token | Refusal>>();
 
@@ -48,14 +48,14 @@ export class AccessTokens {
     return token.value;
   }
 
-  /** The vendor did not take it: the next call asks for another. */
+  /** Drops a token that the vendor rejected; the next call gets a new one. */
   forget(account: ServiceAccount): void {
     this.kept.delete(nameOf(account));
   }
 
   private keep(name: string, token: Token): void {
     const now = this.clock.now();
-    // Keys that were replaced leave nothing behind.
+    // Also removes expired tokens of keys that were replaced.
     for (const [other, { freshUntil }] of this.kept) if (freshUntil <= now) this.kept.delete(other);
     this.kept.set(name, token);
   }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 
-/** Vertex embeds by `:predict`, one text a call, where the Gemini API takes a batch: these turn one into the other. */
+/** Vertex embeds one text per `:predict` call, the Gemini API takes a batch. Splits a batch into the bodies of these calls. */
 export function predictBodies(batch: JsonObject): readonly JsonObject[] {
   return list(batch.requests).map((request) => {
     const { content, taskType, title, outputDimensionality } = isObject(request) ? request : ({} as JsonObject);
@@ -18,7 +18,7 @@ export function predictBodies(batch: JsonObject): readonly JsonObject[] {
   });
 }
 
-/** The answers as one of `:batchEmbedContents`; null when one of them is none. */
+/** Joins the answers into one of `:batchEmbedContents`; null if one of them is malformed. */
 export function batchReply(answers: readonly JsonObject[]): JsonObject | null {
   const embeddings: JsonObject[] = [];
   let promptTokenCount = 0;

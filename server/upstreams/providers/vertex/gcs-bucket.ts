@@ -8,10 +8,10 @@ import { placeOfObject, type VendorBucket } from "../vendor-bucket.ts";
 import type { GoogleBearers } from "./google-bearers.ts";
 
 const OWN = "https://storage.googleapis.com";
-/** Nothing of a provider's record is sent to a store but the credential. */
+/** The provider record's headers are not sent to its store; only the credential is. */
 const NO_HEADERS = { headers: {} };
 
-/** Google Cloud Storage, by its JSON API. */
+/** Google Cloud Storage through its JSON API. */
 export function gcsBucket(outbound: Outbound, bearers: GoogleBearers, target: ProviderTarget): VendorBucket {
   const endpoint = withoutSlash(target.storage?.endpoint ?? OWN);
   const headersOf = async () => {

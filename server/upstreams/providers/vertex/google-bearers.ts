@@ -4,7 +4,7 @@ import type { ProviderTarget } from "../provider.ts";
 import { AccessTokens } from "./access-tokens.ts";
 import { readServiceAccount } from "./service-account.ts";
 
-/** The headers that say who asks Google: a token of the service account, or the one that the record has. */
+/** Authorization headers for Google: an access token of the service account, or the token in the record. */
 export class GoogleBearers {
   private readonly tokens: AccessTokens;
 
@@ -19,7 +19,7 @@ export class GoogleBearers {
     return typeof token === "string" ? { authorization: `Bearer ${token}` } : token;
   }
 
-  /** The vendor did not take it: the next call asks for another. */
+  /** Drops a token that the vendor rejected; the next call gets a new one. */
   forget({ apiKey }: Pick<ProviderTarget, "apiKey">): void {
     const account = apiKey === null ? null : readServiceAccount(apiKey);
     if (account !== null) this.tokens.forget(account);

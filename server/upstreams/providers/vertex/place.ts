@@ -9,7 +9,7 @@ export interface VertexPlace {
   readonly location: string;
 }
 
-/** From the base_url where it says so (`…/v1/projects/{project}/locations/{location}`), else from the key file and the host. */
+/** From the base_url if it names both (`…/v1/projects/{project}/locations/{location}`), else from the key file and the host. */
 export function vertexPlaceOf(target: ProviderTarget): VertexPlace {
   const base = withoutSlash(target.baseUrl);
   const named = /^(.*?)\/v1(?:beta1)?\/projects\/([^/]+)\/locations\/([^/]+)/.exec(base);

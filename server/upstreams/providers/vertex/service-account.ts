@@ -1,6 +1,6 @@
 import { objectInJson } from "../../../kernel/json-value.ts";
 
-/** What of a Google service account's key file is needed to call as it. */
+/** The parts of a Google service account's key file that are needed to authenticate. */
 export interface ServiceAccount {
   readonly email: string;
   readonly privateKey: string;
@@ -11,7 +11,7 @@ export interface ServiceAccount {
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 
-/** The key file's JSON, as text or in base64; null for what is no key file: an OAuth access token. */
+/** Parses a key file, as JSON or in base64. Null if it is not one, but an OAuth access token. */
 export function readServiceAccount(apiKey: string): ServiceAccount | null {
   const file = objectInJson(apiKey) ?? objectInJson(Buffer.from(apiKey, "base64").toString("utf8"));
   if (file === null || typeof file.client_email !== "string" || typeof file.private_key !== "string") return null;

@@ -10,7 +10,7 @@ export const vertexTraits = {
   pictures: (model: ServedModel) => (isClaude(model) ? null : isImagen(model) ? imagenPictures : geminiTraits.pictures()),
   speech: (model: ServedModel) => (isClaude(model) || isImagen(model) ? null : geminiTraits.speech()),
   videos: ({ modelName }: ServedModel) => (/(^|\/)veo-/.test(modelName) ? veoVideos : null),
-  // Google's own count on Vertex takes another body than that of the Gemini API.
+  // For Gemini models, Vertex's token count takes another body than the Gemini API's.
   counts: (model, operation) => operation === "count_tokens" && isClaude(model),
 } satisfies ProviderTraits;
 
@@ -18,7 +18,7 @@ function isImagen({ modelName }: ServedModel): boolean {
   return /(^|\/)(imagen|imagegeneration)/.test(modelName);
 }
 
-/** Models of Anthropic, which Vertex serves in Anthropic's format. */
+/** Anthropic's models, which Vertex serves in Anthropic's format. */
 function isClaude({ modelName }: ServedModel): boolean {
   return /(^|\/)claude-/.test(modelName);
 }

@@ -29,10 +29,10 @@ import { claudeBody } from "./vertex.ts";
 const LISTED = 100;
 const MOST_LISTS = 10;
 const NAME = /^projects\/[A-Za-z0-9:._-]{1,100}\/locations\/[a-z0-9-]{1,50}\/batchPredictionJobs\/[A-Za-z0-9._-]{1,200}$/;
-/** What a line of Gemini is known by again: results repeat what was asked. */
+/** The label that identifies a Gemini line in the results, which repeat the request. */
 const LABEL = "gatehouse_line";
 
-/** Batch prediction of Vertex: lines in a bucket of the tenant's own, and results too. */
+/** Vertex batch prediction, with input and output in the tenant's bucket. */
 export function vertexBatches(outbound: Outbound, clock: { now(): number }): ProviderBatches {
   const bearers = new GoogleBearers(outbound, clock);
   const bucketOf = (target: ProviderTarget) => gcsBucket(outbound, bearers, target);
@@ -79,7 +79,7 @@ export function vertexBatches(outbound: Outbound, clock: { now(): number }): Pro
         return { kind: "taken", id: wordIn((await ask(target, "POST", jobs, signal, job)).name) ?? "" };
       } catch (error) {
         const over = handedOver(error);
-        // Nothing reads it then, and it holds what people asked.
+        // Nobody reads the input then, and it contains callers' prompts.
         if (over.kind !== "unknown") await removed(bucket, input, signal);
         return over;
       }
@@ -132,7 +132,7 @@ function jobsOf(target: ProviderTarget): string | null {
   return project === null ? null : `projects/${pathSegment(project)}/locations/${pathSegment(location)}/batchPredictionJobs`;
 }
 
-/** The vendor's own name of a job is put into an address. */
+/** Validates the vendor's job name, which becomes part of a URL. */
 function checked(name: string): string {
   if (!NAME.test(name)) throw new Error("the provider named its batch in a way that no address can have");
   return name;
@@ -187,7 +187,7 @@ function outcomeOf({ custom_id, request, response, status }: JsonObject): LineOu
   return { id, status: code, body: JSON.stringify({ error: { ...fault, code } }) };
 }
 
-/** What is said of a line that failed: an object, or a text with the vendor's answer somewhere in it. */
+/** The error of a failed line: an object, or a text that contains the vendor's JSON answer. Null if there is none. */
 function faultIn(status: unknown): JsonObject | null {
   if (isObject(status)) return status;
   const text = typeof status === "string" ? /^[^{]*(\{.*\})/s.exec(status)?.[1] : undefined;

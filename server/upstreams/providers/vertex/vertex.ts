@@ -14,7 +14,7 @@ import { GoogleBearers } from "./google-bearers.ts";
 import { noProject, vertexPlaceOf } from "./place.ts";
 import { vertexTraits } from "./traits.ts";
 
-/** What Vertex wants in the body where Anthropic wants it in a header. */
+/** Vertex takes in the body what Anthropic takes in a header. */
 const CLAUDE_VERSION = "vertex-2023-10-16";
 
 /** Google's Vertex AI: Gemini in Google's format, Claude in Anthropic's. */
@@ -76,10 +76,10 @@ function isClaude(operation: ProviderOperation): boolean {
 }
 
 function modelPath({ modelName }: ProviderTarget, operation: ProviderOperation): string {
-  // Counting for Claude is a model of its own, and the body says which one is meant.
+  // Counting tokens for Claude is a model of its own; the body names the model to count for.
   if (operation === "count_tokens") return "anthropic/models/count-tokens";
   const name = modelName.split("/").at(-1) as string;
-  // Claude's versions stand behind an @, which a path may hold as it is and Google's own clients write so.
+  // Claude's versions follow an @, which is valid in a path and not encoded by Google's own clients.
   return `${isClaude(operation) ? "anthropic" : "google"}/models/${pathSegment(name).replaceAll("%40", "@")}`;
 }
 
@@ -90,7 +90,7 @@ function methodOf(operation: ProviderOperation, stream: boolean): string | null 
   return operation === "gemini_embed" || operation === "imagen" ? ":predict" : geminiMethod(operation, stream);
 }
 
-/** The model stands in the address, but for counting; everything else of the body stays as it was written. */
+/** Removes the model, which is in the URL except for counting, and adds the version; the rest of the body keeps its bytes. */
 export function claudeBody({ body, operation }: Pick<ProviderRequest, "body" | "operation">): string {
   const document = JsonDocument.read(new TextEncoder().encode(body), Number.POSITIVE_INFINITY);
   if (!(document instanceof JsonDocument)) return body;
