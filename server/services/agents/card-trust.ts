@@ -35,9 +35,9 @@ const state = (
 ): CardSignatureState => ({ status, kid: kid === null ? null : storableText(kid), trusted_by: trusted, detail: storableText(detail) });
 
 /**
- * Verifies a card's signatures. A signature names the location of its own keys, which anybody could do; keys are therefore fetched only
- * from the record's address or the agent's own origins. A string is the reason why keys named by the record could not be fetched, so that
- * nothing can be concluded. Never throws.
+ * Verifies a card's signatures. A signature itself names where its keys are, and trusting that would let anybody sign; so keys are fetched
+ * only from the record's address or the agent's own origins. A string is the reason why keys named by the record could not be fetched, so
+ * that nothing can be concluded. Never throws.
  */
 export function cardVerification(send: AgentSend) {
   return async (card: Card, trust: CardTrust): Promise<CardSignatureState | string> => {

@@ -30,7 +30,7 @@ export class HeldTexts {
   private readonly call: Call;
   private readonly gates: Gates;
   private readonly pending = new Map<string, Pending>();
-  /** The end of the text sent of each artifact, unless held text of at least that length has replaced it. */
+  /** The end of the text sent of each artifact; absent while held text at least as long takes its place. */
   private readonly told = new Map<string, string>();
 
   constructor(call: Call, gates: Gates) {
