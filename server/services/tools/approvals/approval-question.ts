@@ -18,8 +18,8 @@ import { principalOf } from "../../../road/principal.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
 /**
- * Approval through URL elicitation, for clients that support it; it accompanies the error that every blocked call gets. A stateless client
- * repeats the call with its state and is held for a while if nobody has decided yet.
+ * Obtains approval through URL elicitation, for clients that support it; all others get only the error of a blocked call. A stateless
+ * client repeats the call with its state and is held for a while if nobody has decided yet.
  */
 
 const PURPOSE = "mcp-approval-question";
