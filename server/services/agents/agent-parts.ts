@@ -15,9 +15,9 @@ export interface AgentParts {
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where callers reach the runtime plane, without a closing slash; null: where the request came in. */
+  /** Public base URL of the runtime plane, without a trailing slash; null: use the request's own origin. */
   readonly publicUrl: string | null;
-  /** Whether addresses of this machine and network may be told of tasks. */
+  /** Whether push notifications may be sent to private addresses. */
   readonly allowPrivate: boolean;
 }
 

@@ -29,21 +29,18 @@ export type AgentResult =
   | { readonly kind: "deleted" }
   | { readonly kind: "card"; readonly card: JsonObject };
 
-/**
- * How what came of a request is written for its caller, in the binding and dialect it was asked in. Throws `Malformed` for what those
- * cannot say.
- */
+/** Writes results in the binding and dialect of the request. Throws `Malformed` if these cannot express a result. */
 export interface AgentWriter {
   whole(result: AgentResult): WholeAnswer;
-  /** `last`: nothing follows it. */
+  /** `last`: no event follows. */
   event(event: AgentEvent, last: boolean): string;
 }
 
-/** A request, read: of v1.0, whatever its caller speaks. */
+/** A parsed request, converted to v1.0 whatever version its caller uses. */
 export interface AgentRequest {
   readonly operation: ServedOperation;
   readonly params: JsonObject;
-  /** What its caller speaks. */
+  /** The version that the caller uses. */
   readonly version: AgentVersion;
   readonly writer: AgentWriter;
 }

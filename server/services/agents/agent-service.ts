@@ -31,7 +31,7 @@ import { TaskWatches } from "./task-watches.ts";
 import { tellUnheardCosts, type UnheardCostParts } from "./unheard-costs.ts";
 import { writeAnswer } from "./write-answer.ts";
 
-/** The agent service as surfaces use it. */
+/** The agent service as used by surfaces. */
 export interface AgentService {
   call(call: Call, request: AgentRequest, view: RequestView): Promise<Answer | Refusal>;
   readonly documents: PublicDocuments;
@@ -58,14 +58,14 @@ const REFRESHED_MS = 60_000;
 const PRUNED_MS = 600_000;
 
 /**
- * Why the stream of a task ends. What was begun goes on when its token expires, as calls of models do, and when the agent has other skills than
- * its grant was given for: nobody took anything from whoever listens.
+ * Decides whether a refusal ends a task's stream. Streams continue when the caller's token expires, as calls to models do, and when the
+ * agent's skills differ from those of the grant: in neither case was access revoked.
  */
 function streamVerdict(refusal: Refusal | null): Refusal | null {
   return refusal?.reason === "credential_expired" || refusal?.code === "agent_grant_outdated" ? null : refusal;
 }
 
-/** The service of agents, running until `close`. From `stop` on its jobs wait for no agent. */
+/** Opens the agent service, which runs until `close`. After `stop` its jobs no longer wait for agents. */
 export function openAgents(options: AgentServiceOptions) {
   const { directory, gates, secrets, clock, log, snapshots, send, publicUrl, allowPrivate } = options;
   const upstream = agentUpstream(send);
@@ -115,7 +115,7 @@ export function openAgents(options: AgentServiceOptions) {
     }
   }
 
-  /** The card with the skills that the caller's group may use. */
+  /** The card, limited to the skills that the caller's group may use. */
   function extendedCard(call: Call, { agent, skills }: AgentRoute, { version, writer }: AgentRequest): Answer | Refusal {
     const { reached } = agent;
     if (reached === null || call.tenant === null) return refuse("agent_undiscovered");

@@ -5,10 +5,10 @@ import { localOrigins } from "../../directory/discovery/own-address.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { type CardParts, ServedCards } from "./served-cards.ts";
 
-/** The records of agents with their published cards as whoever comes to the gateway's own address reads them. */
+/** Replaces the published cards in agents' records by the cards as served at the gateway's own address. */
 export type AgentsAsServed = (directory: Directory, tenantId: string, agents: readonly Agent[]) => Promise<Agent[]>;
 
-/** Where no address of the gateway is known, cards stay as they are stored: their addresses are paths, and nobody signed them. */
+/** If the gateway's address is not known, cards stay as stored: with paths instead of addresses, and unsigned. */
 export function agentsAsServed(parts: CardParts): AgentsAsServed {
   const cards = new ServedCards(parts);
   const base = parts.publicUrl ?? localOrigins(parts.gatewayOrigins)[0];

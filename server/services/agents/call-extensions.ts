@@ -5,7 +5,7 @@ import { declaredExtensions, EXTENSION_HEADERS, extensionsIn } from "../../wire/
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
 import type { JsonValue } from "../../kernel/json-value.ts";
 
-/** The extensions of the protocol that a caller asked for, and those of them that its agent took. */
+/** The protocol extensions that a caller requested and those that the agent activated. */
 export class CallExtensions {
   private readonly call: Call;
   private readonly agent: AgentRoute["agent"];
@@ -18,7 +18,7 @@ export class CallExtensions {
     this.asked = extensionsIn(call.headers);
   }
 
-  /** The agent takes no message from who does not know an extension that its card requires. */
+  /** Refuses a caller who does not name an extension that the agent's card requires. */
   get missing(): Refusal | null {
     const declared = declaredExtensions(this.agent.reached?.card.capabilities as JsonValue | undefined);
     const missing = declared.filter(({ uri, required }) => required && !this.asked.includes(uri)).map(({ uri }) => uri);
@@ -26,12 +26,12 @@ export class CallExtensions {
     return refuse("agent_extension_required", `The agent requires extensions that A2A-Extensions does not name: ${missing.join(", ")}.`);
   }
 
-  /** What the agent is asked with. */
+  /** Request headers for the agent. */
   get headers(): Record<string, string> {
     return this.asked.length === 0 ? {} : { [EXTENSION_HEADERS[this.agent.reached?.version ?? "1.0"]]: this.asked.join(", ") };
   }
 
-  /** Hears which it took from the head of its answer. */
+  /** Records the activated extensions from the headers of the agent's answer. */
   readonly hear = (answered: Headers): void => {
     const taken = new Set(extensionsIn(answered));
     this.activated = this.asked.filter((uri) => taken.has(uri));
@@ -40,7 +40,7 @@ export class CallExtensions {
     row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), a2a_extensions: this.activated.slice(0, 10) };
   };
 
-  /** What the caller is answered with beside the answer itself. */
+  /** Response headers for the caller. */
   told(version: AgentVersion): Record<string, string> {
     return this.activated.length === 0 ? {} : { [EXTENSION_HEADERS[version]]: this.activated.join(", ") };
   }

@@ -6,18 +6,18 @@ import type { CardDiscovery } from "./discover-card.ts";
 
 type Due = Awaited<ReturnType<typeof takeAgentsNotSeenFor>>[number];
 
-/** Whoever has no name in the admin log. */
+/** The actor for the gateway's own changes in the admin log. */
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 const SEEN_WITHIN_MS = 900_000;
 const MOST_AT_ONCE = 8;
-/** Of one tenant: its agents that never answer leave the others' their turn. */
+/** Per tenant, so that one tenant's unresponsive agents do not use up all places. */
 const MOST_OF_ONE = 2;
-/** Taken at a time, under way or not: what takes them reads all that are due. */
+/** Agents taken per query, in progress included: the query reads all that are due, so larger batches mean fewer queries. */
 const TAKEN = { most: 32, mostOfOne: 8 };
 
 /**
- * Looks again at the cards nobody has looked at for a while, until none is left or `stopping`, which breaks off what lies elsewhere. What is
- * new is taken over, with its difference in the admin log; grants that were given for other skills open nothing from then on.
+ * Refreshes cards that have not been fetched for a while, until none is due or `stopping` aborts. Changes are applied and logged with their
+ * difference in the admin log; grants issued for other skills stop working.
  */
 export async function refreshCards(directory: Directory, discover: CardDiscovery, log: Log, stopping: AbortSignal): Promise<void> {
   const looks = new Map<Promise<void>, string>();
@@ -37,7 +37,7 @@ export async function refreshCards(directory: Directory, discover: CardDiscovery
         .catch(async (error: Error) => {
           if (error === stopping.reason) return;
           log.warn("agent_card_not_refreshed", { tenant_id: agent.tenant_id, agent_id: agent.id, error });
-          // It counts as looked at already, and would pass for as healthy as it was before.
+          // The attempt already counts as a check, so without this the agent would keep its previous health.
           await recordAgentHealth(directory, agent.id, false).catch(() => undefined);
         })
         .finally(() => looks.delete(look));

@@ -13,12 +13,12 @@ import { storableText } from "../../kernel/text/storable.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 
-/** The keys that may sign the agent's card. */
+/** The keys trusted to sign the agent's card. */
 export interface CardTrust {
-  /** Those that an administrator wrote down. */
+  /** Keys pinned by an administrator. */
   readonly card_keys: readonly Record<string, unknown>[] | null;
   readonly card_keys_url: string | null;
-  /** Where the agent was registered to be: keys that a card names there are the agent's own. */
+  /** Origins at which the agent was registered: keys that a card references there are trusted as the agent's own. */
   readonly origins: ReadonlySet<string>;
 }
 
@@ -35,9 +35,9 @@ const state = (
 ): CardSignatureState => ({ status, kid: kid === null ? null : storableText(kid), trusted_by: trusted, detail: storableText(detail) });
 
 /**
- * What the signatures of a card come to. A signature says itself where its keys are, which would let anybody sign: they are
- * looked for only where the record says, or on the agent's own host. A text says why keys that the record names could not be
- * had, so that nothing can be said of the card. Never throws.
+ * Verifies a card's signatures. A signature itself names where its keys are, and trusting that would let anybody sign; so keys are fetched
+ * only from the record's address or the agent's own origins. A string is the reason why keys named by the record could not be fetched, so
+ * that nothing can be concluded. Never throws.
  */
 export function cardVerification(send: AgentSend) {
   return async (card: Card, trust: CardTrust): Promise<CardSignatureState | string> => {
@@ -93,7 +93,7 @@ function elsewhere(signatures: readonly ReadSignature[]): string {
     : `The card names its keys at ${named.slice(0, 200)}, which is not the agent's host: they are trusted as card_keys_url only.`;
 }
 
-/** The keys of a set at an address, or why there are none. */
+/** Fetches a key set. A string is the reason why that failed. */
 async function keysAt(url: string, send: AgentSend): Promise<readonly Card[] | string> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error("too slow")), LONGEST_MS);

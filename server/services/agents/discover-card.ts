@@ -15,22 +15,22 @@ const LONGEST_MS = 20_000;
 
 export type FoundCard =
   | { readonly status: "found"; readonly detail: string; readonly found: UpstreamCard; readonly signature: CardSignatureState }
-  /** `signature`: of a card that is there and was not taken for what it says of who made it. */
+  /** `signature`: set if a card was found but rejected for its signature. */
   | { readonly status: "inconclusive"; readonly detail: string; readonly signature: CardSignatureState | null };
 
-/** Where an agent was registered to be, and whose signatures its card has to have. */
+/** Where an agent was registered, and the keys that must have signed its card. */
 export interface AgentPlace extends Pick<CardTrust, "card_keys" | "card_keys_url"> {
   readonly card_url: string | null;
   readonly base_url: string | null;
 }
 
-/** Looks for an agent's card where it was registered to be, and reads it. Never throws. */
+/** Fetches and verifies an agent's card at its registered location. Never throws. */
 export type CardDiscovery = (agent: AgentEntry, place: AgentPlace) => Promise<FoundCard>;
 
 function addressesOf({ card_url: card, base_url: base }: AgentPlace): string[] {
   if (card !== null) return [card];
   const below = (base ?? "").replace(/\/+$/, "");
-  // The second is where it stood before v0.3.
+  // The second is the location before v0.3.
   return [`${below}/.well-known/agent-card.json`, `${below}/.well-known/agent.json`];
 }
 
@@ -48,11 +48,11 @@ export function cardDiscovery(send: AgentSend): CardDiscovery {
       if (typeof read !== "string") {
         const signature = await verified(read.card, { ...place, origins });
         if (typeof signature === "string") return { status: "inconclusive", detail: signature, signature: null };
-        // Who could change what the card says could take over its calls: the one that is known goes on to hold.
+        // Whoever can alter the card could redirect the agent's calls, so the known card stays in force.
         if (signature.status === "failed") return { status: "inconclusive", detail: `${url}: ${signature.detail}`, signature };
         return { status: "found", detail: `The card stands at ${url}.`, found: read, signature };
       }
-      // What is wrong with a card that is there says more than that there is none elsewhere.
+      // An error in a card that exists tells more than a missing card at the other address.
       if (detail === "" || typeof card !== "string") detail = `${url}: ${read}`;
     }
     return { status: "inconclusive", detail, signature: null };
@@ -80,7 +80,7 @@ export function cardDiscovery(send: AgentSend): CardDiscovery {
         isFinite &&= typeof inner !== "number" || Number.isFinite(inner);
         return inner;
       });
-      // It could be neither compared nor written down.
+      // Infinity could be neither compared nor stored as JSON.
       return isFinite ? { value: storableValue(value) } : "the card has a number that is too large";
     } catch {
       return "the card is not readable JSON";

@@ -10,10 +10,7 @@ interface GuardParts {
   readonly clock: Clock;
 }
 
-/**
- * Whether guardrails or policies look, as things are now, at what agents say to the group of whoever began a task; null where the group
- * is not there.
- */
+/** Whether guardrails or policies currently inspect what agents say to the group of a task's owner; null if the group does not exist. */
 export async function isOwnerGuarded(
   { tenant_id: tenantId, resource_group_id: groupId }: Pick<TaskOwner, "tenant_id" | "resource_group_id">,
   { snapshots, gates, clock }: GuardParts,

@@ -5,13 +5,13 @@ import { type AgentEvent, INTERRUPTED_STATES, stateOf, TERMINAL_STATES } from ".
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { inspectEvent, textSlotOf } from "./inspect-event.ts";
 
-/** No value that guardrails look for is longer. */
+/** In characters. Guardrails look for no longer values. */
 const HELD = 128;
-/** Where somebody judges what a text says: so much of what went out of an artifact is judged with what goes on with it. */
+/** With guardrails that judge meaning: characters of an artifact already sent that are judged again with what follows. */
 const HELD_OF_WHOLE = 32_000;
-/** Characters that wait in all until the artifacts they belong to are whole. Judges and engines take no longer texts. */
+/** In characters: text that may wait in total for its artifacts to be complete. Judges and engines accept no longer texts. */
 const MOST_WAITING = 400_000;
-/** Artifacts of one stream: of each it is known how it ended. */
+/** Artifacts per stream, because the end of each is remembered. */
 const MOST_ARTIFACTS = 1_000;
 
 interface Pending {
@@ -22,16 +22,15 @@ interface Pending {
 }
 
 /**
- * Looks at what an agent sends piece by piece. The text of an artifact that comes in pieces is looked at as the one text it
- * is: its end waits until it is known what follows, so that no value passes because it came in two. Where something else
- * has ended the waiting, what follows all the same is looked at behind what went out. A text that is judged by what it says waits
- * until it is whole.
+ * Inspects what an agent streams. The pieces of an artifact are inspected as one text: its end is held back until the next piece arrives,
+ * so that no value escapes by being split. If something else ended the wait, later pieces are inspected together with the text already
+ * sent. Text that is judged by meaning is held until it is complete.
  */
 export class HeldTexts {
   private readonly call: Call;
   private readonly gates: Gates;
   private readonly pending = new Map<string, Pending>();
-  /** How what went out of each artifact ended, where nothing of it waits that is as long. */
+  /** The end of the text sent of each artifact; absent while held text at least as long takes its place. */
   private readonly told = new Map<string, string>();
 
   constructor(call: Call, gates: Gates) {
@@ -39,9 +38,9 @@ export class HeldTexts {
     this.gates = gates;
   }
 
-  /** The events that may go out now. */
+  /** Returns the events that may be sent now. */
   async take(event: AgentEvent): Promise<readonly AgentEvent[] | Refusal> {
-    // Nobody may look any more while some of it still waits.
+    // Text may still be held from when inspection was active.
     if (!this.gates.looksAt(this.call, "a2a_outbound") && this.pending.size === 0) return [event];
     if (event.kind === "artifactUpdate") {
       if (this.told.size + this.pending.size > MOST_ARTIFACTS)
@@ -49,7 +48,7 @@ export class HeldTexts {
       const text = onlyText(event.value);
       return text === null ? this.several(event) : this.piece(event, text);
     }
-    // A status or a whole task ends what was under way; agents tell that they work at it as often as they like.
+    // A status or a whole task ends the pieces before it, but agents may report that they are working at any time.
     const before = this.judgesWhole() && isUnderWay(event) ? [] : await this.rest();
     if ("code" in before) return before;
     const refusal = await inspectEvent(this.call, this.gates, event);
@@ -59,7 +58,7 @@ export class HeldTexts {
     return [...before, event];
   }
 
-  /** What still waits, at the end. */
+  /** Returns what is still held, at the end of the stream. */
   async rest(): Promise<readonly AgentEvent[] | Refusal> {
     const events: AgentEvent[] = [];
     for (const [key, held] of this.pending) {
@@ -81,20 +80,20 @@ export class HeldTexts {
     return this.gates.judgesWhole(this.call, "a2a_outbound");
   }
 
-  /** Whether the text may wait until its artifact is whole. */
+  /** Whether the text may be held until its artifact is complete. */
   private hasRoomFor(key: string, text: string): boolean {
     let waiting = text.length;
     for (const [other, held] of this.pending) if (other !== key) waiting += held.text.length;
     return waiting <= MOST_WAITING;
   }
 
-  /** What waits and went out of an artifact before; nothing where the artifact is said anew. */
+  /** The held text and the text sent of an artifact; both empty if the artifact is replaced. */
   private before(key: string, { append }: JsonObject): { readonly held: string; readonly told: string } {
     if (append !== true) this.told.delete(key);
     return { held: (append === true ? this.pending.get(key)?.text : undefined) ?? "", told: this.told.get(key) ?? "" };
   }
 
-  /** Parts of other kinds or several: what waits goes out before them, and is looked at with them. */
+  /** Handles several parts or parts of other kinds: the held text is sent before them and inspected with them. */
   private async several(event: AgentEvent): Promise<readonly AgentEvent[] | Refusal> {
     const artifact = event.value.artifact as JsonObject;
     const key = String(artifact.artifactId);
@@ -139,7 +138,7 @@ export class HeldTexts {
     return cut.out === "" && value.append === true ? [] : [said(cut.out)];
   }
 
-  /** Where the text can be cut so that nothing found in it lies on both sides. */
+  /** Finds a place to cut the text such that no finding spans both sides. */
   private async cut(whole: string, clean: string, told: string): Promise<{ readonly out: string; readonly held: string } | Refusal> {
     if (whole === clean) {
       const at = lastFrom(whole, HELD);
@@ -163,14 +162,14 @@ export class HeldTexts {
   }
 }
 
-/** A status that neither ends the task nor leaves it to its caller. */
+/** A status that neither ends the task nor waits for the caller. */
 function isUnderWay({ kind, value }: AgentEvent): boolean {
   if (kind !== "statusUpdate") return false;
   const state = stateOf(value);
   return !TERMINAL_STATES.has(state) && !INTERRUPTED_STATES.has(state);
 }
 
-/** Where the last `keep` of a text begin, or a character that reaches into them. */
+/** Start of the last `keep` characters, moved back if it would split a surrogate pair. */
 function lastFrom(text: string, keep: number): number {
   const at = Math.max(0, text.length - keep);
   return at > 0 && /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
@@ -182,14 +181,14 @@ interface TextPart {
   readonly part: JsonObject;
 }
 
-/** The one text part that most streams send at a time; null where it is something else. */
+/** The single text part that most streams send at a time; null for anything else. */
 function onlyText({ artifact }: JsonObject): TextPart | null {
   if (!isObject(artifact) || !Array.isArray(artifact.parts) || artifact.parts.length !== 1) return null;
   const [part] = artifact.parts;
   return isObject(part) && typeof part.text === "string" ? { artifactId: String(artifact.artifactId), artifact, part } : null;
 }
 
-/** The joined text of the text parts. */
+/** The text of all text parts, joined. */
 export function saidByParts({ parts }: JsonObject): string {
   const texts = (Array.isArray(parts) ? parts : []).filter(isObject).map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("");

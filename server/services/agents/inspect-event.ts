@@ -17,7 +17,7 @@ export function noteUnreadable(
   if (unreadable && gates.looksAt(call, surface)) call.row.guardrails_skipped = true;
 }
 
-/** A single text of an agent as a slot of its own. */
+/** A text from an agent as a text slot with its own replacement. */
 export function textSlotOf(text: string, owner: object): TextSlot & { text: string } {
   const slot = { role: "assistant" as const, kind: "text" as const, owner, text, replace: (other: string) => void (slot.text = other) };
   return slot;
@@ -25,7 +25,7 @@ export function textSlotOf(text: string, owner: object): TextSlot & { text: stri
 
 /**
  * Runs the gates over everything an agent says in one event, replacing texts in place. `before`: the end of the artifact text already sent,
- * which this event continues. Returns a refusal when the event may not be sent.
+ * which this event continues. Returns a refusal if the event may not be sent.
  */
 export async function inspectEvent(call: Call, gates: Gates, event: AgentEvent, before = ""): Promise<Refusal | null> {
   const found = new PartSlots("assistant").event(event);

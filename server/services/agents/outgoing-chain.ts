@@ -3,7 +3,7 @@ import { delegationHeaders } from "../../road/record/delegation.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { AgentParts } from "./agent-parts.ts";
 
-/** The headers that tell an agent how the run came to it. */
+/** Headers that pass the delegation chain of the run on to an agent. */
 export function outgoingHeaders(call: Call, { agent }: AgentRoute, { secrets, clock }: AgentParts): Record<string, string> {
   const { row, scope, delegation } = call;
   const hops = delegation?.hops ?? [];

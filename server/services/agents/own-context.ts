@@ -6,7 +6,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import type { AgentParts } from "./agent-parts.ts";
 import { taskScope } from "./own-tasks.ts";
 
-/** A context under its owner's name for it, and under the agent's. Null: the agent is to make one. */
+/** A context's name for the caller and for the agent. Null: the agent will create the context. */
 export interface ContextNames {
   readonly own: string | null;
   readonly upstream: string | null;
@@ -15,8 +15,8 @@ export interface ContextNames {
 const UUID_PARTS = [8, 4, 4, 4, 12];
 
 /**
- * What the agent calls the context that a caller names. A name nobody has used is another one at the agent, made from whose it
- * is, so that a name which two callers make up is not one context.
+ * Maps the caller's context name to the agent's. A new name is derived from its owner, so that two callers who choose the same name do not
+ * share a context.
  */
 export async function contextNames(
   call: Call,
@@ -33,7 +33,7 @@ export async function contextNames(
   return { own, upstream: UUID_PARTS.map((length) => digest.slice(at, (at += length))).join("-") };
 }
 
-/** What an agent said, as its caller may have it: checked to be about what it was asked for, under the caller's names. */
+/** Checks that an agent's events belong to the requested task and context, and translates their names into the caller's. */
 export class OwnNames {
   private names: ContextNames;
   private task: string | null;
@@ -41,7 +41,7 @@ export class OwnNames {
   private readonly route: AgentRoute;
   private readonly parts: AgentParts;
 
-  /** `task`: the one the request is about; null where it begins one. */
+  /** `task`: the task of the request; null if the request begins one. */
   constructor(call: Call, route: AgentRoute, names: ContextNames, task: string | null, parts: AgentParts) {
     this.call = call;
     this.route = route;
@@ -50,7 +50,7 @@ export class OwnNames {
     this.parts = parts;
   }
 
-  /** Changes the event in place. */
+  /** Changes the event in place. Returns a refusal if it belongs to another task or context. */
   async take({ kind, value }: AgentEvent): Promise<Refusal | null> {
     const wrong = (reason: string) => refuse("agent_invalid_response", undefined, { reason });
     const told = kind === "task" ? value.id : value.taskId;
@@ -78,7 +78,7 @@ export class OwnNames {
   private kept = false;
 }
 
-/** Puts the caller's names of a context and a task in the place of the agent's. Changes the event in place. */
+/** Replaces the agent's context and task names by the caller's. Changes the event in place. */
 export function nameAsOwn({ kind, value }: AgentEvent, contextId: string, taskId: string | null): void {
   value.contextId = contextId;
   const said = (message: JsonValue | undefined) => {

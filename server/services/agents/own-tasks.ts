@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 
-/** The tasks a call may see: those of the person behind it, else of its key. */
+/** The tasks that a call may see: those of its person, or of its API key if there is none. */
 export function taskScope(call: Call, { agent }: AgentRoute): TaskScope & { readonly ownerKind: "user" | "api_key" } {
   const { identity } = call;
   if (identity === null) throw new Error("a call to an agent was not admitted");
@@ -20,7 +20,7 @@ export function taskScope(call: Call, { agent }: AgentRoute): TaskScope & { read
   };
 }
 
-/** A task of the caller's own; one of somebody else's is not there. */
+/** The caller's own task; a task of another owner is refused as not found. */
 export async function ownTaskOf(
   call: Call,
   route: AgentRoute,
@@ -31,20 +31,20 @@ export async function ownTaskOf(
   return row ?? refuse("agent_task_not_found");
 }
 
-/** When the status a task is in was reached; `unsaid`, where the agent does not say. */
+/** When the task reached its current status, or `unsaid` if the agent gives no time. */
 export function statusTime(task: JsonObject, now: number, unsaid = now): Date {
   const told = isObject(task.status) && typeof task.status.timestamp === "string" ? Date.parse(task.status.timestamp) : Number.NaN;
-  // An agent whose clock is ahead must not keep what comes later from being written.
+  // A future time from an agent whose clock is ahead would make later updates appear outdated.
   return new Date(Number.isNaN(told) ? unsaid : Math.min(told, now));
 }
 
-/** What is kept of a task: all its owner was shown, or where the tenant stores no bodies only that it is there. */
+/** What is stored of a task: everything shown to its owner, or no content if the tenant stores no bodies. */
 function keptTask(call: Call, task: JsonObject): string | null {
   if (call.tenant?.storeBodies === "none") return null;
   return storableText(JSON.stringify(task));
 }
 
-/** Writes a task of the caller's as it stands now. A refusal where the agent gave it to somebody else before. */
+/** Stores the current state of the caller's task. Returns a refusal if the agent gave the same task to another caller before. */
 export async function keepTask(
   call: Call,
   route: AgentRoute,
@@ -77,10 +77,7 @@ export async function keepTask(
   return kept ? null : refuse("agent_invalid_response", undefined, { reason: "the agent names a task that it gave to another caller" });
 }
 
-/**
- * Writes a task that was written down before as it stands now. A refusal where it is not there any more: one that was erased or
- * forgotten meanwhile is not written anew.
- */
+/** Updates a task that was stored before. Returns a refusal if it no longer exists: a task erased or pruned meanwhile is not recreated. */
 export async function keepKnownTask(
   call: Call,
   route: AgentRoute,
@@ -92,7 +89,7 @@ export async function keepKnownTask(
   return isRefusal(row) ? row : keepTask(call, route, request, task, parts);
 }
 
-/** A task as far as it is known without asking its agent. */
+/** The task as stored, without asking the agent. */
 export function knownTask(row: AgentTaskRow): JsonObject {
   if (row.task !== null) return JSON.parse(row.task) as JsonObject;
   return { id: row.id, contextId: row.context_id, status: { state: row.state, timestamp: row.status_at.toISOString() } };

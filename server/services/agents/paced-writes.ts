@@ -16,13 +16,13 @@ export class PacedWrites {
     await this.write();
   }
 
-  /** At once where nothing was written for a while. */
+  /** Writes immediately if the last write was long enough ago; otherwise schedules a write. */
   async soon(): Promise<void> {
     if (this.pause === null) return this.now();
     this.isOwed = true;
   }
 
-  /** Writes what was put off; nothing is written by itself from then on. */
+  /** Writes any pending value and stops scheduling. */
   async end(): Promise<void> {
     if (this.isOwed) await this.now();
     if (this.pause !== null) clearTimeout(this.pause);

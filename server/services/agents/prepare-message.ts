@@ -15,22 +15,22 @@ import { contextNames, OwnNames } from "./own-context.ts";
 import { knownTask, ownTaskOf } from "./own-tasks.ts";
 import { refusedPushConfig } from "./push-configs.ts";
 
-/** A message that may be sent to its agent, with the names its caller uses for task and context. */
+/** A message that may be sent to its agent, with the caller's names for its task and context. */
 export interface PreparedMessage {
   readonly passage: Passage<AgentUpstream>;
-  /** As the agent is sent it. */
+  /** The parameters as sent to the agent. */
   readonly params: JsonObject;
   readonly names: OwnNames;
-  /** As far as it is known, the task it goes on with; null where it begins one. */
+  /** The stored task that the message continues; null if it begins one. */
   readonly before: JsonObject | null;
-  /** Who is to be told of the task it begins or goes on with. */
+  /** The push configuration for the task that the message begins or continues. */
   readonly pushConfig: JsonObject | null;
   readonly historyLength: number | null;
-  /** To be told of what came in the place of an answer, and passes it on. */
+  /** To be called with a refusal received instead of an answer; returns that refusal. */
   readonly refused: (refusal: Refusal) => Promise<Refusal>;
 }
 
-/** What says that the agent never had the message; of its own errors all but an answer that cannot be read. */
+/** Error codes which show that the agent never received the message; so do the agent's own errors, except an unreadable answer. */
 const NOT_TAKEN: ReadonlySet<ErrorCode> = new Set([
   "upstream_unreachable",
   "upstream_auth_failed",
@@ -40,12 +40,12 @@ const NOT_TAKEN: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 function isNotTaken({ code }: Refusal, { abort }: Call): boolean {
-  // A caller who goes away ends the exchange, which looks as if nobody had been reached.
+  // When the caller disconnects, the aborted exchange looks like an unreachable agent.
   if (code === "upstream_unreachable" && abort.signal.aborted) return false;
   return NOT_TAKEN.has(code) || (code.startsWith("agent_") && code !== "agent_invalid_response");
 }
 
-/** Finds the task and context that a message continues, and asks the gates whether it may be sent to the agent. */
+/** Resolves the task and context that a message continues, and runs the gates that decide whether it may be sent. */
 export async function prepareMessage(
   call: Call,
   route: AgentRoute,
@@ -54,7 +54,7 @@ export async function prepareMessage(
 ): Promise<PreparedMessage | Refusal> {
   const message = params.message as JsonObject;
   const { taskId, referenceTaskIds } = message;
-  // The agent is asked for all of the history, which is kept, however little of it is wanted now.
+  // The agent is asked for the full history, because it is stored; `historyLength` only limits the answer.
   const { taskPushNotificationConfig, historyLength, ...configuration } = isObject(params.configuration) ? params.configuration : {};
   const pushConfig = isObject(taskPushNotificationConfig) ? taskPushNotificationConfig : null;
   let goesOn: AgentTaskRow | null = null;
@@ -101,8 +101,8 @@ export async function prepareMessage(
 }
 
 /**
- * The data in a message is held to argument policies part by part, under the names of the skill and of the agent; then the
- * message as a whole, all that its agent could act on, is put before whoever has to approve it.
+ * Runs argument policies on each data part, under the names of the skill and the agent; then submits the whole message for approval, where
+ * that is required.
  */
 async function letThrough(
   call: Call,

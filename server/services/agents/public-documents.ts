@@ -15,14 +15,14 @@ interface DocumentParts extends Pick<AgentParts, "publicUrl" | "clock"> {
 const MAX_AGE_SECONDS = 60;
 const PUBLIC = { "cache-control": `public, max-age=${MAX_AGE_SECONDS}`, "access-control-allow-origin": "*" };
 
-/** The public documents of a tenant's agents: their cards, and the keys that sign them. */
+/** A tenant's public documents: the cards of its agents and the keys that sign them. */
 export interface PublicDocuments {
   card(call: Call, tenantId: string, cardName: string, version: AgentVersion): Promise<Answer | Refusal>;
   keys(call: Call, tenantId: string): Promise<Answer | Refusal>;
 }
 
 export function publicDocuments({ snapshots, cards, ...parts }: DocumentParts): PublicDocuments {
-  /** A tenant that is not there has no agents. */
+  /** Null if the tenant does not exist or is disabled. */
   async function agentsOf(call: Call, tenantId: string) {
     const tenant = await snapshots.tenant(tenantId);
     if (tenant === null || !tenant.enabled) return null;

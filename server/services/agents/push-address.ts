@@ -6,8 +6,8 @@ import { isPrivateAddress } from "../../kernel/http/private-address.ts";
 const LONGEST = 2_000;
 
 /**
- * Whether somebody may be told of tasks at an address. It is looked at when it is given, so that whoever gives it hears of
- * it, and again each time something is sent there.
+ * Refuses an address to which notifications must not be sent; null if it is allowed. Checked when it is registered, so that the caller
+ * learns of the problem, and again before each delivery.
  */
 export async function refusedPushUrl(url: unknown, allowPrivate: boolean): Promise<Refusal | null> {
   const denied = (why: string) => refuse("agent_push_url_denied", `Notifications are not sent to this address: ${why}.`);

@@ -21,7 +21,7 @@ type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 const MOST_CONFIGS = 10;
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** As its task's owner gave it; nobody else is told of it. */
+/** The configuration as shown to the task's owner, secrets included. */
 function configObject(taskId: string, { id, url, token, scheme, credentials }: PushConfig): JsonObject {
   return {
     id,
@@ -32,7 +32,7 @@ function configObject(taskId: string, { id, url, token, scheme, credentials }: P
   };
 }
 
-/** Why somebody may not be told of the task as the configuration has it. `task`: null where it is not begun yet. */
+/** Why a push configuration is refused; null if it is valid. `task`: null if the task has not begun. */
 export async function refusedPushConfig(
   task: TaskKey | null,
   { id, url, token, authentication }: JsonObject,
@@ -69,7 +69,7 @@ export async function keepPushConfig(
   });
 }
 
-/** The four operations on who is told of a task. */
+/** Serves the four operations on push configurations of a task. */
 export async function pushConfigOperation(
   call: Call,
   route: AgentRoute,
@@ -93,7 +93,7 @@ export async function pushConfigOperation(
     if (typeof params.id === "string" && isStorableText(params.id)) await tasks.removePushConfig(row, params.id);
     return writeAnswer(() => writer.whole({ kind: "deleted" }));
   }
-  // A v0.3 caller may ask without saying which.
+  // v0.3 allows a request without a configuration ID.
   const found = params.id === undefined ? configs[0] : configs.find(({ id }) => id === params.id);
   if (found === undefined) return refuse("agent_task_not_found", "There is no such push configuration.");
   return writeAnswer(() => writer.whole({ kind: "config", config: configObject(row.id, found), made: false }));
@@ -128,7 +128,7 @@ function notificationBody(event: AgentEvent, version: AgentVersion): string {
     return JSON.stringify(oldEvent(event, false));
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
-    // What the dialect cannot say is left to who asks for the task.
+    // An event that v0.3 cannot express is reduced to a reference; the subscriber can fetch the task.
     return JSON.stringify({
       kind: "task",
       id: event.value.id ?? event.value.taskId,

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** So many tasks of a tenant's, each with one delivery that has been due for `seconds`. */
+/** Creates `tasks` tasks of a tenant, each with one delivery that has been due for `seconds`. */
 async function leave(tenant: string, tasks: number, seconds: number): Promise<void> {
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES (${tenant}, ${tenant}, '{}') ON CONFLICT DO NOTHING`.execute(db);
@@ -74,7 +74,7 @@ test("a tenant whose receivers never answer keeps nobody else waiting, and is to
     async () => asked,
     ({ flood, quiet }) => flood === 10 && quiet === 2,
   );
-  // Nothing more is taken, so that what is under way can end.
+  // Postpone the rest, so that the deliveries in progress can end.
   await sql`UPDATE agent_push_deliveries SET due_at = now() + interval '1 hour' WHERE attempts < 2`.execute(database.db);
   for (const answer of waiting) answer();
   await delivering;

@@ -21,22 +21,22 @@ interface DeliveryParts {
 }
 
 const MOST_AT_ONCE = 100;
-/** Of one tenant: its receivers that never answer leave the others' their turn. */
+/** Per tenant, so that one tenant's unresponsive receivers do not use up all places. */
 const MOST_OF_ONE = 10;
-/** While some are under way, for others to become due. */
+/** How often to check for new deliveries while others are in progress. */
 const LOOK_MS = 500;
 const TIMEOUT_MS = 15_000;
-/** Longer than one delivery can take: then another process tries. */
+/** Lease of a delivery, longer than an attempt can take; after it another process tries. */
 const TAKEN_MS = 60_000;
-/** After each attempt that failed; when they are over, so is the delivery. */
+/** Backoff after each failed attempt; when exhausted, the delivery is given up. */
 const WAITS_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000];
 const SCHEME = /^[A-Za-z][\w.~+/-]{0,63}$/;
 const SENDABLE = /^[\x20-\x7e]*$/;
 
 /**
- * Delivers notifications, on behalf of whoever is still let in to the agent: in order for each who is told, in turns between tenants,
- * signed with the tenant's key, again where nobody took them. Whoever receives one twice tells by its id. What was written before guardrails
- * looked, and waits, goes out without what was said.
+ * Delivers push notifications for owners who still have access to the agent: in order per subscriber, fairly between tenants, signed with
+ * the tenant's key, and retried with backoff. Delivery is at least once; receivers deduplicate by ID. Notifications queued before
+ * guardrails applied are sent without content.
  */
 export class PushDeliveries {
   private readonly parts: DeliveryParts;
@@ -86,7 +86,7 @@ export class PushDeliveries {
     return tasks.endDelivery(delivery.deliveryId);
   }
 
-  /** Why it was not taken; null when it was. */
+  /** Returns why the receiver did not accept it; null on success. */
   private async post(delivery: Delivery, body: string): Promise<string | null> {
     const { url, version, token, scheme, credentials, deliveryId, tenantId } = delivery;
     const tenant = await this.parts.snapshots.tenant(tenantId);
@@ -111,14 +111,14 @@ export class PushDeliveries {
       timeoutMs: TIMEOUT_MS,
     });
     if (isRefusal(response)) return response.message;
-    // What a receiver says beside its status is nobody's business, and may have no end.
+    // Only the status matters; the body may be endless.
     abort.abort();
     await cancelQuietly(response.body);
     return response.ok ? null : `the receiver answered ${response.status}`;
   }
 }
 
-/** Until one of them is over, or others may have become due. */
+/** Resolves when an attempt ends or it is time to check for new deliveries. */
 async function oneOf(attempts: ReadonlySet<Promise<void>>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   await Promise.race([...attempts, new Promise<void>((resolve) => (timer = setTimeout(resolve, LOOK_MS)))]);

@@ -9,8 +9,8 @@ import type { AgentParts } from "./agent-parts.ts";
 const MOST_USD = 1_000_000;
 
 /**
- * What an agent says a message cost, in dollars: `cost_usd` of the metadata, or of `usage` there. The last it says counts, and
- * counts once, for the call that was told first: who joins the task's events or asks for it hears the same again.
+ * The cost of a message as reported by the agent, in dollars: `cost_usd` in `metadata` or `metadata.usage`. The last report counts, and
+ * only for the first call that receives it: calls that join or fetch the task see the same value.
  */
 export class ReportedCost {
   private readonly call: Call;
@@ -18,12 +18,12 @@ export class ReportedCost {
   private readonly parts: Pick<AgentParts, "tasks" | "log">;
   private isKnown: boolean;
   private told: { readonly taskId: string; readonly micros: number } | null = null;
-  /** What of it this call counted. */
+  /** Micro-dollars counted by this call. */
   private own = 0;
-  /** What of the row's cost is of this. */
+  /** Micro-dollars of the row's cost that come from this report. */
   private shown = 0;
 
-  /** `isKnown`: whether the task is written down already. */
+  /** `isKnown`: whether the task is already stored. */
   constructor(call: Call, route: AgentRoute, isKnown: boolean, parts: Pick<AgentParts, "tasks" | "log">) {
     this.call = call;
     this.route = route;
@@ -37,12 +37,12 @@ export class ReportedCost {
     if (kind === "message") return this.put(micros);
     if (this.told?.micros === micros) return;
     this.told = { taskId: String(kind === "task" ? value.id : value.taskId), micros };
-    // Whatever becomes of the answer, it was paid for.
+    // Count it now: the cost is incurred even if the answer is refused.
     if (this.isKnown) await this.count(this.told);
     else this.put(micros);
   }
 
-  /** The task is written down now. */
+  /** To be called once the task is stored. */
   async known(): Promise<void> {
     if (this.isKnown) return;
     this.isKnown = true;
@@ -59,7 +59,7 @@ export class ReportedCost {
     this.put(this.own);
   }
 
-  /** A list asks of several tasks, each of which adds to what the call cost. */
+  /** Adds to the row's cost, because a listing fetches several tasks for one call. */
   private put(micros: number): void {
     const { row } = this.call;
     const sum = row.llm_estimated_cost_usd == null ? 0 : microsFromUsd(row.llm_estimated_cost_usd);
@@ -68,7 +68,7 @@ export class ReportedCost {
   }
 }
 
-/** In micro-dollars; null where it tells of none. */
+/** The reported cost in micro-dollars; null if there is none. */
 export function costToldIn(value: JsonObject): number | null {
   const usd = [value, isObject(value.status) && isObject(value.status.message) ? value.status.message : undefined]
     .map(costIn)
@@ -80,7 +80,7 @@ function costIn(value: JsonObject | undefined): number | null {
   const metadata: JsonValue | undefined = value?.metadata;
   if (!isObject(metadata)) return null;
   const told = metadata.cost_usd ?? (isObject(metadata.usage) ? metadata.usage.cost_usd : undefined);
-  // Decimals of other languages have more digits than numbers of this one.
+  // Numbers with more digits than a double holds are parsed as raw JSON.
   const usd = isRawJson(told) ? Number(JSON.stringify(told)) : told;
   return typeof usd === "number" && usd >= 0 && usd <= MOST_USD ? usd : null;
 }

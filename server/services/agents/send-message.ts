@@ -14,7 +14,7 @@ import { keepPushConfig, queueHeardNotifications } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { writeAnswer } from "./write-answer.ts";
 
-/** Gives an agent a message and waits for what it answers. */
+/** Sends a message to an agent and waits for its answer. */
 export async function sendMessage(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   const extensions = new CallExtensions(call, route);
   if (extensions.missing !== null) return extensions.missing;

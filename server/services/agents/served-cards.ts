@@ -11,7 +11,7 @@ import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
 import { cardOfSkills } from "./card-of-skills.ts";
 
 export interface ServedCard {
-  /** The very bytes whose content was signed. */
+  /** The exact bytes that were signed. */
   readonly text: string;
   readonly etag: string;
 }
@@ -19,17 +19,17 @@ export interface ServedCard {
 export interface CardParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** The address an operator named; null where a request's Host names one. */
+  /** The configured public address; null: the request's Host header decides. */
   readonly publicUrl: string | null;
-  /** Where the gateway itself listens. */
+  /** Origins at which the gateway itself listens. */
   readonly gatewayOrigins: readonly string[];
 }
 
 const MOST_CARDS = 1_000;
 
 /**
- * Cards as they are served, each signed once for every address callers come to it by. An address that only the request names may be
- * anybody's, and what is signed is believed for as long as the key: a card that leads there is not signed.
+ * Cards as served, signed once per address. A card for an address known only from the request's Host header is not signed: the header may
+ * name any host, and the signature would vouch for it as long as the key is valid.
  */
 export class ServedCards {
   private readonly served = new BoundedMap<string, ServedCard>(MOST_CARDS);
@@ -42,7 +42,7 @@ export class ServedCards {
     this.isKnown = ownAddress(parts.publicUrl, parts.gatewayOrigins);
   }
 
-  /** `skills`: those this reader may use; null: all that are published. */
+  /** `skills`: the skills this reader may use; null: all published ones. */
   read(
     { keys }: TenantAgents,
     agent: AgentEntry & { readonly reached: NonNullable<AgentEntry["reached"]> },
@@ -56,7 +56,7 @@ export class ServedCards {
     return this.serve(keys, skills === null ? agent.reached.published : cardOfSkills(agent, tenantId, skills), { base, version });
   }
 
-  /** `card`: as it is published, its addresses paths. Of the keys those sign that have not retired. */
+  /** `card`: as published, with paths for addresses. It is signed with every key that has not retired. */
   serve(keys: TenantAgents["keys"], card: Card, { base, version }: { readonly base: string; readonly version: AgentVersion }): ServedCard {
     const now = this.parts.clock.now();
     const signing = this.isOwn(base) ? keys.filter(({ retiresAt }) => retiresAt === null || retiresAt > now) : [];

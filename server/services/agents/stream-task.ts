@@ -25,7 +25,7 @@ const encoder = new TextEncoder();
 const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
 const HEADERS: Record<string, string> = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
 
-/** One stream of a task's events on its way from its agent to its caller. */
+/** A stream of a task's events from an agent to a caller. */
 interface TaskStream {
   readonly call: Call;
   readonly route: AgentRoute;
@@ -34,15 +34,15 @@ interface TaskStream {
   readonly names: OwnNames;
   readonly extensions: CallExtensions;
   readonly pushConfig: JsonObject | null;
-  /** As `GivenWork` has it; null where no message was given. */
+  /** See `PreparedMessage`; null for a subscription. */
   readonly refused: PreparedMessage["refused"] | null;
-  /** As `GivenWork` has it, or of a task that is joined. */
+  /** See `PreparedMessage`, or the stored task for a subscription. */
   readonly before: JsonObject | null;
-  /** Of a task that is joined, which another call began: it is written down, and who is to be told of it. */
+  /** True for a subscription: the task and its push configurations are already stored. */
   readonly isKnown: boolean;
 }
 
-/** Gives an agent a message and passes on what it tells of it, as it tells it. */
+/** Sends a message to an agent and streams its events. */
 export async function streamMessage(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   if (route.agent.reached?.streaming !== true) return refuse("agent_unsupported_operation", "The agent does not stream.");
   const extensions = new CallExtensions(call, route);
@@ -64,7 +64,7 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
   return streamed({ call, route, request, parts, names, extensions, pushConfig, refused, before, isKnown: false }, events);
 }
 
-/** Joins the events of a task that is under way, in whichever process it was begun: the agent tells it as it stands, then what follows. */
+/** Subscribes to a running task, whichever process began it: the agent sends its current state, then further events. */
 export async function subscribeToTask(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   const row = await ownTaskOf(call, route, request.params.id, parts);
   if (isRefusal(row)) return row;
@@ -88,7 +88,7 @@ export async function subscribeToTask(call: Call, route: AgentRoute, request: Ag
   );
 }
 
-/** A v0.3 agent that is asked again may begin with what follows: its caller is told first how the task stands. */
+/** v0.3 agents may begin a resubscription with the next event: the caller is then sent the task's stored state first. */
 async function* withTaskFirst(events: AgentEvents, known: JsonObject): AgentEvents {
   try {
     const first = await events.next();
@@ -97,15 +97,15 @@ async function* withTaskFirst(events: AgentEvents, known: JsonObject): AgentEven
     yield first.value;
     return yield* events;
   } finally {
-    // Whoever wants no more may say so before the agent's own events are passed on.
+    // If the caller stops before iteration is delegated to `events`, `events` would not be closed.
     await events.return(null).catch(() => undefined);
   }
 }
 
-/** A status waits so long for the database to take it before its caller is told; without it, the agent is asked how the task stands. */
+/** How long a caller waits for a status to be stored before it is sent anyway. */
 const KEPT_WITHIN_MS = 2_000;
 
-/** Writes down how a task stands as its stream tells it: each state it comes to at once, what is said meanwhile not every time. */
+/** Stores a task's state as its stream reports it: state changes immediately, other updates at most once a second. */
 class KeptStream {
   readonly folded: FoldedTask;
   private readonly stream: TaskStream;
@@ -120,7 +120,7 @@ class KeptStream {
     this.isKnown = stream.isKnown;
   }
 
-  /** What may be told: `said` is what the agent told, `passed` what of it goes out now. */
+  /** `said`: the agent's event; `passed`: what is sent of it now. Returns a refusal if the task belongs to another caller or is gone. */
   async take(said: AgentEvent, passed: readonly AgentEvent[]): Promise<Refusal | null> {
     for (const one of passed) this.folded.take(one);
     if (said.kind === "message") return null;
@@ -132,7 +132,7 @@ class KeptStream {
       await (this.state === state ? this.writes.soon() : this.writes.now());
       return null;
     }
-    // Its owner is written down before anybody is told the task's name.
+    // The task's owner must be stored before anybody learns the task's ID.
     const others = await this.keep();
     if (others !== null) return others;
     await begun(this.stream, said);
@@ -140,7 +140,7 @@ class KeptStream {
     return null;
   }
 
-  /** What was told last, when nothing more comes. */
+  /** Stores the last state when the stream ends. */
   async end(): Promise<void> {
     await this.writes.end();
     if (this.isChanged && this.isKnown) await this.keepSoon();
@@ -162,7 +162,7 @@ class KeptStream {
   }
 }
 
-/** Frames for the caller; what it returns is the last, or why there is none. */
+/** Yields frames for the caller; returns the last frame, a refusal, or null if the stream ended without one. */
 async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerator<string, string | Refusal | null> {
   const { call, request, parts, names } = stream;
   const held = new HeldTexts(call, parts.gates);
@@ -174,7 +174,7 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
     for (;;) {
       const step = await events.next();
       if (step.done === true) {
-        // Over JSON-RPC an agent refuses a message in the place of the first event.
+        // Over JSON-RPC an agent refuses a message in place of the first event.
         if (step.value !== null && !isHeard) return stream.refused === null ? step.value : await stream.refused(step.value);
         const rest = await held.rest();
         if (isRefusal(rest)) return rest;
@@ -216,8 +216,8 @@ async function begun({ call, route, request, parts, pushConfig }: TaskStream, ev
 }
 
 /**
- * A stream ends with the message it consists of, and where the task ends. Where it waits for its caller the agent decides
- * whether to go on with the stream; in v0.3 that status is the last, and says so.
+ * A stream ends with its only message or when the task ends. If the task waits for its caller, the agent decides whether the stream
+ * continues; in v0.3 that status is the last event and marked as such.
  */
 function isLast({ kind, value }: AgentEvent, version: AgentVersion): boolean {
   if (kind === "message") return true;
@@ -226,7 +226,7 @@ function isLast({ kind, value }: AgentEvent, version: AgentVersion): boolean {
   return TERMINAL_STATES.has(state) || (version === "0.3" && kind === "statusUpdate" && INTERRUPTED_STATES.has(state));
 }
 
-/** What goes wrong before anything was told is an answer of its own. */
+/** A failure before the first event becomes an ordinary answer instead of a broken stream. */
 async function streamed(stream: TaskStream, events: AgentEvents): Promise<StreamAnswer | Refusal> {
   const frames = framesOf(stream, events);
   const next = async (): Promise<IteratorResult<string, string | Refusal | null>> => {
@@ -268,7 +268,7 @@ async function streamed(stream: TaskStream, events: AgentEvents): Promise<Stream
         controller.close();
       },
       async cancel() {
-        // What the agent is waited for ends with the call; what was seen of the task is kept.
+        // Closes the connection to the agent; what was received of the task is stored.
         await frames.return(null).catch(() => undefined);
       },
     },

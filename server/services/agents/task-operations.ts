@@ -22,12 +22,12 @@ import { writeAnswer } from "./write-answer.ts";
 
 const DEFAULT_PAGE = 50;
 const LARGEST_PAGE = 100;
-/** Agents asked at a time for tasks that are listed. */
+/** Concurrent requests to agents for a list of tasks. */
 const AT_ONCE = 8;
 
 const lengthOf = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
-/** Asks the agent of a task of the caller's, and keeps what it says. */
+/** Asks the agent about the caller's task and stores the result. */
 async function asked(
   call: Call,
   route: AgentRoute,
@@ -64,7 +64,7 @@ export async function getTask(call: Call, route: AgentRoute, request: AgentReque
     route,
     request,
     row,
-    // With all its history, which is kept, however little of it is wanted now.
+    // The full history is requested because it is stored; `historyLength` only limits the answer.
     { operation: "GetTask", params: { id: row.id } },
     parts,
   );
@@ -98,7 +98,7 @@ export async function cancelTask(call: Call, route: AgentRoute, request: AgentRe
   return isRefusal(task) ? task : writeAnswer(() => request.writer.whole({ kind: "task", task }));
 }
 
-/** The caller's own tasks, the newest status first; those that have not ended as their agent says now. */
+/** Lists the caller's tasks, the latest status first. Tasks that have not ended are fetched from the agent. */
 export async function listTasks(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   const {
     contextId,
@@ -146,7 +146,7 @@ export async function listTasks(call: Call, route: AgentRoute, request: AgentReq
   return writeAnswer(() => request.writer.whole({ kind: "tasks", listing }));
 }
 
-/** As `shown` has it. What is kept of a task is looked at as if it was said now: it may be told without what was said. */
+/** The task's current state, reduced by `shown`. A stored task is inspected again, and returned without content if it is refused. */
 async function current(
   call: Call,
   route: AgentRoute,

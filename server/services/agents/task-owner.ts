@@ -3,7 +3,7 @@ import type { AgentTaskRow, AgentTasks } from "../../directory/agents/tasks.ts";
 import type { EndUserCache } from "../../directory/end-user-cache.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 
-/** Who began a task, and for which group. */
+/** A task's owner and resource group. */
 export type TaskOwner = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "owner_kind" | "owner_id" | "resource_group_id">;
 
 interface OwnerParts {
@@ -13,8 +13,8 @@ interface OwnerParts {
 }
 
 /**
- * Whether whoever began a task would still be let to its agent: nobody is told of the task on behalf of whoever would not. Rejects where the
- * directory cannot be asked.
+ * Whether the task's owner would still be granted access to the agent; without it, no notifications are sent. Rejects if the directory
+ * cannot be read.
  */
 export async function isOwnerLetIn(owner: TaskOwner, { snapshots, users, tasks }: OwnerParts): Promise<boolean> {
   const { tenant_id: tenantId, agent_id: agentId, owner_id: ownerId, resource_group_id: groupId } = owner;
@@ -27,6 +27,6 @@ export async function isOwnerLetIn(owner: TaskOwner, { snapshots, users, tasks }
   if (owner.owner_kind !== "user") return tasks.isCredentialGood(tenantId, ownerId);
   const user = await users.find(tenantId, ownerId);
   if (user?.is_active !== true) return false;
-  // A key of their own may be for a group that they are not in.
+  // A user's own key may be for a group of which the user is not a member.
   return user.group_ids.includes(groupId) || tasks.isCredentialGood(tenantId, { userId: ownerId, groupId });
 }

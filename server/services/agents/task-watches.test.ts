@@ -114,7 +114,7 @@ const SAID = [
   { kind: "statusUpdate", value: { taskId: "one", status: { state: "TASK_STATE_COMPLETED" } } },
 ];
 
-/** Watches one task whose agent says an artifact and that it has ended, or what `told` has; what is written of it. */
+/** Watches one task whose agent reports `told`, by default an artifact and completion. Returns what was stored. */
 async function watched({
   storeBodies,
   isThere,
@@ -189,7 +189,7 @@ test("what is said once guardrails look is told of without its words, however lo
     storeBodies: "full",
     isThere: true,
     told: [SAID[0] as object, ...SAID],
-    // As the watch begins, and of the first event.
+    // The first two checks are made when the watch begins and for the first event.
     looksAt: () => ++looked > 2,
     tell: async (_task, _told, bodies) => void notifications.push(bodies("1.0").whole),
   });

@@ -29,54 +29,52 @@ interface WatchParts {
   readonly log: Log;
 }
 
-/** `folded`: null where what the agent says may be handed on only after it was looked at. */
+/** `folded`: null if events may be passed on only after inspection. */
 interface Watched {
   readonly row: AgentTaskRow;
   folded: FoldedTask | null;
-  /** False where the tenant stores no bodies. */
+  /** False if the tenant stores no bodies. */
   readonly isKept: boolean;
   readonly writes: PacedWrites;
-  /** What was told last that says how the task stands. */
+  /** The last event with a status. */
   said: JsonObject;
-  /** As it was last written. */
+  /** As last stored. */
   state: string | null;
   movedAt: number;
   isGone: boolean;
 }
 
-/** The gateway itself ended a watch: it is gone on with, here or elsewhere, as soon as may be. */
+/** The gateway itself ended the watch: it is resumed, here or elsewhere, as soon as possible. */
 class GivesWay extends Error {}
 
 const MOST_AT_ONCE = 400;
-/** Of one tenant: what its agents never end leaves room to others. */
+/** Per tenant, so that one tenant's endless tasks leave room for others. */
 const MOST_OF_ONE = 200;
-/** Another process takes a watch over that was not renewed for so long. */
+/** If a watch is not renewed within this time, another process takes it over. */
 const LEASE_MS = 30_000;
 const RENEWED_MS = 10_000;
-/**
- * When all of a tenant's are taken, those that were watched for longer give way to tasks that wait: an agent may never say what
- * became of its own.
- */
+/** When all of a tenant's places are taken, watches older than this yield to waiting tasks: an agent may never report the end of a task. */
 const TURN_MS = 60_000;
-/** An agent that cannot be watched, or says no more, is asked again after a tenth of the time for which its task has not moved. */
+/** An agent that cannot be subscribed to, or ended the stream, is polled again after a tenth of the time since the task last changed. */
 const ASKED_AGAIN_MS = { part: 0.1, least: 2_000, most: 60_000 };
-/** Whoever began a task is let in no more: whether they are again is looked at after so long. */
+/** When the owner of a task no longer has access, it is checked again after this time. */
 const LET_IN_AGAIN_MS = 60_000;
 
-/** A row tells what a task cost so long after nobody but the watch heard of it; of one under way that may come to cost more, later. */
+/** How long after a cost was noted only by the watch it gets its own row; longer for a running task, whose cost may still grow. */
 const COST_TOLD_MS = { ended: 5_000, underWay: 600_000 };
 
 const askedAgainMs = (stoodMs: number): number =>
   Math.min(Math.max(ASKED_AGAIN_MS.least, stoodMs * ASKED_AGAIN_MS.part), ASKED_AGAIN_MS.most);
 
 /**
- * Follows tasks that have push subscribers, and tasks in progress that nobody polls, whose cost would otherwise be lost, while no client
- * need be connected. One process follows each task, by a lease in the database, and queues events for `PushDeliveries`. Where guardrails or policies look at what agents say to the owner's group, events are queued
- * without content: a subscriber asks for the task, and the answer to that call is governed.
+ * Follows tasks that have push subscribers, and running tasks that nobody polls, whose cost would otherwise be lost. No client needs to be
+ * connected. One process follows each task, under a lease in the database, and queues events for `PushDeliveries`. If guardrails or
+ * policies inspect what agents say to the owner's group, events are queued without content: a subscriber then fetches the task in a
+ * governed call.
  */
 export class TaskWatches {
   private readonly parts: WatchParts;
-  /** The one that is watched the longest first. */
+  /** In order of age, the oldest first. */
   private readonly watched = new Map<string, { readonly tenantId: string; readonly abort: AbortController; readonly since: number }>();
 
   constructor(parts: WatchParts) {
@@ -123,7 +121,7 @@ export class TaskWatches {
       if (tenant?.enabled !== true || agent?.enabled !== true) return;
       const isGuarded = await isOwnerGuarded(row, this.parts);
       if (isGuarded === null) return;
-      // Its end came to its owner before anybody who watched it.
+      // The owner received the end of the task before a watch began.
       if (TERMINAL_STATES.has(row.state)) {
         const known = knownTask(row);
         return await queueNotifications(row, { kind: "task", value: isGuarded ? withoutContent(known) : known }, this.parts);
@@ -158,12 +156,12 @@ export class TaskWatches {
   private async follow(agent: AgentEntry, watched: Watched, abort: AbortController): Promise<void> {
     const asked = { agent, params: { id: watched.row.id }, headers: {}, abort };
     const events = await this.parts.upstream.stream({ ...asked, operation: "SubscribeToTask" });
-    // A task that has ended is watched by nobody: what became of it is asked for.
+    // Agents refuse to stream a task that has ended, so its result is fetched.
     if (isRefusal(events)) return this.ask(agent, watched, abort);
     if (!(await this.each(watched, events)) && !abort.signal.aborted) await this.ask(agent, watched, abort);
   }
 
-  /** Whether the task has ended or waits for its caller. */
+  /** Resolves to true when the task has ended or waits for its caller. */
   private async each(watched: Watched, events: AgentEvents): Promise<boolean> {
     try {
       for (;;) {
@@ -185,7 +183,7 @@ export class TaskWatches {
     const { row, writes } = watched;
     const { kind, value } = event;
     if (kind === "message" || (kind === "task" ? value.id : value.taskId) !== row.id) return false;
-    // A watch goes on for as long as its task does, and what guards may change meanwhile.
+    // Guardrails may be added while a task is watched.
     if (watched.folded !== null && (await isOwnerGuarded(row, this.parts)) !== false) watched.folded = null;
     const { folded } = watched;
     await this.noteCost(row, value);
@@ -203,7 +201,7 @@ export class TaskWatches {
     return watched.isGone || TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
   }
 
-  /** Whoever waits for the task hears the same, and counts it first. */
+  /** Notes the cost with a delay, so that a call which receives the same report can count it first. */
   private async noteCost(row: AgentTaskRow, value: JsonObject): Promise<void> {
     const micros = costToldIn(value);
     if (micros === null) return;
@@ -219,19 +217,19 @@ export class TaskWatches {
       const state = stateOf(value);
       const now = clock.now();
       watched.state = state;
-      // One that was erased or forgotten meanwhile is not written anew.
+      // A task erased or pruned meanwhile is not recreated.
       const owner = { tenantId: row.tenant_id, agentId: row.agent_id, ownerId: row.owner_id };
       const known = await tasks.find(owner, row.id);
       watched.isGone = known === undefined;
       if (known === undefined) return;
-      // What its owner was shown stays as long as it is so.
+      // Content that its owner received stays while the state is unchanged.
       const looked = known.state === state ? known.task : null;
       const said = folded === null ? looked : folded.value === null ? null : storableText(JSON.stringify(folded.value));
       const task = isKept ? said : null;
       const isSame = known.state === state && known.task === task;
       const at = statusTime(value, now, isSame ? known.status_at.getTime() : now);
       watched.movedAt = Math.max(watched.movedAt, known.updated_at.getTime());
-      // One that does not move is forgotten in its time, however often it is looked at.
+      // Not updated, so that a task which no longer changes is eventually pruned even if it is polled.
       if (isSame && at <= known.status_at) return;
       await tasks.put({ ...row, state, status_at: at, updated_at: new Date(now), task }, statesAround(state));
       watched.movedAt = now;

@@ -20,9 +20,9 @@ const LEASE_MS = 30_000;
 const CLAIMS_AT_ONCE = 200;
 
 /**
- * Has a row tell what agents said their tasks cost while no call heard it: each part once, whichever processes watch and whoever dies
- * when. The row is named in the database after its begin marker is written and before it is; what one was to tell that a process left
- * behind interrupted is told by another.
+ * Writes audit rows for task costs that no call received. Each amount is recorded exactly once, whichever process watches or dies: the
+ * row's ID is stored with the task after the begin marker and before the row, and if a process dies in between, another row records the
+ * cost.
  */
 export async function tellUnheardCosts(parts: UnheardCostParts): Promise<void> {
   const { tasks, log } = parts;
@@ -44,7 +44,7 @@ async function tell(parts: UnheardCostParts, task: DueCost): Promise<void> {
   const isPersons = task.owner_kind === "user";
   let rowId: string | null = null;
   const holdId = `${task.agent_id}/${task.id}/cost`;
-  // What counters count without the row is added to what they know before it is there.
+  // Taken before the row exists, so that counters that load their totals from rows do not count its cost twice.
   const scope = await snapshots.scope(tenantId, groupId);
   if (scope !== null)
     await budgets

@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 
 const CONTENT = new Set(["message", "artifacts", "history", "metadata", "parts", "name", "description", "extensions"]);
 
-/** The event without the texts and files in it. */
+/** The event without texts and files. */
 export function withoutContent(value: AgentEvent["value"]): AgentEvent["value"] {
   const kept: AgentEvent["value"] = {};
   for (const [name, member] of Object.entries(value)) {

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import { Malformed } from "../../wire/a2a/shapes.ts";
 
-/** Runs a writer and adds headers to its answer; a refusal when the caller's dialect cannot express the result. */
+/** Runs a writer and adds headers to its answer. Returns a refusal if the caller's dialect cannot express the result. */
 export function writeAnswer(write: () => Answer, headers: Readonly<Record<string, string>> = {}): Answer | Refusal {
   try {
     const answer = write();

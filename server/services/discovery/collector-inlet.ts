@@ -24,11 +24,11 @@ const SIGNATURE = /^[A-Za-z0-9+/_-]{86}(?:==)?$/;
 
 const unproven = (reason: string) => refuse("unauthenticated", undefined, { reason });
 
-/** `ownOrigins`: where clients reach this gateway. */
+/** `ownOrigins`: the origins at which clients reach this gateway. */
 export function collectorInlet(directory: Pick<Directory, "db" | "clock">, ownOrigins: readonly string[]): CollectorInlet {
   const sent = new BoundedMap<string, { minute: number; requests: number }>(COUNTED_KEYS);
 
-  /** Seconds to wait; 0 where the key has not sent too often. */
+  /** Counts the request against the key's rate limit. Returns the seconds to wait, or 0 when the request is within the limit. */
   function tooSoon(keyId: string): number {
     const now = directory.clock.now();
     const minute = Math.floor(now / MINUTE_MS);
@@ -38,7 +38,7 @@ export function collectorInlet(directory: Pick<Directory, "db" | "clock">, ownOr
     return requests > REQUESTS_PER_MINUTE ? Math.ceil(((minute + 1) * MINUTE_MS - now) / 1000) : 0;
   }
 
-  /** Who sent it and whether they signed it, before anything of it is believed. */
+  /** Authenticates the sender: the key must exist, match the collector, not be revoked, and have signed the body. */
   async function proven(call: Call, body: Record<string, unknown>): Promise<{ readonly keyId: string } | Refusal> {
     const { key_id: keyId, collector_id: collectorId } = body;
     if (typeof keyId !== "string" || !isUuid(keyId)) return unproven("collector_key_unknown");

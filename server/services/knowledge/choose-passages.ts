@@ -8,7 +8,7 @@ export interface PassageBounds {
 
 export type LeftOut = "below_threshold" | "beyond_top_k" | "beyond_max_context_tokens";
 
-/** Tracks how many passages and tokens may still be added. A passage that does not fit makes no room for a shorter, less relevant one. */
+/** Tracks how many passages and tokens may still be added. Once a passage does not fit, no later one is taken, even if it is shorter. */
 export function roomFor({ topK, maxContextTokens }: Pick<PassageBounds, "topK" | "maxContextTokens">) {
   let [taken, tokens, full] = [0, 0, false];
   return {
@@ -25,14 +25,14 @@ export function roomFor({ topK, maxContextTokens }: Pick<PassageBounds, "topK" |
   };
 }
 
-/** Which passages a call is given, and why it is not given the others. */
+/** Marks each ranked passage as taken (`leftOut` is null) or with the reason why it was left out. */
 export function choosePassages<Chunk extends Pick<RankedChunk, "similarity" | "tokens">>(
   ranked: readonly Chunk[],
   bounds: PassageBounds,
 ): (Chunk & { readonly leftOut: LeftOut | null })[] {
   const room = roomFor(bounds);
   return ranked.map((chunk) => {
-    // Without a vector there is nothing to hold to the threshold: such a passage was found by its words.
+    // Full-text matches have no vector, so the similarity threshold does not apply to them.
     if (chunk.similarity !== null && chunk.similarity < bounds.similarityThreshold) return { ...chunk, leftOut: "below_threshold" };
     if (room.isTaken) return { ...chunk, leftOut: "beyond_top_k" };
     return { ...chunk, leftOut: room.takes(chunk.tokens) ? null : "beyond_max_context_tokens" };

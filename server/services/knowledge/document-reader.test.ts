@@ -170,7 +170,7 @@ describe("of a PDF is read what its readers see", () => {
   });
 });
 
-/** Each with the reason that its uploader is told. */
+/** Each case with the reason that the uploader sees. */
 describe("a hostile document is bounded, and told", () => {
   const cases: readonly (readonly [name: string, kind: string, content: () => Uint8Array, reason: RegExp])[] = [
     [
@@ -203,7 +203,7 @@ describe("a hostile document is bounded, and told", () => {
       "docx",
       () => {
         const content = docx(paragraph("x"));
-        // The bytes before it are of the time it was packed, among others.
+        // Search for the name, because the bytes before it vary, e.g. with the packing time.
         content[Buffer.from(content).indexOf("word/")] = 0x78;
         return content;
       },

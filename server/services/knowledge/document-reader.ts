@@ -2,15 +2,15 @@ import type { RunBounded } from "../../kernel/scheduling/bounded-run.ts";
 import { type Section, UnreadableDocument } from "./reading/document-text.ts";
 import type { SplitPassage } from "./split-document.ts";
 
-/** The sections of a document of one of the kinds there are. Rejects with `UnreadableDocument`. */
+/** Reads the sections of a document. Rejects with `UnreadableDocument`. */
 export type ReadDocument = (kind: string, content: Uint8Array) => Promise<readonly Section[]>;
 
-/** The passages of a document of one of the kinds there are. Rejects with `UnreadableDocument`. */
+/** Reads a document and splits it into passages. Rejects with `UnreadableDocument`. */
 export type ReadPassages = (kind: string, content: Uint8Array) => Promise<readonly SplitPassage[]>;
 
 const SECONDS = 60;
 const MIB = 1024 * 1024;
-/** Of addresses, of which the engine takes most before anything is read; with fewer it compiles nothing, and takes many times as long. */
+/** Limits address space, most of which the engine reserves at start. With less it disables its JIT compiler and runs many times slower. */
 const MEMORY = 3_072 * MIB;
 const MOST_SAID = 128 * MIB;
 
@@ -21,7 +21,7 @@ const WHY = {
   crash: "Reading it failed: it may be damaged.",
 } as const;
 
-/** Reads each document on a process of its own, without a network or an environment to speak of: a document is an attacker. */
+/** Reads each document in a process of its own, without network access and with a minimal environment: documents are untrusted. */
 export function documentReader(run: RunBounded): ReadDocument {
   const program = new URL("./reading/reading-process.ts", import.meta.url);
   return async (kind, content) => {
@@ -31,7 +31,7 @@ export function documentReader(run: RunBounded): ReadDocument {
   };
 }
 
-/** Reads and splits each document where `documentReader` reads it: what it is made of never comes to the process that serves calls. */
+/** Also splits the document in that process, so that intermediate data never reaches the process that serves calls. */
 export function passageReader(run: RunBounded): ReadPassages {
   const program = new URL("./reading/splitting-process.ts", import.meta.url);
   return async (kind, content) => {
@@ -49,7 +49,7 @@ async function said<What>(run: RunBounded, program: URL, kind: string, content: 
   return JSON.parse(new TextDecoder().decode(ended.output)) as Partial<What> & { reason?: string };
 }
 
-/** Reads a PDF document of whoever; a text says why it cannot be read. */
+/** Reads an untrusted PDF document. A string is the reason why it cannot be read. */
 export function pdfReader(run: RunBounded): (content: Uint8Array) => Promise<readonly Section[] | string> {
   const read = documentReader(run);
   return async (content) => {

@@ -8,11 +8,11 @@ import { vectorsIn } from "./vectors-of-answer.ts";
 
 export interface EmbeddingTerms {
   readonly timeoutMs: number;
-  /** Whether `parent` is a caller's call, which stands on the record and waits for this. */
+  /** Whether `parent` is a caller's call, which has an audit row and waits for the embedding. */
   readonly ofCaller: boolean;
 }
 
-/** Turns texts into vectors, each batch as a nested call with a row of its own; a refusal where there are none to be had. */
+/** Embeds texts, each batch as a nested call with its own audit row. Returns a refusal if no vectors can be had. */
 export type EmbedTexts = (
   parent: Call,
   model: ModelEntry,
@@ -20,7 +20,7 @@ export type EmbedTexts = (
   terms: EmbeddingTerms,
 ) => Promise<Float32Array[] | Refusal>;
 
-/** The way to a model that embeds, for a call that has its route. */
+/** Sends an embeddings request to the model to which the call has been routed. */
 export type SendTexts = (call: Call, request: EmbeddingsRequest) => Promise<Answer | Refusal>;
 
 const encoder = new TextEncoder();
@@ -40,7 +40,7 @@ export function embedsBy(nest: MakeNestedCall, send: SendTexts): EmbedTexts {
       waitMs: timeoutMs,
       endsWithParent: ofCaller,
       send(nested) {
-        // What the gateway does by itself has no call above it that anybody could look up.
+        // The gateway's own background work has no parent call with an audit row.
         if (!ofCaller) nested.row.parent_request_id = null;
         return send(nested, request);
       },

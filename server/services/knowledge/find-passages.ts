@@ -6,14 +6,14 @@ import { choosePassages, roomFor } from "./choose-passages.ts";
 import type { EmbedTexts } from "./embeddings.ts";
 import { questionVectorsOf } from "./question-vectors.ts";
 
-/** A longer question is searched for by its end, where people ask. */
+/** In characters. Of a longer question only the end is searched for, where people usually ask. */
 const LONGEST_QUESTION = 8_000;
 
 export interface FindingParts extends SearchedPlaces {
   readonly embed: EmbedTexts;
 }
 
-/** Finds passages for a caller's question by vectors and words; by words alone when the question cannot be embedded. */
+/** Finds passages for a caller's question by vectors and full text; by full text alone if the question cannot be embedded. */
 export function findsPassages({ db, remembered, embed }: FindingParts): FindPassages {
   return async (call, question, bases) => {
     const tenantId = call.scope?.tenant.id;
@@ -28,7 +28,7 @@ export function findsPassages({ db, remembered, embed }: FindingParts): FindPass
   };
 }
 
-/** Each knowledge base gives no more than it may, and all of them no more than the one that gives most. */
+/** Applies each knowledge base's own limits, then the limits of the most generous one to all of them together. */
 function chosenOf(ranked: readonly RankedChunk[], bases: readonly KnowledgeBaseEntry[]): FoundPassage[] {
   const fits = new Set(
     bases

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A document that was taken up `attempts` times before. */
+/** Inserts a document that has already been attempted `attempts` times. */
 async function queued(content: Uint8Array, attempts = 0): Promise<string> {
   const { rows } = await sql<{ id: string }>`
     INSERT INTO knowledge_documents (id, knowledge_base_id, tenant_id, name, kind, content, digest, size_bytes, status, attempts)
@@ -55,7 +55,7 @@ test("a document that is finished while its rights are changed is finished, and 
   const id = await queued(new TextEncoder().encode("Otters swim."));
   let finished: Promise<void> | undefined;
   await db.transaction().execute(async (trx) => {
-    // As whoever changes a document does.
+    // Take the lock that changes to documents take.
     await sql`SELECT FROM knowledge_bases WHERE id = ${base} FOR UPDATE`.execute(trx);
     finished = indexAll();
     await until(stalled, ({ rows }) => rows.length > 0);
@@ -67,7 +67,7 @@ test("a document that is finished while its rights are changed is finished, and 
 
 test("a document of millions of paragraphs is taken apart elsewhere than where calls are served", async () => {
   const content = new Uint8Array(Buffer.from("a\n\n".repeat(11_000_000)));
-  // What it takes to hold a document as large.
+  // Warm up with a document of the same size, so that holding it does not count as growth.
   expect(await indexed(new Uint8Array(content.byteLength).fill(0x20))).toMatchObject({ status: "failed" });
   const peak = () => process.resourceUsage().maxRSS / 1024;
   const before = peak();

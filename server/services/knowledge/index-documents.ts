@@ -20,7 +20,7 @@ export interface IndexingParts {
   readonly log: Log;
 }
 
-/** Then it is asked whether to go on at all. */
+/** After this time a run stops taking documents; the job's next run continues. */
 const AT_A_TIME_MS = 5_000;
 const TIMEOUT_MS = 60_000;
 const TEXTS_AT_ONCE = 32;
@@ -28,9 +28,9 @@ const ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
-/** Not now, perhaps later. */
+/** Indexing cannot finish now and is retried later. */
 class Postponed extends Error {
-  /** Whether it counts towards the attempts after which the document has failed. */
+  /** Whether it counts towards the attempts after which the document fails. */
   readonly counts: boolean;
   constructor(reason: string, counts: boolean) {
     super(reason);
@@ -39,10 +39,10 @@ class Postponed extends Error {
   }
 }
 
-/** While one is being read, another may wait for its vectors. No more: each holds a document and its passages. */
+/** One document can be read while another waits for its vectors. Not more: each keeps a document and its passages in memory. */
 const AT_ONCE = 2;
 
-/** Takes up documents that wait, for a while. Where none does, one look is all it costs. */
+/** Indexes queued documents for a limited time. Costs a single query if none is queued. */
 export async function indexDocuments(parts: IndexingParts): Promise<void> {
   const waiting = new WaitingDocuments(parts.db);
   const first = await waiting.takeUp();
@@ -62,7 +62,7 @@ async function indexSome(parts: IndexingParts, waiting: WaitingDocuments): Promi
 
 async function indexOne(parts: IndexingParts, waiting: WaitingDocuments, document: DocumentToIndex): Promise<void> {
   const { log } = parts;
-  // The last attempt came to no end, good or bad: whoever made it did not survive it.
+  // The process that made the last attempt died, perhaps because of this document.
   if (document.attempts > ATTEMPTS) return waiting.fail(document, `Processing it was broken off. Given up after ${ATTEMPTS} attempts.`);
   let chunks: readonly NewChunk[] | null = null;
   try {
@@ -76,7 +76,7 @@ async function indexOne(parts: IndexingParts, waiting: WaitingDocuments, documen
     const counts = !(error instanceof Postponed) || error.counts;
     if (counts && document.attempts >= ATTEMPTS) {
       const why = `${reason} Given up after ${ATTEMPTS} attempts.`;
-      // What could be read is found by its words, whatever the model did.
+      // The text could be read, so keep it searchable by full text without vectors.
       if (error instanceof Postponed && chunks !== null) return waiting.finish(document, chunks, why);
       return waiting.fail(document, why);
     }
@@ -103,10 +103,10 @@ async function chunksOf(parts: IndexingParts, document: DocumentToIndex): Promis
   });
 }
 
-/** A passage alone does not say what it is about: the document's name and its headings stand before it. */
+/** The text to index: the document's name and headings give the passage its context. */
 const indexedText = (name: string, { heading, text }: SplitPassage) => [name, heading, text].filter((part) => part !== "").join("\n");
 
-/** Of the texts those are embedded that were not before. Each batch is kept at once: it was paid for. */
+/** Embeds the texts that have no vectors yet. Each batch is stored at once, because it has been paid for. */
 async function embedMissing(
   { snapshots, embed, clock }: IndexingParts,
   waiting: WaitingDocuments,

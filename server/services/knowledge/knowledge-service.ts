@@ -17,7 +17,7 @@ export interface KnowledgeParts extends Omit<IndexingParts, "embed" | "read"> {
   readonly remembered: SearchedPlaces["remembered"];
 }
 
-/** Knowledge bases where calls are served: their documents are read and embedded here, and questions are. */
+/** Knowledge bases in processes that serve calls: indexes documents, and embeds and searches questions. */
 export function openKnowledge({ nest, send, runBounded, ...parts }: KnowledgeParts): {
   readonly road: IndexingParts & Pick<SearchedPlaces, "remembered">;
   readonly find: FindPassages;

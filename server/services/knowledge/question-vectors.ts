@@ -7,7 +7,9 @@ import type { EmbedTexts } from "./embeddings.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** The question by each model that passages of the knowledge bases were embedded with. */
+/**
+ * Embeds the question once with each model that the knowledge bases use. Models that are unavailable are skipped, with a tag on the call.
+ */
 export async function questionVectorsOf(
   embed: EmbedTexts,
   call: Call,

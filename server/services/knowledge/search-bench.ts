@@ -17,7 +17,7 @@ export interface BenchQuestion {
   readonly end_user_id?: string | undefined;
 }
 
-/** Tries a search as an administrator: what a call would be given, what it would not be, and why. */
+/** Runs a search for an administrator: which passages a call would get, which it would not, and why. */
 export type SearchBench = (base: KnowledgeBase, question: BenchQuestion) => Promise<KnowledgeSearchAnswer>;
 
 const TIMEOUT_MS = 10_000;
@@ -30,7 +30,7 @@ interface Road {
   readonly remembered: SearchedPlaces["remembered"];
 }
 
-/** `road`: null where the process serves no calls, and can ask no model. */
+/** `road`: null if the process serves no calls and therefore cannot embed the question. */
 export function searchBench(db: Directory["db"], road: Road | null): SearchBench {
   return async (base, question) => {
     const started = performance.now();
@@ -65,7 +65,7 @@ export function searchBench(db: Directory["db"], road: Road | null): SearchBench
   };
 }
 
-/** The question as a vector, or why there is none. */
+/** The question's vector, or the reason why there is none. */
 async function vectorsFor(road: Road | null, base: KnowledgeBase, text: string): Promise<Question["vectors"] | string> {
   if (base.embedding_model_id === null) return "The knowledge base has no embedding model.";
   const groupId = base.indexing_group_id ?? base.group_ids[0];

@@ -1,14 +1,14 @@
 import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 
-/** Who may read a file, by its path; an empty list is nobody. */
+/** Who may read the file at a path; an empty list means nobody. */
 export type PermissionsOf = (path: string) => readonly string[];
 
 const MOST = 10_000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads the mapping of a source: an object whose members are beginnings of paths, each with those who read what lies
- * there; the longest that fits decides, and a file that none fits is nobody's. `null` where it is no such mapping.
+ * Parses a source's permission mapping: a JSON object from path prefixes to the identities that may read below them. The longest matching
+ * prefix decides; nobody may read a file that none matches. Returns null for an invalid mapping.
  */
 export function readPermissions(bytes: Uint8Array): PermissionsOf | null {
   let value: JsonValue;
@@ -24,7 +24,7 @@ export function readPermissions(bytes: Uint8Array): PermissionsOf | null {
   const readers = new Map(
     (entries as [string, string[]][]).toSorted(([a], [b]) => a.length - b.length).map(([at, who]) => [folderOf(at), who]),
   );
-  // Whole names only: `hr` is the folder, or the file, and not `hrold`. A source may hold many files, and its mapping many beginnings.
+  // Prefixes match whole path segments: `hr` does not match `hrold`. Looking up each parent folder stays fast with many files and prefixes.
   return (path) => {
     for (let beginning = path; beginning !== ""; beginning = beginning.slice(0, Math.max(0, beginning.lastIndexOf("/")))) {
       const who = readers.get(beginning);
@@ -36,7 +36,7 @@ export function readPermissions(bytes: Uint8Array): PermissionsOf | null {
 
 const isIdentity = (who: JsonValue) => typeof who === "string" && who.trim() === who && who.length > 0 && who.length <= 300;
 
-/** Without slashes at its end, of which there may be very many. */
+/** Strips trailing slashes. A loop, because a regular expression would be slow with very many of them. */
 function folderOf(beginning: string): string {
   let end = beginning.length;
   while (end > 0 && beginning[end - 1] === "/") end--;

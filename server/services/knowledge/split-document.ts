@@ -1,17 +1,17 @@
 import { estimateTokens } from "../../wire/usage.ts";
 import { type Section, UnreadableDocument } from "./reading/document-text.ts";
 
-/** What is found and quoted as one. */
+/** The unit that is found and quoted. */
 export interface SplitPassage {
-  /** The headings it stands under. */
+  /** The headings above it. */
   readonly heading: string;
   readonly text: string;
   readonly tokens: number;
 }
 
-/** About 400 tokens: recursive splits of 200 to 512 find best. */
+/** In characters, about 400 tokens: recursive splitting into 200 to 512 tokens retrieves best. */
 const LONGEST = 1_600;
-/** Of the passage before, so that what is said across the border is found. */
+/** Characters repeated from the previous passage, so that statements across the boundary are found. */
 const OVERLAP = 200;
 const MOST_PASSAGES = 20_000;
 
@@ -29,7 +29,7 @@ export function splitDocument(sections: readonly Section[]): SplitPassage[] {
   return passages;
 }
 
-/** As many pieces together as a passage may hold; each further passage begins with the end of the one before. */
+/** Joins pieces up to the length of a passage. Each further passage begins with the last sentences of the previous one. */
 function* joined(parts: Iterable<string>): Generator<string> {
   let current = "";
   for (const part of parts) {
@@ -49,7 +49,7 @@ function lastWords(text: string): string {
   return start === null ? "" : end.slice(start.index + start[0].length - 1);
 }
 
-/** One by one: a document may have millions. */
+/** A generator, because a document may have millions of blocks. */
 function* pieces(blocks: readonly string[]): Generator<string> {
   for (const block of blocks) {
     let rest = block.trim();
@@ -68,6 +68,6 @@ function borderIn(text: string): number {
     const found = border.exec(text.slice(least));
     if (found !== null) return least + found.index + found[0].length;
   }
-  // Never between the halves of one character.
+  // Never split a surrogate pair.
   return /[\uD800-\uDBFF]$/.test(text) ? text.length - 1 : text.length;
 }

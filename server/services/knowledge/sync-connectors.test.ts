@@ -8,7 +8,7 @@ import { chunksByWords } from "../../store/knowledge/knowledge-search.ts";
 import { type SourcePlace, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
 import { openConnectors } from "./sync-connectors.ts";
 
-/** Sources that never answer, or ask to be left alone. */
+/** Sources that never answer or ask for a pause. */
 let database: TestDatabase;
 beforeAll(async () => {
   database = await testDatabase();

@@ -14,31 +14,31 @@ import { type PermissionsOf, readPermissions } from "./source-permissions.ts";
 
 export interface SyncParts {
   readonly directory: Directory;
-  /** Opens the place of a connector. Rejects with `SourceUnavailable`. */
+  /** Connects to a connector's source. Rejects with `SourceUnavailable`. */
   readonly openSource: (place: SourcePlace) => Promise<KnowledgeSource>;
   readonly log: Log;
 }
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 const MOST_TOLD = 100;
-/** A source of which more files cannot be read is away. */
+/** A source with more unreadable files than this counts as unavailable. */
 const MOST_UNREADABLE = 20;
 const LONGEST_PATH = 300;
 const NOBODY: PermissionsOf = () => [];
 
-/** Whoever stops the gateway waits for no source. */
+/** The gateway is shutting down: do not wait for the source. */
 class Stopped extends Error {}
 
-/** Sources looked at side by side, of another tenant each: one that takes its time holds up those of its own tenant alone. */
+/** Sources synchronized concurrently, one per tenant, so that a slow source delays only its own tenant. */
 const MOST_AT_ONCE = 4;
-/** One that has taken so long holds up nobody: another is looked at beside it. */
+/** A source that has taken this long no longer counts towards `MOST_AT_ONCE`. */
 const SLOW_MS = 30_000;
 const MOST_IN_ALL = 32;
-/** Less than the time for which nobody else takes it up. */
+/** Shorter than the lease, after which another process would take the connector. */
 const WHOLE_MS = 25 * 60_000;
 const LOOKED_MS = 1_000;
 
-/** Takes documents from where connectors find them, until `stop`, which waits for nothing that lies elsewhere. */
+/** Synchronizes documents from connectors' sources until `stop`, which aborts synchronizations in progress. */
 export function openConnectors(parts: SyncParts): { readonly jobs: readonly Job[]; stop(): Promise<void> } {
   const due = new DueConnectors(parts.directory);
   const stopping = new AbortController();
@@ -67,14 +67,14 @@ export function openConnectors(parts: SyncParts): { readonly jobs: readonly Job[
   };
 }
 
-/** Aborted with `stopping`, and when it has taken too long: nobody waits for a source that never ends. */
+/** A signal that aborts with `stopping`, or after `WHOLE_MS`, because a listing may never end. `over` clears the timer. */
 function bounded(stopping: AbortSignal): { readonly signal: AbortSignal; over(): void } {
   const tooLong = new AbortController();
   const timer = setTimeout(() => tooLong.abort(new SourceUnavailable("It could not be looked at in time.")), WHOLE_MS);
   return { signal: AbortSignal.any([stopping, tooLong.signal]), over: () => clearTimeout(timer) };
 }
 
-/** What came of it is noted; what was broken off is due again. */
+/** Synchronizes one connector and records the result; if the gateway is stopping, the connector becomes due again. */
 async function lookAt(parts: SyncParts, due: DueConnectors, connector: DueConnector, stopping: AbortSignal): Promise<void> {
   let problem: string | null = null;
   let waitMs = 0;
@@ -103,7 +103,7 @@ async function lookAt(parts: SyncParts, due: DueConnectors, connector: DueConnec
 
 type Skip = (path: string, reason: string) => void;
 
-/** What is wrong with it, where its documents could be taken all the same. */
+/** Returns a problem that did not prevent the synchronization, or null. */
 async function syncOne(
   { directory, openSource }: SyncParts,
   due: DueConnectors,
@@ -140,21 +140,21 @@ async function syncOne(
             unlessRefused,
           );
     };
-    // Before anything is read: a right that was taken away does not wait for files that may be in the way. One that is given does, because
-    // it may have been given for another content than what is found now.
+    // Revoked permissions apply before any file is read, so that unreadable files cannot delay them. New permissions wait for the current
+    // content, because they may have been granted for it rather than for the stored one.
     await narrowRights(gone);
     const seen = new Set<string>();
     let unreadable = 0;
     for await (const { path, sizeBytes } of source.files()) {
       signal.throwIfAborted();
-      // A source may list a file again and again.
+      // A source may list a file more than once.
       if (path === mappingFile || seen.has(path)) continue;
       seen.add(path);
       const kind = DOCUMENT_KINDS[/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ""];
       const unfit = kind === undefined ? "is of no kind that is read" : unfitFile(path, sizeBytes);
       if (kind === undefined || unfit !== null) {
         skip(path, unfit ?? "");
-        // What is there and cannot be looked at is not gone.
+        // A file whose size cannot be read still exists, so its document is not deleted.
         if (sizeBytes === null) gone.delete(path);
         continue;
       }
@@ -163,7 +163,7 @@ async function syncOne(
         skip(path, error.message);
         return "unreadable" as const;
       });
-      // Nor is what cannot be read just now.
+      // The same holds for a file whose content cannot be read now.
       if (content !== null) gone.delete(path);
       if (content === null || content === "unreadable") continue;
       const document = { name: path, kind, metadata: { path }, content, permissions: permissionsOf(path) };
@@ -172,11 +172,11 @@ async function syncOne(
       );
     }
     signal.throwIfAborted();
-    // As of a file system that is not mounted.
+    // An empty listing is more likely a file system that is not mounted.
     if (seen.size === 0 && mapping === null) throw new SourceUnavailable("There is nothing at its location.");
     for (const { id } of gone.values())
       await write(directory, GATEWAY, (change) => deleteDocument(change, tenantId, baseId, id)).catch(unlessRefused);
-    // It may have been changed while the files were read: what it said before holds for none of them.
+    // The mapping may have changed while the files were read: then apply it to all documents again.
     const before = mapping;
     ({ mapping, readable } = await read());
     if (!isDeepStrictEqual(mapping, before)) await narrowRights(await due.documents(connector));
@@ -188,7 +188,7 @@ async function syncOne(
   }
 }
 
-/** Why a file is not taken; null where it may be. */
+/** Why a file is not imported; null if it may be. */
 function unfitFile(path: string, sizeBytes: number | null): string | null {
   if (sizeBytes === null) return "could not be read";
   if (sizeBytes === 0) return "is empty";
@@ -198,7 +198,7 @@ function unfitFile(path: string, sizeBytes: number | null): string | null {
     : "has control characters in its path, or turns the direction of text around";
 }
 
-/** Somebody else may have changed or deleted what is written: what is refused says why. */
+/** A concurrent change may cause the write to be refused. Returns the refusal's message and rethrows other errors. */
 function unlessRefused(error: unknown): string {
   if (!(error instanceof Refused)) throw error;
   return error.message;

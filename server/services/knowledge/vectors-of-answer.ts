@@ -1,7 +1,7 @@
 import { fromBytes } from "../../directory/knowledge/vectors.ts";
 import { isObject } from "../../kernel/json-value.ts";
 
-/** The vectors of an answer in OpenAI's format, one for each of `count` texts; null where it holds others. */
+/** The vectors of an OpenAI-format answer, one for each of `count` texts; null if the answer does not contain exactly those. */
 export function vectorsIn(body: Uint8Array, count: number): Float32Array[] | null {
   let parsed: unknown;
   try {
@@ -25,7 +25,7 @@ export function vectorsIn(body: Uint8Array, count: number): Float32Array[] | nul
 const MOST_COMPONENTS = 16_384;
 
 function vectorOf(embedding: unknown): Float32Array | null {
-  // A server may give base64 whatever it was asked for.
+  // Some servers return base64 whatever encoding was requested.
   const vector =
     typeof embedding === "string"
       ? fromBytes(Buffer.from(embedding, "base64"))

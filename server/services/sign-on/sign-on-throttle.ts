@@ -6,7 +6,7 @@ import { networkOf } from "../../kernel/http/ip-address.ts";
 const MINUTE_MS = 60_000;
 const MAX_PLACES = 20_000;
 
-/** Limits sign-in attempts of one network in a minute. */
+/** Limits the sign-in attempts per client network and minute. */
 export class SignOnThrottle {
   private readonly counts = new BoundedMap<string, { readonly count: number; readonly until: number }>(MAX_PLACES);
   private readonly limit: number;
@@ -17,7 +17,7 @@ export class SignOnThrottle {
     this.clock = clock;
   }
 
-  /** Counts one; throws for one too many. */
+  /** Counts one attempt. Throws `Refused` (`too_many_logins`, with `retry-after`) when the limit is exceeded. */
   take(address: string): void {
     const from = networkOf(address);
     const now = this.clock.now();
@@ -31,7 +31,7 @@ export class SignOnThrottle {
     this.counts.set(from, counted);
   }
 
-  /** It turned out to be nothing to count. */
+  /** Takes back an attempt that should not count. */
   giveBack(address: string): void {
     const from = networkOf(address);
     const counted = this.counts.get(from);

@@ -15,7 +15,7 @@ import { takesLocalPasswords } from "../../directory/people/local-passwords.ts";
 import { localPath } from "./local-path.ts";
 import { SignOnThrottle } from "./sign-on-throttle.ts";
 
-/** Which sign-in page: who signs in there, and the address of its sign-ins as browsers know it. */
+/** A sign-in page: its audience, and the base URL of its sign-in endpoints as browsers see it. */
 export interface SignOnPage {
   readonly audience: "portal" | "admin";
   readonly base: string;
@@ -23,13 +23,13 @@ export interface SignOnPage {
 
 export interface Begun {
   readonly location: string;
-  /** What binds the sign-in to the browser that began it. */
+  /** A secret that binds the sign-in to the browser that began it. */
   readonly binding: string;
   readonly kind: "oidc" | "saml";
   readonly tenantId: string;
 }
 
-/** What a sign-in came back with. */
+/** The outcome of a returning sign-in. `again`: the provider signed with an unknown key, so the sign-in was begun once more. */
 export type Arrived =
   | {
       readonly kind: "signed_in";
@@ -37,7 +37,7 @@ export type Arrived =
       readonly claims: Claims;
       readonly returnTo: string;
       readonly until: number | null;
-      /** At the provider, where it can sign somebody out. */
+      /** The session at the provider; null if the provider does not support sign-out. */
       readonly session: ProviderSession | null;
     }
   | { readonly kind: "tested"; readonly place: SignOnPlace; readonly claims: Claims }
@@ -47,25 +47,25 @@ export type SignedIn = Extract<Arrived, { kind: "signed_in" }>;
 
 interface RedeemedCode {
   readonly accountId: string;
-  /** The account's `tokens_valid_from` when the provider vouched for it: who was signed out since is not signed in by the code. */
+  /** The account's `tokens_valid_from` at sign-in, in milliseconds: if the account was signed out since, the code is no longer valid. */
   readonly generation: number;
   readonly tenantId: string;
-  /** Milliseconds since the epoch; null where the provider did not say. */
+  /** Milliseconds since the epoch; null if the provider set no end. */
   readonly sessionEndsAt: number | null;
-  /** Whether the provider asks for a second factor itself. */
+  /** Whether the provider enforces the second factor itself. */
   readonly factorElsewhere: boolean;
 }
 
 export interface SignOnParts {
   readonly directory: Directory;
-  /** The signing keys of providers, for what they say without a browser. */
+  /** Providers' signing keys, for tokens that arrive without a browser (back-channel logout). */
   readonly keys: KeySets;
   readonly oidc: OidcClient;
   readonly saml: SamlClient;
   readonly log: Log;
 }
 
-/** Whether it is a test of the provider, by whoever sets it up. */
+/** Whether an administrator is testing the provider, and may therefore see error details. */
 interface Tried {
   readonly test: boolean;
 }
@@ -75,13 +75,13 @@ const STATE_MS = 10 * 60_000;
 const CODE_MS = 60_000;
 const TEST_MS = 10 * 60_000;
 const SKEW_MS = 60_000;
-/** Sign-ins that somebody unknown may begin, and documents they may ask for, from one place in a minute. */
+/** Sign-ins begun and metadata documents requested per minute from one client network, without authentication. */
 const BEGUN_PER_MINUTE = 600;
-/** Answers of SAML from one place that proved nothing: to read one costs what hundreds of honest ones do, and those wait behind it. */
+/** SAML responses per minute from one network that failed verification: reading one can cost as much as hundreds of valid ones. */
 const REFUSED_PER_MINUTE = 60;
 const WRONG = "This sign-in is not one that was begun in this browser, or its time has run out. Begin again.";
 
-/** Signing in by way of identity providers: what is begun, and what comes back. */
+/** Sign-in through identity providers (OpenID Connect and SAML): begins a sign-in and processes its result. */
 export class SignOn {
   private readonly parts: SignOnParts;
   private readonly begun: SignOnThrottle;
@@ -97,12 +97,12 @@ export class SignOn {
     return offeredProviders(this.parts.directory, tenantId, audience);
   }
 
-  /** Whether people of the tenant may sign in with a password of the gateway's as well. */
+  /** Whether users of the tenant may also sign in with a local password. */
   takesPasswords(tenantId: string): Promise<boolean> {
     return takesLocalPasswords(this.parts.directory.db, tenantId);
   }
 
-  /** Throws where there is no such provider at this page, or it cannot be reached. */
+  /** Throws `Refused` if this page has no such provider, the provider cannot be reached, or too many sign-ins were begun. */
   async begin(
     page: SignOnPage,
     id: string,
@@ -114,7 +114,7 @@ export class SignOn {
     return this.beginAt(page, place, { returnTo: localPath(asked.returnTo), test: asked.test !== null, again: false }, asked.binding);
   }
 
-  /** What lets an administrator try a sign-in of the provider out, without anybody being signed in. */
+  /** A signed, short-lived ticket with which an administrator can test the provider without anybody being signed in. */
   testTicket(place: Pick<SignOnPlace, "id">): string {
     const { secrets, clock } = this.parts.directory;
     const until = clock.now() + TEST_MS;
@@ -133,7 +133,7 @@ export class SignOn {
     return place;
   }
 
-  /** `known`: what binds the browser already; it keeps that, or a sign-in under way in another of its tabs could not end. */
+  /** `known`: the browser's existing binding. It is reused, so that a sign-in in progress in another tab can still finish. */
   private async beginAt(
     page: SignOnPage,
     place: SignOnPlace,
@@ -164,7 +164,7 @@ export class SignOn {
     }
   }
 
-  /** The callback of OpenID Connect. */
+  /** Handles the OpenID Connect callback. */
   async arriveByOidc(page: SignOnPage, id: string, search: string, binding: string | null): Promise<Arrived> {
     const place = await this.placeAt(page, id);
     const state = new URLSearchParams(search).get("state");
@@ -194,14 +194,14 @@ export class SignOn {
     return { kind: "again", begun: await this.beginAt(page, place, { returnTo, test, again: true }, binding) };
   }
 
-  /** The provider itself says that it signed nobody in: who pressed "cancel" there is not told that something is wrong with them. */
+  /** The provider reported that nobody was signed in, e.g. because the user cancelled: that is not a failed verification. */
   private declined(place: SignOnPlace, code: string): Refused {
     const named = /^[a-z_]{1,60}$/.test(code) ? code : "for a reason it does not name";
     this.parts.log.warn("sign_on_refused", { provider_id: place.id, tenant_id: place.tenantId, reason: `the provider answered ${named}` });
     return refusedSignOn(`The identity provider signed nobody in (${named}).`);
   }
 
-  /** The assertion consumer service of SAML. */
+  /** Handles a response posted to the SAML assertion consumer service. */
   async arriveBySaml(
     page: SignOnPage,
     id: string,
@@ -231,7 +231,7 @@ export class SignOn {
     return { kind: "signed_in", place, claims: assertion.claims, returnTo, until: assertion.sessionNotOnOrAfter, session: null };
   }
 
-  /** The caller is told that it was refused, the log why, and so is the administrator who tries it. */
+  /** Logs why verification failed. The caller learns only that it did, unless an administrator is testing the provider. */
   private async vouched<T>(place: SignOnPlace, tried: Tried, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -246,7 +246,7 @@ export class SignOn {
     return mapped(place.settings, claims);
   }
 
-  /** A code that the page a sign-in ends on changes for a token, once and in the same browser. */
+  /** Issues a one-time code that the same browser exchanges for a token. */
   async codeFor(
     { place, until, session }: SignedIn,
     account: { readonly id: string; readonly tokens_valid_from: Date },
@@ -276,8 +276,8 @@ export class SignOn {
   }
 
   /**
-   * The back channel: the provider itself says that somebody signed out. Answers who that was here; throws for a token that
-   * proves nothing or came before.
+   * OIDC back-channel logout: the provider reports that a user signed out. Returns the affected end users; throws `Refused` if the token is
+   * invalid or was used before.
    */
   async signedOutByProvider(
     page: SignOnPage,
@@ -297,7 +297,7 @@ export class SignOn {
     return { place, ...(await write(directory, actor, (change) => signOutByProvider(change, place, read))) };
   }
 
-  /** Where the browser of somebody who signs out goes on to sign out at their provider; null where it need not. */
+  /** The provider's sign-out URL to which the browser is redirected; null when the provider need not be visited. */
   async signOutAddress(page: SignOnPage, accountId: string, returnTo: string): Promise<string | null> {
     const asked = await askedSignOut(this.parts.directory, page.audience, accountId);
     const place = asked === null ? undefined : await signOnPlace(this.parts.directory, asked.providerId);
@@ -305,15 +305,15 @@ export class SignOn {
     try {
       return await this.parts.oidc.signOutAddress(oidcOf(place), asked.idToken, returnTo);
     } catch (error) {
-      // Signing out here must not wait for a provider that is away.
+      // Local sign-out must succeed even if the provider is unreachable.
       this.parts.log.warn("identity_provider_failed", { provider_id: place.id, reason: reasonOf(error) });
       return null;
     }
   }
 
-  /** What a SAML provider is told of this end. */
+  /** The SAML service provider metadata for the provider. */
   async metadata(page: SignOnPage, id: string, address: string): Promise<string> {
-    // It is made where sign-ins are begun, which whoever asks for it all the time would hold up.
+    // Metadata is generated on the worker thread that also begins SAML sign-ins, so frequent requests would hold these up.
     this.begun.take(address);
     const place = await this.placeAt(page, id);
     if (place.kind !== "saml") throw new Refused(refuse("not_found"));

@@ -17,7 +17,7 @@ import { toolsOf } from "../../road/target.ts";
 
 export type AppResourceDispatch = (call: Call, uri: string) => Promise<AppPage | Refusal>;
 
-/** Reads the interface of a tool for a page that shows it. Its server, and that the caller may, the access control has settled. */
+/** Reads a tool's UI resource for a page that displays it. Server and permission were resolved by the access control. */
 export function appResourceDispatch(shared: ToolServiceParts): AppResourceDispatch {
   return async (call, uri) => {
     const target = toolsOf(call)?.targets[0];
@@ -55,7 +55,7 @@ export function appResourceDispatch(shared: ToolServiceParts): AppResourceDispat
   };
 }
 
-/** What a page does not say of its content security and permissions, the list that names it may. */
+/** Adds the content security policy and permissions from the resource listing if the page itself declares none. */
 async function described(page: AppPage, call: Call, server: ToolServerEntry, parts: ToolParts): Promise<AppPage> {
   if (page.meta?.ui !== undefined) return page;
   const listed = (await discoveredResources(parts, call.identity?.tenantId ?? "", server.id)).find(

@@ -5,8 +5,8 @@ import { isWhole } from "../../wire/json/json-numbers.ts";
 import { renameMember } from "../../wire/json/rename-member.ts";
 
 /**
- * Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. `exact`: the same value with
- * the numbers that were rounded as they are written.
+ * Collects every text, whole number and member name at or below `holder[key]` in document order, each name after its value. `exact`: the
+ * same value with numbers beyond double precision kept as raw JSON.
  */
 export function collectSlots(
   holder: Record<string, JsonValue | undefined> | JsonValue[],
@@ -39,7 +39,7 @@ export function collectSlots(
   }
 }
 
-/** What stands at a place of `exact`; undefined where nothing was rounded. */
+/** The member of `exact`; undefined if no number below it lost precision. */
 export function exactAt(exact: unknown, key: string | number): unknown {
   return typeof exact === "object" && exact !== null ? (exact as Record<string | number, unknown>)[key] : undefined;
 }

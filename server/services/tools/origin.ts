@@ -7,8 +7,8 @@ type Asker = Pick<Call, "headers" | "url">;
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * Refuses requests from pages of other sites, which could use a key or this machine's name. A request without an Origin header comes from
- * no page.
+ * Refuses requests from web pages of other origins, which could use a browser's credentials or local network access. Requests without an
+ * Origin header do not come from a page.
  */
 export function refuseOrigin(call: Asker, rules: OriginRules): Refusal | null {
   const { headers } = call;
@@ -21,7 +21,7 @@ export function refuseOrigin(call: Asker, rules: OriginRules): Refusal | null {
   return own ? null : refuse("origin_not_allowed", undefined, { reason: `origin ${origin.slice(0, 200)}` });
 }
 
-/** Refuses a Host header with another machine's name (DNS rebinding) on a gateway that only this machine should reach. */
+/** On a gateway bound to loopback, refuses Host headers with other names (DNS rebinding). */
 export function refuseHost(call: Asker, rules: OriginRules): Refusal | null {
   const host = hostOf(call);
   const name = hostnameOf(`http://${host}`);

@@ -1,7 +1,7 @@
 /**
- * How a member of the protocol is looked at. A handle (`handle`) is what a program gave out and gets back as it is, or one of the
- * protocol's own words: it is looked at where it has words in it. What a thing is called by (`name`), or where it is (`address`), cannot
- * be said differently, so it is refused where it would have to be. `aside` is what a program says of itself.
+ * How a member of the protocol is inspected. `handle`: an opaque value returned to its issuer, or a keyword; inspected only if it contains
+ * words. `name` and `address`: identify something and cannot be rephrased, so the request is refused if they would have to be changed.
+ * `aside`: what a program says about itself.
  */
 export type ParamReading = "handle" | "name" | "address" | "aside" | "text";
 export type ParamMembers = Readonly<Record<string, ParamReading>>;
@@ -11,7 +11,9 @@ const NAME = { name: "name" } as const;
 const URI = { uri: "address" } as const;
 const TASK = { taskId: "handle" } as const;
 
-/** The members that the protocol has in the params of a method, and in those of them that are objects. All else is whoever asks'. */
+/**
+ * The protocol's own members in each method's params, and their members if they are objects. All other members are the caller's content.
+ */
 export const OWN_PARAMS: Readonly<Record<string, Readonly<Record<string, ParamReading | ParamMembers>>>> = {
   initialize: { protocolVersion: "handle", capabilities: "aside", clientInfo: "aside" },
   "tools/list": CURSOR,

@@ -9,9 +9,9 @@ import { hasWords } from "../../wire/texts/other-texts.ts";
 import { collectSlots, exactAt, memberNameSlot } from "./argument-slots.ts";
 import { type ParamMembers, OF_EVERY_REQUEST, OWN_PARAMS, type ParamReading } from "./own-params.ts";
 
-/** Looked at by themselves: they are answers. */
+/** Inspected separately, as answers. */
 const ANSWERS = "inputResponses";
-/** What the protocol has in `_meta`. */
+/** Members of `_meta` that the protocol defines. */
 const META_HANDLES: ReadonlySet<string> = new Set([
   META.version,
   META.logLevel,
@@ -20,18 +20,18 @@ const META_HANDLES: ReadonlySet<string> = new Set([
   "traceparent",
   "tracestate",
 ]);
-/** Names that whoever wrote a protocol may have given, those of extensions included. */
+/** Names that a protocol or one of its extensions may define. */
 const PLAIN_NAME = /^[\w.$:/-]{1,128}$/;
 export const isProtocolMember = (name: string): boolean => PLAIN_NAME.test(name);
-/** What every message has, and what is looked at by itself. */
+/** Members of the JSON-RPC envelope, and those that are inspected separately. */
 const FRAME: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
 
 type Holder = Record<string, JsonValue | undefined> | JsonValue[];
 type Changed = () => void;
 
-/** What the audit row says of a request by itself. */
+/** Columns of the audit row that repeat text from the request. */
 type Told = "mcp_method" | "mcp_request_id" | "mcp_capability_name" | "endpoint";
-/** Takes it from there. */
+/** Removes that text from the row. */
 export type Forget = (told: Told) => void;
 
 interface Look {
@@ -40,7 +40,7 @@ interface Look {
   readonly forget: () => void;
 }
 
-/** Every text that a message holds, whichever member it stands in, but for answers. */
+/** Collects every text of a message, in whichever member, except answers. */
 export function messageTexts({ kind, id, method, params, document }: RpcMessage, slots: TextSlot[], forget: Forget): void {
   const { value } = document;
   for (const name of Object.keys(value)) {
@@ -95,7 +95,7 @@ function read(reading: ParamReading, holder: Holder, key: string | number, look:
     );
 }
 
-/** What a program says of itself, and what stands in `_meta`: each text in it, and the names that no protocol has. */
+/** Collects the texts of a program's self-description or of `_meta`, including names that no protocol would define. */
 export function metaTexts(holder: Holder, key: string | number, slots: TextSlot[], changed: Changed, exact: unknown): void {
   const value = (holder as Record<string | number, JsonValue | undefined>)[key];
   if (Array.isArray(value)) value.forEach((_, at) => metaTexts(value, at, slots, changed, exactAt(exact, at)));
@@ -125,7 +125,7 @@ function aside(slot: TextSlot): TextSlot {
   };
 }
 
-/** Where something is, read as its server decodes it. */
+/** The address in the decoded form that its server will see. */
 export function addressSlot(address: string, forget: () => void): TextSlot {
   return fixedSlot("fixed_text", decodedAddress(address), forget);
 }

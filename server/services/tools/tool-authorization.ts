@@ -8,10 +8,10 @@ import { connectedDiscovery } from "./authorization/discover-connected.ts";
 import { toolServerDiscovery } from "./definitions/discovery.ts";
 import type { ToolServiceOptions } from "./tool-service-options.ts";
 
-/** Whoever has no name in the admin log. */
+/** The actor for the gateway's own changes in the admin log. */
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 
-/** What the broker of tool servers needs, out of what the service is given. */
+/** Builds the dependencies of upstream authorization from the service's options. */
 export function toolAuthorization({
   directory,
   send,

@@ -26,7 +26,7 @@ import { toolsOf } from "../../road/target.ts";
 
 export type ToolDispatch = (call: Call, request: ToolRequest, view: RequestView) => Promise<Answer | Refusal>;
 
-/** Where an admitted call to tool servers leaves the gateway. Its route has been set by the access control. */
+/** Sends an admitted call to its tool servers. The access control has already set its route. */
 export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
   return async (call, request, view) => {
     const route = admittedRoute(call);
@@ -35,7 +35,7 @@ export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
     if (route.own === "skills") return dispatchSkill(call, request, route, shared);
     noteRoute(call, route, shared);
     const [target] = route.targets;
-    // To be asked what it is before anything is done there.
+    // Access to the servers for what is looked up before the action passes the gates.
     const looking = reached(call, route, shared, shared.outlet.look(call));
     if (route.own !== undefined && request.subPath !== null) return refuse("not_found");
     if (route.own !== undefined)
@@ -57,10 +57,7 @@ function admittedRoute(call: Call): ToolRoute {
   return route;
 }
 
-/**
- * A call that was held goes on as one that comes now: what was let in when it began may not be any more. `heldFor`: the
- * approval that it waited for.
- */
+/** Continues a paused call as if it arrived now, because its caller may no longer be admitted. `heldFor`: the approval it waited for. */
 async function resumed(
   call: Call,
   request: ToolRequest,
@@ -68,7 +65,7 @@ async function resumed(
   shared: ToolServiceParts,
   heldFor: string | null,
 ): Promise<Answer | Refusal> {
-  // A token that only expired meanwhile was taken from nobody.
+  // A token that only expired during the pause does not end the call.
   const { refusal, now } = await shared.gates.readmit(call, "group", view, arrivalOf(call));
   if (refusal !== null) return refusal;
   call.scope = now.scope;
@@ -78,7 +75,7 @@ async function resumed(
   return gated(call, { request, view, route, heldFor }, shared, reached(call, route, shared, shared.outlet.look(call)));
 }
 
-/** The server for skills is the gateway itself: nobody is asked for anything. */
+/** The skill server is part of the gateway, so no connection or approval at an upstream is involved. */
 async function dispatchSkill(call: Call, request: ToolRequest, route: ToolRoute, shared: ToolServiceParts): Promise<Answer | Refusal> {
   if (request.subPath !== null) return refuse("not_found");
   const parts = { ...shared, send: shared.outlet.look(call).upstream };
@@ -89,11 +86,11 @@ interface GatedRequest {
   readonly request: ToolRequest;
   readonly view: RequestView;
   readonly route: ToolRoute;
-  /** The id of the approval that the call was held for before; null where it was not held yet. */
+  /** ID of the approval that the call was paused for before; null if it was not paused. */
   readonly heldFor: string | null;
 }
 
-/** What can be shown to its server, behind the gates that what it does has to pass. */
+/** Forwards a request; a tool call has to pass the gates first. */
 async function gated(
   call: Call,
   { request, view, route, heldFor }: GatedRequest,
@@ -117,7 +114,7 @@ async function gated(
   return "kind" in held && held.kind === "held" ? pausedCallStream(call, held, goOn) : held;
 }
 
-/** The servers of the call, in their callers' names. */
+/** Adds access to the call's servers with the caller's authorization. */
 function reached(call: Call, { targets }: ToolRoute, shared: ToolServiceParts, { upstream }: Passage<ToolServerSend>): ToolParts {
   const servers = targets.map(({ server }) => server);
   const send: Passage<ToolServerSend>["upstream"] = async (request) =>
@@ -127,7 +124,7 @@ function reached(call: Call, { targets }: ToolRoute, shared: ToolServiceParts, {
 
 const LOOKING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** What nothing holds any more, on its way to its server. */
+/** Forwards a request that has passed all gates. */
 async function onwards(
   call: Call,
   request: ToolRequest,
@@ -155,7 +152,7 @@ async function onwards(
   return serveSynthesized(call, request, carryingApproval(await bridgedServer(call, request, target, parts), carryOn), parts);
 }
 
-/** Says on the row which server is meant, and what the tool was when it was last seen. */
+/** Records on the row which server is meant, and the tool's last known definition. */
 function noteRoute({ row }: Call, route: ToolRoute, parts: Pick<ToolParts, "memory">): void {
   const [target] = route.targets;
   const only = route.virtual === null || route.capability !== null ? target : undefined;
@@ -167,7 +164,7 @@ function noteRoute({ row }: Call, route: ToolRoute, parts: Pick<ToolParts, "memo
     row.tool_definition_hash = knownTool(parts.memory, only.server, route.capability.name)?.hash ?? null;
 }
 
-/** What is no message cannot be held to rules about what tools do, so it passes only where there are none. */
+/** Refuses a body that is not a message where rules for tools apply, because these cannot be checked on it. */
 function refuseUnreadable({ scope }: Call, { targets: [target] }: ToolRoute): Refusal | null {
   const ruled =
     (target !== undefined && restrictsTools(target.access)) ||

@@ -11,33 +11,33 @@ import type { SkillTools } from "./skills/skill-parts.ts";
 import type { ToolServerState } from "./definitions/tool-server-state.ts";
 import type { UpstreamCredentials } from "./forwarding/upstream-credentials.ts";
 
-/** What calls to tool servers work with. */
+/** The dependencies of calls to tool servers. */
 export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
   readonly send: Passage<ToolServerSend>["upstream"];
-  /** The begin marker: written before the call leaves. Throws when calls can no longer be recorded. */
+  /** Writes the begin marker, before the call is sent to an upstream. Throws when calls can no longer be recorded. */
   readonly begin: (call: Call) => void;
   readonly credentials: UpstreamCredentials;
   readonly origins: OriginRules;
   readonly memory: ToolServerState;
-  /** For servers that are reached in their callers' names. */
+  /** For servers that are called with their callers' own authorization. */
   readonly authorization: ServerAuthorizationParts;
   readonly processMessages: ProcessMessages;
   readonly sessionState: SessionState;
-  /** For what is asked in mid-flight. */
+  /** For checks in the middle of a call. */
   readonly gates: Gates;
 }
 
-/** The same before a call is let out: with the way out to tool servers instead of the servers themselves. */
+/** The dependencies before a call has passed the gates: an outlet instead of the servers themselves. */
 export interface ToolServiceParts extends Omit<ToolParts, "send"> {
   readonly outlet: Outlet<ToolServerSend>;
   readonly knowledge: KnowledgeLookup;
   readonly skills: SkillTools;
-  /** Servers that the gateway itself is; null for a request to another. */
+  /** Handles requests to servers that are part of the gateway; null for any other. */
   readonly ownServer: (call: Call, request: ToolServerRequest) => ReturnType<ToolParts["send"]> | null;
 }
 
 export interface OriginRules {
   readonly allowed: ReadonlySet<string>;
-  /** Whether the gateway is bound to this machine only: then a page that got here by a rebound name is told by its Host. */
+  /** Whether the gateway is bound to loopback only; then the Host header is checked against DNS rebinding. */
   readonly loopback: boolean;
 }

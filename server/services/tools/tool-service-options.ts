@@ -18,17 +18,17 @@ export interface ToolServiceOptions extends AdmissionParts {
   readonly skills: SkillTools;
   readonly directory: Directory;
   readonly connection: Parameters<typeof SessionState.open>[0]["connection"];
-  /** For what no call asks: discovery, the ends of sessions, issuers of tokens. A call is given its servers by the outlet. */
+  /** For requests outside calls: discovery, ending sessions, token issuers. Calls reach their servers through the outlet. */
   readonly send: ToolServerSend;
   readonly log: Log;
   readonly ownServer: ToolServiceParts["ownServer"];
   readonly origins: OriginRules;
-  /** Where callers and browsers reach the runtime plane; null: where the request came in. */
+  /** Public base URL of the runtime plane; null: use the request's own origin. */
   readonly publicUrl: string | null;
-  /** Where the gateway itself listens. */
+  /** Origins at which the gateway itself listens. */
   readonly gatewayOrigins: readonly string[];
   readonly allowPrivate: boolean;
   readonly statelessProbe: boolean;
-  /** Resolves when what was written to the directory is in force here. */
+  /** Resolves when preceding writes to the directory are in force in this process. */
   readonly caughtUp: () => Promise<void>;
 }

@@ -21,19 +21,19 @@ import type { ToolRequest } from "./tool-request.ts";
 import type { ToolServiceOptions } from "./tool-service-options.ts";
 import { recordedCredentials } from "./forwarding/upstream-credentials.ts";
 
-/** What surfaces ask of tool servers. */
+/** The tool service as used by surfaces. */
 export interface ToolService {
   call(call: Call, request: ToolRequest, view: RequestView): Promise<Answer | Refusal>;
   readonly oauth: OAuthDispatch;
   readonly appResource: AppResourceDispatch;
-  /** A caller of a tool server without a good credential is told where a client can get one. */
+  /** Adds to a refusal for lack of a valid credential where a client can get one. */
   challenged(refusal: Refusal, call: Call): Promise<Refusal>;
 }
 
 const LISTENERS_CHECKED_MS = 1_000;
 const IDLE_SESSIONS_ENDED_MS = 600_000;
 
-/** The service of tool servers, running until `close`. */
+/** Opens the tool service, which runs until `close`. */
 export async function openTools(options: ToolServiceOptions) {
   const { gates, begin, directory, send, log, secrets, clock } = options;
   const { db } = directory;
@@ -84,7 +84,7 @@ export async function openTools(options: ToolServiceOptions) {
   return {
     tools,
     jobs,
-    /** What the tokens of somebody were kept for changed; without a name, those of everybody. */
+    /** Drops cached tokens and metadata that a change affects; without arguments, all cached tokens. */
     forgetTokens(tenantId?: string, ref?: Parameters<typeof clearAuthorization>[2]): void {
       if (tenantId === undefined || ref === undefined) authorization.memory.tokens.clear();
       else clearAuthorization(authorization.memory, tenantId, ref);

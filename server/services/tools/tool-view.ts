@@ -8,12 +8,12 @@ import { answerTexts } from "./questions/client-answer-texts.ts";
 import { addressSlot, type Forget, messageTexts } from "./request-texts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
-/** The error for a server that waits for an answer which a guardrail blocked. */
+/** The error sent to a server whose question's answer was blocked by a guardrail. */
 const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail blocked it." };
 
 /**
- * The view of what is sent to a tool server: its texts are those of its params, and those of the answers to what the server asked of
- * its caller, each replaceable in place but for what something is called by and where it is. `forget`: what the row says of it.
+ * The view of a request to a tool server: the texts of its params and of answers to the server's questions. All can be replaced in place
+ * except names and addresses. `forget` removes text from the audit row.
  */
 export function toolView(
   { target, subPath, message, body, envelope, capability, paramHeaders }: ToolRequest,
@@ -25,7 +25,7 @@ export function toolView(
       messageTexts(message, slots, forget);
       answerTexts(message, slots);
     }
-    // What a server is sent below its own path may stand in the path alone.
+    // Below a server's endpoint, the path itself may carry content.
     if (subPath !== null) slots.push(addressSlot(subPath, () => forget("endpoint")));
     for (const name in paramHeaders) slots.push(paramHeaderSlot(paramHeaders, name));
     return slots;
@@ -44,7 +44,7 @@ export function toolView(
       address: typeof message?.params.uri === "string" ? message.params.uri : null,
     },
     texts,
-    // Below a server's own path what it likes may be sent to it, in a form that is not ours to know.
+    // Below a server's endpoint, bodies may have any format, which the gateway cannot read.
     opaque: message === null && body !== null && body.byteLength > 0,
     names: { ...EMPTY_VIEW.names, input: "body" },
     content: () => message?.document.text() ?? "",
@@ -55,7 +55,7 @@ export function toolView(
   };
 }
 
-/** Whoever waits for an answer is told that there is none, and what is cancelled is cancelled whatever the reason. */
+/** Replaces a blocked answer by an error, so that the server does not wait; a cancellation stays in force without its reason. */
 function withholding(message: ToolRequest["message"]): (() => string) | null {
   if (message?.kind === "response")
     return () => {
@@ -72,7 +72,7 @@ function withholding(message: ToolRequest["message"]): (() => string) | null {
   };
 }
 
-/** What mirrors an argument is redacted as the argument is, so that the two agree. */
+/** A header that mirrors an argument is redacted like the argument, so that both still agree. */
 function paramHeaderSlot(headers: Record<string, string>, name: string): TextSlot {
   return {
     role: "tool",

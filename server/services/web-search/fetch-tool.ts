@@ -22,7 +22,7 @@ const given = z.strictObject({
   max_length: z.number().int().min(1).max(LONGEST_TEXT).optional(),
 });
 
-/** So that the parts of a page are parts of one page. */
+/** Long enough that successive parts of a page come from the same copy. */
 const PAGE_KEPT_MS = 300_000;
 
 export interface FetchParts extends PageReaders {
@@ -47,7 +47,7 @@ export async function fetchWeb(call: Call, args: unknown, parts: FetchParts): Pr
   row.custom_metadata = { ...(row.custom_metadata as object | undefined), web_fetch: { host: hostOf(address) } };
   const key = `${scope.tenant.id} ${address.href}`;
   let page = parts.pages.get(key);
-  // Whoever kept it may have been allowed to go where it led.
+  // The cached page may have been fetched by a caller who was allowed to follow its redirects; this one may not be.
   if (page?.addresses.some((on) => refusedBy(policy, on) !== null) === true) page = undefined;
   if (page === undefined) {
     const fetched = await parts.fetch(address, (to) => refusedBy(policy, to), call.abort.signal);
@@ -64,7 +64,7 @@ export async function fetchWeb(call: Call, args: unknown, parts: FetchParts): Pr
   return typeof cleared !== "string" ? cleared : part({ addresses: page.addresses, title, text: cleared }, address, from, length);
 }
 
-/** Who asks says where a page is cut: in parts of a value nobody who looks at the answer would find it. */
+/** Inspects the whole text before it is cut: the caller chooses where, and a value split across two parts would escape the guardrails. */
 async function clearedText(call: Call, text: string, { gates }: Pick<FetchParts, "gates">): Promise<string | Refusal> {
   if (!gates.looksAt(call, "mcp_output")) return text;
   let cleared = text;
@@ -74,12 +74,12 @@ async function clearedText(call: Call, text: string, { gates }: Pick<FetchParts,
   return refusal ?? cleared;
 }
 
-/** An address is kept whole and in its parts. */
+/** An estimate of memory per character of an address: a `URL` keeps the string and its components. */
 const ADDRESS_WEIGHS = 4;
 
 function keep(pages: FetchParts["pages"], key: string, { addresses, title, text }: ReadPage): void {
   const ways = addresses.reduce((sum, { href }) => sum + ADDRESS_WEIGHS * href.length, 0);
-  // Copied: what was cut out of a page would keep all of it in memory.
+  // Copied, because a substring would keep the whole page in memory.
   const page = { addresses, title: detachedString(title), text: detachedString(text) };
   pages.set(key, page, PAGE_KEPT_MS, ENTRY_OVERHEAD + key.length + ways + title.length + text.length);
 }
@@ -97,7 +97,7 @@ async function unknownTo(to: AddressHolder, policy: WebSearchPolicy, address: UR
 function part(page: ReadPage, asked: URL, from: number, length: number): ToolResult {
   const { addresses, title, text } = page;
   const start = characterStart(text, from);
-  // Never less than a character, or whoever asks for the next would get no further.
+  // At least one character, or a caller who asks for the next part would never advance.
   const upTo = characterStart(text, start + length);
   const piece = text.slice(start, upTo > start ? upTo : start + 2);
   const end = start + piece.length;

@@ -5,7 +5,7 @@ import type { AskProvider } from "../../upstreams/web-search/ask-provider.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
 import { openWebSearch } from "./web-search-service.ts";
 
-/** Searches and pages are kept for all tenants on one process: what one asks for must not fill its memory. */
+/** Searches and pages are cached for all tenants of a process: one tenant's requests must not exhaust its memory. */
 function serving({ ask = async () => "nothing", fetch = async () => "nothing" }: { ask?: AskProvider; fetch?: FetchPage }) {
   const { server } = openWebSearch({
     clock: { now: () => 0, micros: () => 0 },
@@ -25,7 +25,7 @@ function serving({ ask = async () => "nothing", fetch = async () => "nothing" }:
   };
 }
 
-/** MB more than before. */
+/** Growth of the resident memory in MB. */
 async function grown(work: () => Promise<void>): Promise<number> {
   Bun.gc(true);
   const before = process.memoryUsage().rss;
@@ -35,7 +35,7 @@ async function grown(work: () => Promise<void>): Promise<number> {
 }
 
 const found = (snippet: string, published: string | null = null) => [{ title: "t", url: "https://a.test/", snippet, published }];
-/** As it comes out of a decoder: one string, not pieces of one. */
+/** One flat string, as a decoder returns it, rather than a rope. */
 const decoded = (length: number) => new TextDecoder().decode(new Uint8Array(length).fill(0x61));
 
 test("what is kept of an answer does not keep the rest of it", async () => {

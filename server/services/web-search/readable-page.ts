@@ -1,33 +1,33 @@
 import { beginningOf } from "../../kernel/text/character-start.ts";
 import type { WebPage } from "../../upstreams/web-search/fetch-page.ts";
 
-/** Reads HTML piece by piece into its words under their headings. Throws for what cannot be read. */
+/** Parses HTML incrementally into text blocks under their headings. Throws if the HTML cannot be read. */
 export interface PageReader {
   push(piece: string): void;
   end(): readonly { readonly headings: readonly string[]; readonly blocks: readonly string[] }[];
 }
 
-/** Reads a PDF document into the same; a text says why it cannot be read. */
+/** Reads a PDF document into the same sections. A string is the reason why it cannot be read. */
 export type PdfReader = (content: Uint8Array, tenantId: string) => Promise<ReturnType<PageReader["end"]> | string>;
 
-/** How pages of other kinds than text are read. */
+/** Readers for pages that are not plain text. */
 export interface PageReaders {
   readonly reader: () => PageReader;
   readonly readPdf: PdfReader;
 }
 
-/** A page as its readers see it. */
+/** A page reduced to its visible title and text; `addresses` are those visited, redirects included, the final one last. */
 export interface ReadPage {
   readonly addresses: readonly URL[];
   readonly title: string;
   readonly text: string;
 }
 
-/** Characters. */
+/** In characters. */
 const LONGEST_PAGE = 500_000;
 const PIECE = 32 * 1024;
 
-/** A text says why the page cannot be read. */
+/** Extracts the text of a page. A string is the reason why it cannot be read. */
 export async function readablePage(
   { addresses, type, charset, bytes }: WebPage,
   { reader, readPdf }: PageReaders,
@@ -43,7 +43,7 @@ export async function readablePage(
   try {
     for (let at = 0; at < raw.length; at += PIECE) {
       parser.push(raw.slice(at, at + PIECE));
-      // Others have their turn while a large page is read.
+      // Yield to the event loop while a large page is parsed.
       if (at > 0) await new Promise((go) => setImmediate(go));
     }
     return { addresses, title: titleOf(raw), text: written(parser.end()) };

@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { FoundPage, SearchQuestion } from "../../upstreams/web-search/search-provider.ts";
 import { openWebSearch } from "./web-search-service.ts";
 
-/** A search in a group whose lists of allowed domains are `allowed`, which finds `found`, and a web whose only page says `text`. */
+/** Builds a server for a group whose allow lists are `allowed`. Searches return `found`; every page contains `text`. */
 function serving({
   allowed = [],
   common = [],

@@ -28,7 +28,7 @@ export interface SearchParts {
   readonly addresses: GivenAddresses;
 }
 
-/** What a refusal of the arguments says; null where they are fine. */
+/** Describes why the arguments are invalid. */
 export function argumentFault(error: z.ZodError): string {
   return error.issues.map(({ path, message }) => `${path.join(".") || "the arguments"}: ${message}`).join("; ");
 }
@@ -70,7 +70,7 @@ export async function searchWeb(call: Call, args: unknown, { ask, cache, address
 
 function keep(cache: SearchParts["cache"], key: string, found: readonly FoundPage[], ms: number): void {
   const text = JSON.stringify(found);
-  // Read anew: words that were cut out of a provider's answer would keep all of it in memory.
+  // Copied through JSON, because substrings of the provider's answer would keep all of it in memory.
   cache.set(key, JSON.parse(text) as FoundPage[], ms, ENTRY_OVERHEAD + key.length + text.length);
 }
 
@@ -78,7 +78,7 @@ function note({ row }: Call, search: object): void {
   row.custom_metadata = { ...(row.custom_metadata as object | undefined), web_search: search };
 }
 
-/** Where to search, of what is asked for and allowed; an empty list is everywhere. Null: nothing could be found. */
+/** The domains to search: the requested ones as far as they are allowed. Empty means everywhere; null means nothing is allowed. */
 function searchedDomains(asked: readonly string[], policy: WebSearchPolicy): readonly string[] | null {
   if (policy.allowsNone) return null;
   if (asked.length === 0) return policy.allowed;
@@ -98,7 +98,7 @@ function questionFor(
     most,
     question: {
       query: asked.query,
-      // Of what is filtered afterwards more has to be found.
+      // Ask for more results when some will be filtered out afterwards.
       maxResults: policy.allowed.length + policy.denied.length + (asked.domains ?? []).length === 0 ? most : MOST_RESULTS,
       freshness: asked.freshness ?? null,
       safeSearch: saferSearch(saferSearch(provider.safeSearch, policy.safeSearch), asked.safe_search ?? null),
@@ -110,7 +110,7 @@ function questionFor(
   };
 }
 
-/** What the caller may see of what was found: providers filter as they like, or not at all. */
+/** Filters the results for the caller, because providers apply domain filters loosely or not at all. */
 function within(found: readonly FoundPage[], policy: WebSearchPolicy, domains: readonly string[]): FoundPage[] {
   const permitted = found.filter(({ url }) => {
     if (!URL.canParse(url)) return false;
@@ -121,7 +121,7 @@ function within(found: readonly FoundPage[], policy: WebSearchPolicy, domains: r
   });
   return permitted.map(({ title, url, snippet, published }) => ({
     title: visibleText(title),
-    // As it is asked for: spelled otherwise, it may hold what nobody sees.
+    // Normalized to the form that is fetched: the original spelling may contain invisible characters.
     url: new URL(url).href,
     snippet: visibleText(snippet),
     published: published === null ? null : visibleText(published),

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 
-/** What a tool of the server's gives its caller. */
+/** The result of one of the server's tools. */
 export interface ToolResult {
   readonly text: string;
-  /** The same for programs; null of a failure. */
+  /** The same content in structured form; null for a failure. */
   readonly structured: JsonObject | null;
 }
 
-/** A failure is told in the result, so that the model that called can do something about it. */
+/** Failures are reported in the result rather than as protocol errors, so that the calling model can react. */
 export const toolFailure = (text: string): ToolResult => ({ text, structured: null });
 
 export const resultOf = ({ text, structured }: ToolResult): JsonObject => ({

@@ -16,7 +16,7 @@ import type { PageReaders, PdfReader } from "./readable-page.ts";
 import { searchWeb, type SearchParts } from "./search-tool.ts";
 import { resultOf } from "./tool-result.ts";
 
-/** Characters of all that is kept together. */
+/** Cache sizes, in characters across all entries. */
 const SEARCHES_KEPT = 16_000_000;
 const PAGES_KEPT = 8_000_000;
 const PRUNED_MS = 600_000;
@@ -30,8 +30,7 @@ export interface WebSearchParts extends PageReaders {
 }
 
 /**
- * The tool server that the gateway itself is for searches of the web, as a server of the stateless dialect; null for what is meant for
- * others.
+ * The gateway's own tool server for web search, speaking the stateless dialect. Returns null if the request is addressed to another server.
  */
 export type OwnToolServer = (
   call: Call,
@@ -59,7 +58,7 @@ export function openWebSearch({ clock, addresses, ask, fetch, gates, reader, rea
   };
 }
 
-/** Each is read on a process of its own. */
+/** Limits concurrent PDF reading, because each document is read in a process of its own. */
 function oneByOne(read: PdfReader): PdfReader {
   const places = semaphore({ most: 4, mostOfOne: 2, waitMs: 15_000 });
   return async (content, tenantId) => {

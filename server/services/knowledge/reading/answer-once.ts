@@ -1,6 +1,9 @@
 import { UnreadableDocument } from "./document-text.ts";
 
-/** One document, on a process of its own that is ended when it takes too much: its bytes come in, what `work` makes of it goes out. */
+/**
+ * Main function of a reading process, which handles one document: reads its bytes from stdin and writes the JSON result of `work` to
+ * stdout.
+ */
 export async function answerOnce(work: (kind: string, content: Uint8Array) => Promise<object>): Promise<void> {
   const pieces: Buffer[] = [];
   for await (const piece of process.stdin) pieces.push(piece as Buffer);

@@ -5,13 +5,13 @@ const HEADING = /^heading (\d)$/i;
 const DEEPEST = 32;
 
 interface DocumentStyles {
-  /** Of the styles that are headings, by their ids. */
+  /** Heading levels by style ID. */
   readonly levels: ReadonlyMap<string, number>;
-  /** Whether a style hides its text. */
+  /** Whether a style hides its text, itself or by inheritance. */
   hides(id: string): boolean;
 }
 
-/** Styles have ids in the language of whoever wrote the document, and names that do not. */
+/** Reads the style definitions. Style IDs depend on the author's language, but the names of built-in styles do not. */
 export async function documentStyles(parts: ZipParts): Promise<DocumentStyles> {
   const levels = new Map<string, number>();
   const says = new Map<string, boolean>();
@@ -35,5 +35,5 @@ export async function documentStyles(parts: ZipParts): Promise<DocumentStyles> {
   return { levels, hides };
 }
 
-/** A property that is named and not switched off is on. */
+/** An OOXML toggle property is on if it is present and not explicitly off. */
 export const isOn = (value: string | undefined) => value === undefined || !["0", "false", "off"].includes(value);

@@ -1,11 +1,11 @@
-/** A stretch of a document under one heading: paragraphs, tables, code, each whole. */
+/** Part of a document under one heading. Each block is a whole paragraph, table row or piece of code. */
 export interface Section {
   /** The headings above it, outermost first. */
   readonly headings: readonly string[];
   readonly blocks: readonly string[];
 }
 
-/** Why a document cannot be read, in words for whoever uploaded it. */
+/** A document cannot be read; the message tells its uploader why. */
 export class UnreadableDocument extends Error {
   constructor(reason: string) {
     super(reason);
@@ -13,7 +13,7 @@ export class UnreadableDocument extends Error {
   }
 }
 
-/** Gathers sections in the order a document is read. */
+/** Collects sections in document order. */
 export class Sections {
   readonly all: Section[] = [];
   private headings: string[] = [];
@@ -21,7 +21,7 @@ export class Sections {
 
   heading(level: number, text: string): void {
     this.close();
-    // A level that was left out stands empty, so that what follows finds its own.
+    // Skipped levels stay empty, so that later headings keep their levels.
     this.headings = Array.from({ length: level - 1 }, (_, i) => this.headings[i] ?? "");
     this.headings.push(text.slice(0, 200));
   }

@@ -5,13 +5,13 @@ import { ZipParts } from "./zip-parts.ts";
 
 const MAIN = "word/document.xml";
 
-/** Paragraphs under their headings, rows of tables in one line; hidden and deleted text is not there. */
+/** Reads paragraphs under their headings, and each table row as one line. Hidden and deleted text is left out. */
 export async function readDocx(content: Uint8Array): Promise<readonly Section[]> {
   const parts = await ZipParts.open(content);
   const { levels, hides } = await documentStyles(parts);
   const sections = new Sections();
   let [words, cells, level, inTable] = ["", [] as string[], null as number | null, 0];
-  // What is said of a run itself, and else by the styles of its paragraph and its own, of which the one undoes the other.
+  // A run's own `vanish` property decides; otherwise the paragraph and run styles do, where hiding in both cancels out.
   let [hidden, byParagraph, byRun] = [null as boolean | null, false, false];
   const endParagraph = () => {
     const text = words.trim();

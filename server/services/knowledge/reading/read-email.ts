@@ -2,7 +2,7 @@ import PostalMime from "postal-mime";
 import { type Section, Sections } from "./document-text.ts";
 import { readHtml } from "./read-html.ts";
 
-/** A letter under its subject: who wrote it to whom and when, and what it says. Attachments are named and not read. */
+/** Reads an email: sender, recipients, date and body under its subject. Attachments are only listed by name. */
 export async function readEmail(content: Uint8Array): Promise<readonly Section[]> {
   const mail = await PostalMime.parse(content, { maxNestingDepth: 32, attachmentEncoding: "arraybuffer" });
   const sections = new Sections();
@@ -22,7 +22,7 @@ export async function readEmail(content: Uint8Array): Promise<readonly Section[]
 }
 
 function bodyOf({ text, html }: { readonly text?: string; readonly html?: string }): string[] {
-  // What people see of a letter in HTML is its HTML: the text beside it may be another.
+  // Mail programs show the HTML part; the plain text part may say something else.
   if (html !== undefined && html.trim() !== "") return readHtml(html).flatMap(({ headings, blocks }) => [...headings.slice(-1), ...blocks]);
   return (text ?? "").split(/\n\s*\n/).map((block) => block.trim());
 }

@@ -1,7 +1,7 @@
 import { Parser } from "htmlparser2";
 import { type Section, Sections, UnreadableDocument } from "./document-text.ts";
 
-/** What no reader of the page sees, or what is the same on every page. */
+/** Elements that readers do not see, and navigation that is repeated on every page. */
 const LEFT_OUT = new Set([
   "script",
   "style",
@@ -25,8 +25,8 @@ const DEEPEST = 512;
 const ZERO = String.raw`(?:0+(?:\.0*)?|\.0+)(?:%|[a-z]+)?(?![\d.%a-z])`;
 const FAR = String.raw`-\d{3,}`;
 /**
- * Declarations by each of which what an element says is not seen where it stands. What a page shows a moment later, as it moves or fades
- * in, is none of them.
+ * CSS declarations that make text invisible. States that a page leaves a moment later, as in fade-in or slide-in animations, are not
+ * matched.
  */
 const UNSEEN = new RegExp(
   [
@@ -41,7 +41,7 @@ const UNSEEN = new RegExp(
 const PLACED = /position\s*:\s*(?:absolute|fixed)/i;
 const FAR_AWAY = new RegExp(String.raw`(?<![\w-])(?:(?:left|right|top|bottom)\s*:\s*${FAR}|clip\s*:\s*rect\(\s*[01](?:px)?[\s,])`, "i");
 const TRANSPARENT = /(?<![\w-])color\s*:\s*transparent/i;
-/** Letters through which a background shows are seen. */
+/** With `background-clip: text`, transparent letters are visible because the background shows through. */
 const CUT_OUT = /background-clip\s*:\s*text/i;
 
 function isUnseen(style: string): boolean {
@@ -53,8 +53,8 @@ const isHidden = ({ hidden, style, ...attributes }: Record<string, string>) =>
   hidden !== undefined || attributes["aria-hidden"] === "true" || (style !== undefined && isUnseen(style));
 
 /**
- * Reads a page piece by piece: the words a reader of it sees, under its headings. Text hidden from people is for whoever reads on their
- * behalf.
+ * Parses a page incrementally into its visible text under its headings. Hidden text is skipped, because it may carry instructions for
+ * models that people cannot see.
  */
 export function htmlReader(): { push(piece: string): void; end(): readonly Section[] } {
   const sections = new Sections();

@@ -3,7 +3,7 @@ import { type Section, Sections } from "./document-text.ts";
 const HEADING = /^ {0,3}(#{1,6})[ \t]+(\S.*)$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
-/** Paragraphs between empty lines; of Markdown with its headings, and with fenced code in one piece. */
+/** Reads paragraphs separated by empty lines. Markdown also yields headings and keeps fenced code in one block. */
 export function readLines(text: string, markdown: boolean): readonly Section[] {
   const sections = new Sections();
   let lines: string[] = [];

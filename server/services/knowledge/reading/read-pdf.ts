@@ -5,7 +5,7 @@ import { seenText } from "./seen-text.ts";
 const MOST_PAGES = 5_000;
 const MOST_CHARACTERS = 20_000_000;
 
-/** The text that is seen of each page, under its number. Scripts and forms of a document are not run: the library is built without them. */
+/** Reads the visible text of each page under its number. Scripts and forms cannot run: the PDFium build does not contain them. */
 export async function readPdf(content: Uint8Array): Promise<readonly Section[]> {
   const library = await PDFiumLibrary.init();
   const document = await library.loadDocument(content).catch((error: Error) => {

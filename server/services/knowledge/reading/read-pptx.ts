@@ -6,7 +6,7 @@ import { ZipParts } from "./zip-parts.ts";
 const MAIN = "ppt/presentation.xml";
 const MOST_SLIDES = 5_000;
 
-/** Each slide under its title, with what its speaker notes. Slides that are not shown are not read. */
+/** Reads each slide under its title, followed by the speaker notes. Hidden slides are skipped. */
 export async function readPptx(content: Uint8Array): Promise<readonly Section[]> {
   const parts = await ZipParts.open(content);
   const sections = new Sections();
@@ -25,7 +25,7 @@ export async function readPptx(content: Uint8Array): Promise<readonly Section[]>
   return sections.close();
 }
 
-/** In the order in which they are shown. */
+/** Part names of the slides, in presentation order. */
 async function slidesOf(parts: ZipParts): Promise<string[]> {
   const relations = await relationsOf(parts, MAIN);
   const slides: string[] = [];

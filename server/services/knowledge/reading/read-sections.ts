@@ -3,14 +3,14 @@ import { type Section, Sections, UnreadableDocument } from "./document-text.ts";
 import { readHtml } from "./read-html.ts";
 import { readLines } from "./read-lines.ts";
 
-/** The sections of a document of one of the kinds there are. Throws `UnreadableDocument`. */
+/** Reads the sections of a document. Throws `UnreadableDocument`. */
 export async function readSections(kind: string, content: Uint8Array): Promise<readonly Section[]> {
   const sections = await (READERS[kind] ?? (() => readLines(textOf(content), false)))(content);
   if (sections.length === 0) throw new UnreadableDocument("There is no text in it.");
   return sections;
 }
 
-/** The libraries of a kind are loaded for a document of it alone. */
+/** Each parsing library is loaded only for documents of its kind. */
 const READERS: Readonly<Record<string, (content: Uint8Array) => readonly Section[] | Promise<readonly Section[]>>> = {
   markdown: (content) => readLines(textOf(content), true),
   csv: (content) => readCsv(textOf(content)),
@@ -22,7 +22,7 @@ const READERS: Readonly<Record<string, (content: Uint8Array) => readonly Section
   email: async (content) => (await import("./read-email.ts")).readEmail(content),
 };
 
-/** UTF-8, or UTF-16 that says so. */
+/** Decodes UTF-8, or UTF-16 with a byte order mark. */
 function textOf(content: Uint8Array): string {
   const encoding =
     content[0] === 0xff && content[1] === 0xfe ? "utf-16le" : content[0] === 0xfe && content[1] === 0xff ? "utf-16be" : "utf-8";
@@ -37,7 +37,10 @@ function textOf(content: Uint8Array): string {
 
 const DELIMITERS = [",", ";", "\t"] as const;
 
-/** What stands between the names of the columns: the others may stand within values, as in prices with a decimal comma. */
+/**
+ * The most frequent delimiter in the header row. Only that row counts, because values may contain the others, e.g. decimal commas in
+ * prices.
+ */
 function delimiterOf(text: string): string {
   const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
   let quoted = false;
@@ -51,7 +54,7 @@ function delimiterOf(text: string): string {
   return DELIMITERS.reduce((most, one) => ((counts.get(one) ?? 0) > (counts.get(most) ?? 0) ? one : most));
 }
 
-/** Each row says what its cells are: alone, a line of values tells nothing. */
+/** Labels each cell with its column name, because a passage with bare values would mean nothing. */
 function readCsv(text: string): readonly Section[] {
   let rows: string[][];
   try {

@@ -4,13 +4,13 @@ import { ZipParts } from "./zip-parts.ts";
 
 const MAIN = "xl/workbook.xml";
 const MOST_CELLS = 1_000_000;
-/** No spreadsheet program takes a longer code of a number format. */
+/** Spreadsheet programs accept no longer number format code. */
 const LONGEST_FORMAT = 255;
 const DAY_MS = 86_400_000;
-/** Day 0 of a workbook, with the day that 1900 never had. */
+/** Serial day 0, adjusted for 29 February 1900, which spreadsheets count although it never existed. */
 const DAY_ZERO = Date.UTC(1899, 11, 30);
 
-/** Each sheet that is shown, without rows and columns that are not; a row says what its cells are by the first row of its sheet. */
+/** Reads visible sheets, rows and columns. The first row of each sheet labels the cells of the others. */
 export async function readXlsx(content: Uint8Array): Promise<readonly Section[]> {
   const parts = await ZipParts.open(content);
   const [strings, dates] = [await sharedStrings(parts), await dateStyles(parts)];
@@ -46,11 +46,11 @@ const isSet = (value: string | undefined) => value === "1" || value === "true";
 
 interface CellMeanings {
   readonly strings: readonly string[];
-  /** Formats, by their number, that show a number as a day. */
+  /** Indexes of cell styles that format a number as a date. */
   readonly dates: ReadonlySet<number>;
 }
 
-/** How many rows said anything. */
+/** Calls `take` for each row with content; returns the number of such rows. */
 async function rowsOf(parts: ZipParts, part: string, meanings: CellMeanings, take: (row: string[]) => void): Promise<number> {
   let [row, rows, value, takes] = [[] as string[], 0, "", false];
   let cell = { column: 0, type: "", style: -1 };
@@ -69,7 +69,7 @@ async function rowsOf(parts: ZipParts, part: string, meanings: CellMeanings, tak
     close(name) {
       if (name === "v" || name === "t") takes = false;
       else if (name === "c" && value.trim() !== "") {
-        // A cell far to the right makes no room for those that are not there.
+        // Ignore columns beyond the format's maximum: padding up to them would exhaust memory.
         if (cell.column > 16_384 || rowHidden || hiddenColumns.some(({ from, to }) => from <= cell.column && cell.column <= to)) return;
         while (row.length < cell.column) row.push("");
         row[cell.column] = meaningOf(cell, value, meanings);
@@ -92,7 +92,7 @@ function meaningOf({ type, style }: { type: string; style: number }, value: stri
   return Number.isInteger(number) ? at.slice(0, 10) : at.slice(0, 16).replace("T", " ");
 }
 
-/** "B7" is column 1. */
+/** Column index of a cell reference: "B7" is 1. */
 function columnOf(reference: string): number | null {
   const letters = /^[A-Z]{1,3}/.exec(reference)?.[0];
   if (letters === undefined) return null;

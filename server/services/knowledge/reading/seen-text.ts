@@ -1,6 +1,6 @@
 import type { PDFiumPage } from "@hyzyla/pdfium";
 
-/** What of PDFium tells how a character is drawn. */
+/** The PDFium functions that tell how a character is drawn. */
 const FUNCTIONS = [
   "FPDF_GetPageBoundingBox",
   "FPDFPage_CountObjects",
@@ -24,7 +24,7 @@ const FUNCTIONS = [
 type PdfiumFunction = (...numbers: number[]) => number;
 type PdfiumFunctions = Readonly<Record<(typeof FUNCTIONS)[number], PdfiumFunction>>;
 
-/** The library passes all of PDFium on, and names only what it uses itself. */
+/** The library exposes all of PDFium but declares types only for what it uses itself. */
 interface PdfiumModule extends Readonly<Record<`_${string}`, PdfiumFunction>> {
   readonly HEAPU8: Uint8Array<ArrayBuffer>;
   readonly wasmExports: { malloc(bytes: number): number; free(at: number): void };
@@ -41,20 +41,20 @@ const [IMAGE, FORM] = [3, 5];
 const [FILLED, UNSEEN_MODE] = [0, 3];
 const DEEPEST_FORM = 8;
 const SCRATCH_BYTES = 64;
-/** Letters of less than this part of the longer side of a page, 0.2 points of a letter's, are no letters to anybody. */
+/** Characters smaller than this fraction of the page's longer side (about 0.2 points on a letter page) are unreadable. */
 const TINY = 1 / 4_000;
-/** Of a page of which pictures take this part, the text may be that of the pictures. */
+/** If images cover this share of a page, its invisible text may be their OCR layer. */
 const PICTURE_SHARE = 0.5;
 
 const SEEN = 0;
-/** Where it is, without a trace: so is the text that was recognised in a picture. */
+/** Invisible but positioned on the page, as an OCR layer is. */
 const UNSEEN = 1;
-/** Where or as nobody sees it. */
+/** Off the page, or too small to read. */
 const AWAY = 2;
 
 /**
- * The text of a page that its readers see: none beside the page, none too small to be letters, and none drawn without a trace
- * except where that is what the pictures of a scanned page say.
+ * The visible text of a page. Text off the page or too small to read is left out, and so is invisible text, unless it is the OCR layer of a
+ * scanned page.
  */
 export function seenText(page: PDFiumPage): string {
   const { module, pageIdx } = page as unknown as { module: PdfiumModule; pageIdx: number };
@@ -85,7 +85,7 @@ function textOf(open: OpenPage): string {
   const drawn = new Uint8Array(Math.max(0, count));
   let [seen, unseen] = [0, 0];
   for (let index = 0; index < count; index++) {
-    // Spaces and ends of lines between what is drawn.
+    // Spaces and line ends that PDFium inserts between drawn characters.
     if (open.pdfium.FPDFText_IsGenerated(open.text, index) === 1) continue;
     const how = drawnAs(open, index, bounds, modes);
     drawn[index] = how;
@@ -110,7 +110,7 @@ function drawnAs(open: OpenPage, index: number, page: Box, modes: Map<number, bo
     const [left, right, bottom, top] = doubles(open);
     if (right < page.left || left > page.right || top < page.bottom || bottom > page.top) return AWAY;
     const tiny = Math.max(page.right - page.left, page.top - page.bottom) * TINY;
-    // A letter that its font does not have is no larger, whatever its size.
+    // A glyph missing from its font has an empty box, so the size decides as well.
     if (Math.max(right - left, top - bottom) < tiny && sizeOf(open, index) < tiny) return AWAY;
   }
   const object = pdfium.FPDFText_GetTextObject(text, index);
@@ -130,7 +130,7 @@ function isWithoutTrace(open: OpenPage, object: number): boolean {
   );
 }
 
-/** The size of a letter on the page, which its font size and its matrix say together. */
+/** The effective size of a character on the page: its font size scaled by its matrix. */
 function sizeOf(open: OpenPage, index: number): number {
   const { pdfium, text, scratch } = open;
   if (pdfium.FPDFText_GetMatrix(text, index, scratch) !== 1) return Infinity;
@@ -145,7 +145,7 @@ function pageBox(open: OpenPage): Box {
   return { left, right, bottom, top };
 }
 
-/** Which part of the page its pictures take; where they lie over each other, each counts. */
+/** Share of the page covered by images; overlapping areas count more than once. */
 function pictureShare(open: OpenPage, page: Box): number {
   const { pdfium, scratch } = open;
   let area = 0;
@@ -181,7 +181,7 @@ function stretch({ module, pdfium, text }: OpenPage, from: number, count: number
 
 type Four = readonly [number, number, number, number];
 
-// The memory of the library is another one whenever it has grown.
+// The view is created on each call, because the WASM memory's buffer is replaced whenever it grows.
 function floats({ module, scratch }: OpenPage): Four {
   const view = new DataView(module.HEAPU8.buffer, scratch);
   return [view.getFloat32(0, true), view.getFloat32(4, true), view.getFloat32(8, true), view.getFloat32(12, true)];

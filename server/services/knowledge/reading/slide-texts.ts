@@ -7,7 +7,7 @@ const SHAPES = new Set(["sp", "grpSp", "graphicFrame", "cxnSp", "pic"]);
 export async function slideTexts(parts: ZipParts, slide: string) {
   const paragraphs: string[] = [];
   let [title, words, takes, shown, inTitle] = ["", "", false, true, false];
-  /** Of the shapes that what follows stands in, outermost first: which are hidden. */
+  /** Whether each enclosing shape is hidden, outermost first. */
   const shapes: boolean[] = [];
   await readXml(parts, slide, {
     open(name, attributes) {

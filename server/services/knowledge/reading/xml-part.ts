@@ -5,7 +5,7 @@ import type { ZipParts } from "./zip-parts.ts";
 export type XmlAttributes = Readonly<Record<string, string>>;
 
 export interface XmlReader {
-  /** `name` without its prefix. */
+  /** `name` is given without its namespace prefix. */
   open?(name: string, attributes: XmlAttributes): void;
   text?(text: string): void;
   close?(name: string): void;
@@ -17,8 +17,8 @@ const MOST_ELEMENTS = 3_000_000;
 const localName = (name: string) => name.slice(name.indexOf(":") + 1);
 
 /**
- * Follows the XML of a part as it is unpacked. Entities that a document defines itself are left as they stand and nothing
- * is fetched, so that none can grow.
+ * Parses the XML of a part as it is unpacked. Custom entities are not expanded and nothing is fetched, which rules out entity expansion
+ * attacks.
  */
 export async function readXml(parts: ZipParts, part: string, reader: XmlReader): Promise<void> {
   let [depth, elements] = [0, 0];
@@ -42,7 +42,7 @@ export async function readXml(parts: ZipParts, part: string, reader: XmlReader):
   parser.end();
 }
 
-/** Which parts a part names, by the id it names them with. */
+/** The relationships of a part by ID, without external targets. Targets are part names. */
 export async function relationsOf(parts: ZipParts, part: string): Promise<Map<string, { readonly type: string; readonly target: string }>> {
   const slash = part.lastIndexOf("/");
   const folder = part.slice(0, slash);

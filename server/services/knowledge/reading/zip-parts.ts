@@ -4,10 +4,10 @@ import { UnreadableDocument } from "./document-text.ts";
 
 const MIB = 1024 * 1024;
 const MOST_ENTRIES = 20_000;
-/** Of all parts that are read, as the archive says; one with more than it says is damaged. */
+/** Limits the declared sizes of all parts that are read; a part larger than declared counts as damaged. */
 const MOST_BYTES = 200 * MIB;
 
-/** The parts of an Office document, each read piece by piece: no more is unpacked than is wanted and allowed. */
+/** The parts of an Office document. Each is unpacked incrementally and only when read, within `MOST_BYTES`. */
 export class ZipParts {
   private readonly zip: ZipFile;
   private readonly entries: ReadonlyMap<string, Entry>;
@@ -25,7 +25,7 @@ export class ZipParts {
       throw new UnreadableDocument("It is no Office document, or damaged.");
     });
     const entries = new Map(listed.map((entry) => [entry.fileName, entry]));
-    // Names of parts are compared without their case, so that another program may read the other one.
+    // Part names are case-insensitive, so another program could read a different one of two such parts.
     const folded = new Set(listed.map(({ fileName }) => fileName.toLowerCase()));
     if (folded.size < listed.length) throw new UnreadableDocument("Programs would read it differently: parts of it differ by case alone.");
     const macros = [...entries.keys()].find((name) => /(^|\/)vbaProject\.bin$|(^|\/)macrosheets\//i.test(name));
@@ -37,7 +37,7 @@ export class ZipParts {
     return [...this.entries.keys()];
   }
 
-  /** Gives a part piece by piece; nothing where it is not there. */
+  /** Passes the part to `take` piece by piece; does nothing if the part does not exist. */
   async each(name: string, take: (piece: Buffer) => void): Promise<void> {
     const entry = this.entries.get(name);
     if (entry === undefined) return;

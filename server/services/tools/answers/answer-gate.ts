@@ -11,14 +11,14 @@ import { refuseAnswerSize } from "./answer-size.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
-/** Whether what answers the request holds what its server says: a tool, a prompt, a resource, or suggestions for one. */
+/** Whether the answer to the request contains content from its server: a tool, a prompt, a resource, or completions for one. */
 export function answersContent({ message, capability }: Pick<ToolRequest, "message" | "capability">): boolean {
   return capability !== null || message?.method === "completion/complete";
 }
 
 /**
- * Every answer of a tool server to a request that `answersContent` tells of comes by here before the caller gets it, in
- * all dialects. `text` is the whole message. Null lets it pass as it is, a text is the message the caller may have.
+ * Inspects every answer of a tool server for which `answersContent` is true, in all dialects. `text` is the whole message. Returns null if
+ * it passes unchanged, or the text that the caller may have.
  */
 export async function answerGate(
   call: Call,
@@ -33,8 +33,8 @@ export async function answerGate(
 }
 
 /**
- * Every message of a tool server comes by here before the caller gets it: null lets it pass as it is, a text is the message the
- * caller may have. `except`: parts of its result that other gates look at.
+ * Inspects every message of a tool server. Returns null if it passes unchanged, or the text that the caller may have. `except`: members of
+ * the result that other gates inspect.
  */
 export async function messageGate(
   call: Call,
@@ -48,7 +48,7 @@ export async function messageGate(
   return (await gates.inspect(call, surface, message.slots)) ?? message.text();
 }
 
-/** As `messageGate`, of a text that is no message. */
+/** Like `messageGate`, for text that is not a JSON-RPC message. */
 export async function textGate(call: Call, text: string, { gates }: Pick<ToolParts, "gates">): Promise<Refusal | string | null> {
   if (!gates.looksAt(call, "mcp_output")) return null;
   let said = text;
@@ -63,22 +63,22 @@ export async function textGate(call: Call, text: string, { gates }: Pick<ToolPar
   return (await gates.inspect(call, "mcp_output", [slot])) ?? (said === text ? null : said);
 }
 
-/** What a server says beside its answers, as the caller may have it; null where it is withheld, which ends nothing else. */
+/** Inspects what a server sends besides its answers. Null if it is withheld; the call goes on without it. */
 export async function toldText(call: Call, text: string, parts: Pick<ToolParts, "gates">, isMessage = true): Promise<string | null> {
   const verdict = await (isMessage ? messageGate : textGate)(call, text, parts);
   if (verdict === null || typeof verdict === "string") return verdict ?? text;
   addTag(call, "message_withheld");
   const value = isMessage ? readUpstreamRpc(text) : null;
   if (value?.method !== CANCELLED) return null;
-  // What is cancelled is cancelled whatever the reason.
+  // A cancellation must reach the caller even if its reason text is withheld.
   return requestText(null, CANCELLED, `{"requestId":${memberText(memberText(text, "params") ?? "{}", "requestId")}}`);
 }
 const CANCELLED = "notifications/cancelled";
 
-/** The error for a server whose question to its caller was withheld, so that it does not wait for an answer. */
+/** The error sent to a server whose question to its caller was withheld, so that it does not wait for an answer. */
 export const QUESTION_WITHHELD = { code: REFUSED, message: "The question was withheld: a guardrail blocked it." };
 
-/** What of the answer to a method the gates for definitions look at. */
+/** Members of an answer that the gates for definitions inspect, by method. */
 const DEFINITIONS: Readonly<Record<string, ReadonlySet<string>>> = {
   "tools/list": new Set(["tools"]),
   initialize: new Set(["instructions"]),
@@ -88,7 +88,7 @@ export function definitionsIn(method: string | null | undefined): ReadonlySet<st
   return ownEntry(DEFINITIONS, method ?? "");
 }
 
-/** Whether an answer that cannot be read must be withheld: a guardrail that can change or end the call has not seen it. */
+/** Whether an answer that cannot be read must be withheld, because a guardrail that can change or refuse it has not seen it. */
 export function mustBeRead(call: Call, { gates }: Pick<ToolParts, "gates">): boolean {
   return gates.enforces(call, "mcp_output");
 }

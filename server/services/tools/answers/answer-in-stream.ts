@@ -6,12 +6,12 @@ import { answerInTime } from "../forwarding/answer-in-time.ts";
 import { answerOf, type Relay } from "./relay.ts";
 import { upstreamMessages } from "../forwarding/upstream-messages.ts";
 
-/** Whether the caller reads event streams, as far as it says: one that does not say takes what comes. */
+/** Whether the caller accepts event streams. Without an Accept header it accepts anything. */
 export function takesEvents(headers: RequestHeaders): boolean {
   return /text\/event-stream|text\/\*|\*\/\*/i.test(headers.get("accept") ?? "*/*");
 }
 
-/** The answer to the request `id` out of an event stream, as a whole answer. What the server says before it is left out. */
+/** Extracts the answer to request `id` from an event stream. Messages before it are dropped. */
 export async function answerInStream(call: Call, response: Response, id: RpcId | null, timeoutMs: number): Promise<Response | Refusal> {
   const text = await answerInTime(answerOf(call, untilAnswer(response, id)), timeoutMs, call.abort);
   return typeof text === "string" ? new Response(text, { status: response.status }) : text;

@@ -12,8 +12,8 @@ import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
 /**
- * Judges what a server answers to a request. On a stream that is read on, or behind no request, it is not known what was asked, so an
- * answer there is held to all that holds for any: its members are the server's to choose. `client`: what the client can show.
+ * Creates the judge for a server's answers to one request. On a resumed stream, or one without a request, the method is unknown, so an
+ * answer must pass all checks that apply to any method. `client`: the client's capabilities.
  */
 export function answerJudge(
   call: Call,
@@ -40,7 +40,7 @@ export function answerJudge(
       return (await judgeContent(now())) ?? (text === answer.text ? null : text);
     }
     if (result === undefined) return messageGate(call, answer.text, parts);
-    // Clients take an answer for that of the request it names, on whichever stream it comes: only its own is looked at as such.
+    // Clients match answers by ID, whichever stream they arrive on, so an answer to another request is refused.
     if (!answers(answer.value, own.id) && String(answer.value.id) !== String(own.id))
       return refuse("upstream_invalid_response", "The tool server's answer is one to another request.");
     if (answersContent(request)) return judgeContent(answer);

@@ -6,7 +6,7 @@ export function refuseAnswerSize({ limits }: ToolTarget, text: string, result: J
   const { maxPayloadBytes, maxItems, maxRows } = limits;
   if (maxPayloadBytes !== null && Buffer.byteLength(text) > maxPayloadBytes)
     return refuse("tool_result_too_large", `The tool server's answer has more than ${maxPayloadBytes} bytes.`);
-  // What a tool gave that ran as a task stands within the task.
+  // The result of a tool that ran as a task is nested in the task's result.
   const results = isObject(result.result) ? [result, result.result] : [result];
   if (maxItems !== null && results.some((one) => itemsIn(one) > maxItems))
     return refuse("tool_result_too_large", `The tool server's answer has more than ${maxItems} items.`);
@@ -19,7 +19,10 @@ function itemsIn(result: JsonObject): number {
   return most(["content", "contents", "messages"].map((name) => lengthOf(result[name])));
 }
 
-/** Rows as tools give them: a list, alone or as a member, structured or as JSON in a text, be it that of a resource. */
+/**
+ * The number of rows in a result: the longest list at the top level or one level below, in structured content or in JSON texts, including
+ * those of resources.
+ */
 function rowsIn({ structuredContent, content, contents }: JsonObject): number {
   const items = [content, contents].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
   const texts = items.map(({ text, resource }) => (isObject(resource) ? resource.text : text)).filter((text) => typeof text === "string");
@@ -31,7 +34,7 @@ function longestList(value: JsonValue | undefined): number {
   return isObject(value) ? most(Object.values(value).map(lengthOf)) : 0;
 }
 
-/** There may be more of them than a function takes arguments. */
+/** A loop, because spreading a large array into `Math.max` would exceed the argument limit. */
 function most(lengths: readonly number[]): number {
   return lengths.reduce((longest, length) => Math.max(longest, length), 0);
 }

@@ -6,19 +6,21 @@ import { unclearMessage } from "../forwarding/unclear-message.ts";
 import { type EditAnswer, frameOf, rewrittenEvent } from "./rpc-stream.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 
-/** The same as editing an answer, where it takes time. */
+/** An asynchronous `EditAnswer`. */
 export type JudgeAnswer = (message: Parameters<EditAnswer>[0]) => Promise<ReturnType<EditAnswer>>;
 
 const NOTHING = new Uint8Array(0);
 
-/** What becomes of whatever else a server says: another text, or null where it is left out. `value`: null of what is no message. */
+/**
+ * Decides about everything else that a server sends: returns the text to pass on, or null to drop it. `value`: null if the text is not a
+ * message.
+ */
 export type JudgeTold = (message: { readonly text: string; readonly value: JsonObject | null }) => Promise<string | null>;
 
 /**
- * A stream whose answers are judged before anybody reads them, where judging takes time: its bytes stay as they are,
- * but for an event with a list of messages, which becomes an event for each. `verdicts` tells by the text of a message
- * what came of it. Every answer is judged, whichever request it says it answers: there are clients that take "1" for 1. `told`: null
- * where nobody looks at anything else, nor at errors.
+ * A stream whose answers are judged asynchronously before they are passed on. Bytes stay unchanged, except that a batch of messages becomes
+ * one event per message. `verdicts` maps the text of each message to its verdict. Every answer is judged, whatever its ID, because some
+ * clients treat "1" and 1 as equal. `told`: null if nothing but results needs to be inspected.
  */
 export function judgedStream(
   body: ReadableStream<Uint8Array>,
@@ -30,8 +32,8 @@ export function judgedStream(
   const decoder = new TextDecoder();
   const verdicts = new Map<string, ReturnType<EditAnswer>>();
   /**
-   * The message as it may stand in the stream: of one that can be read in two ways only that it failed is told, and one that only other
-   * readers take for JSON (NaN in the place of a number) is left out.
+   * The message as it may appear in the stream. An ambiguous message (e.g. with duplicate names) is replaced by an error; one that only
+   * lenient parsers accept as JSON (e.g. with NaN) is dropped.
    */
   const look = (text: string): string | null | Promise<string | null> => {
     const value = readUpstreamRpc(text);
@@ -60,7 +62,7 @@ export function judgedStream(
     const last = messages.pop();
     return last === data ? frame : concat([...messages.map(frameOf), rewrittenEvent(event, last ?? "[]")]);
   };
-  // A server may send a great many events that say nothing: only what takes time is waited for.
+  // A server may send very many events that need no inspection, so only those that do are awaited.
   const looked = (frame: Uint8Array): Uint8Array | Promise<Uint8Array> => {
     const event = decoder.decode(frame);
     const data = frameData(event);
@@ -74,7 +76,7 @@ export function judgedStream(
   const judged = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // What was handed on before has been read.
+        // The previous chunk has been consumed, so its verdicts are no longer needed.
         verdicts.clear();
         for (;;) {
           const { done, value } = await reader.read();
@@ -84,7 +86,7 @@ export function judgedStream(
             const one = looked(frame);
             ready.push(one instanceof Promise ? await one : one);
           }
-          // What came together goes on together: each piece that is handed on costs as much as many small events.
+          // Frames that arrived together are passed on together: enqueuing a chunk costs as much as many small events.
           if (ready.length > 0) controller.enqueue(concat(ready));
           if (done) controller.close();
           if (done || frames.length > 0) return;

@@ -1,14 +1,14 @@
 const encoder = new TextEncoder();
 
-/** Sent at once where the first event may be long in coming: a server's head leaves with its first bytes. */
+/** Sent at once if the first event may take long: response headers are only sent with the first bytes. */
 export const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
 
 /** Milliseconds of silence after which a keep-alive comment is sent. */
 export const KEEP_ALIVE_MS = 25_000;
 
 /**
- * The stream with a keep-alive comment after every `everyMs` of silence, so that no proxy takes it for dead. Calls `limit.over` once a
- * silence has lasted `limit.ms`.
+ * Adds a keep-alive comment to the stream after every `everyMs` milliseconds of silence, so that proxies keep the connection open. Calls
+ * `limit.over` once a silence has lasted `limit.ms`.
  */
 export function keptAlive(
   reader: ReadableStreamDefaultReader<Uint8Array>,

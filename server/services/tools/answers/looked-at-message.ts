@@ -7,8 +7,8 @@ import type { ToolParts } from "../tool-parts.ts";
 import type { UpstreamMessage } from "../forwarding/upstream-messages.ts";
 
 /**
- * What a server says before its answer, as the caller may have it; null where it is withheld. A server that asked something is told
- * so, and goes on without.
+ * Inspects a message that a server sends before its answer. Null if it is withheld; a server that asked a question then gets an error and
+ * can continue.
  */
 export async function lookedAtMessage(
   call: Call,

@@ -10,7 +10,7 @@ import { addTag } from "../../../road/record/add-tag.ts";
 import { type Answer, ownAnswer, type WholeAnswer } from "../../../road/answer.ts";
 import { frameOf, SENDER } from "./rpc-stream.ts";
 
-/** Messages for the caller as they come; what it returns is the answer. */
+/** Yields messages for the caller as they arrive; returns the answer. */
 export type Relay = AsyncGenerator<string, string | Refusal>;
 
 const encoder = new TextEncoder();
@@ -21,14 +21,14 @@ export const EVENT_STREAM_HEADERS: Record<string, string> = {
   "x-accel-buffering": "no",
 };
 
-/** The status a whole answer has in the stateless dialect, which tells protocol faults by it. */
+/** The HTTP status of an answer that is not streamed: the stateless dialect maps protocol errors to status codes. */
 function statusOf(error: JsonObject, dialect: Dialect): number {
   if (dialect === "handshake") return 200;
   if (error.code === -32601) return 404;
   return typeof error.code === "number" && error.code <= -32020 && error.code >= -32022 ? 400 : 200;
 }
 
-/** A message as a whole answer. */
+/** A message as an answer that is not streamed. */
 export function wholeAnswer(call: Call, text: string, dialect: Dialect, headers: Readonly<Record<string, string>> = {}): WholeAnswer {
   const error = errorOf(call, text);
   return {
@@ -46,12 +46,12 @@ export function acceptedAnswer(): WholeAnswer {
   return ownAnswer(202, {});
 }
 
-/** `errorIn` for the text of a message. */
+/** `errorIn` for a message's text. */
 export function errorOf(call: Call, text: string): JsonObject | null {
   return errorIn(call, JSON.parse(text) as JsonObject);
 }
 
-/** The error a message tells of; a tool's own failure is no error of the protocol, and is tagged on the row. */
+/** The JSON-RPC error of a message, or null. A failure of the tool itself is no protocol error, and is only tagged on the row. */
 export function errorIn(call: Call, value: JsonObject): JsonObject | null {
   const error = errorMember(value);
   if (error !== null) return error;
@@ -59,7 +59,7 @@ export function errorIn(call: Call, value: JsonObject): JsonObject | null {
   return null;
 }
 
-/** Gives the caller one answer when nothing comes before it, else a stream that ends with it. */
+/** Returns a single answer if no message precedes it, otherwise a stream that ends with it. */
 export async function relayAnswer(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
   const first = await next(call, relay);
   if (first.done === true) return typeof first.value === "string" ? wholeAnswer(call, first.value, dialect) : first.value;
@@ -109,13 +109,13 @@ export async function relayAnswer(call: Call, relay: Relay, dialect: Dialect): P
   };
 }
 
-/** `relayAnswer` for a caller that reads no event stream: the answer alone. */
+/** `relayAnswer` for a caller that does not accept event streams: the answer without preceding messages. */
 export async function wholeRelayAnswer(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
   const answer = await answerOf(call, relay);
   return typeof answer === "string" ? wholeAnswer(call, answer, dialect) : answer;
 }
 
-/** The answer alone, without what comes before it. */
+/** The answer without preceding messages. */
 export async function answerOf(call: Call, relay: Relay): Promise<string | Refusal> {
   for (;;) {
     const step = await next(call, relay);
@@ -123,7 +123,7 @@ export async function answerOf(call: Call, relay: Relay): Promise<string | Refus
   }
 }
 
-/** One step; what broke off ends with a refusal. */
+/** Advances the relay; a failure becomes a refusal as its result. */
 async function next(call: Call, relay: Relay): Promise<IteratorResult<string, string | Refusal>> {
   try {
     return await relay.next();

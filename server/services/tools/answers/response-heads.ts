@@ -4,7 +4,7 @@ import { supportsUrlElicitation } from "../../../wire/mcp/elicitation.ts";
 import type { ClientSupport } from "../sessions/session-token.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
-/** What the client says it supports in its `initialize`; nothing for any other message. */
+/** The capabilities that the client declares in `initialize`; none for any other message. */
 export function clientSupportOf(message: ToolRequest["message"]): ClientSupport {
   const capabilities = message?.method === "initialize" && isObject(message.params.capabilities) ? message.params.capabilities : {};
   return { apps: showsApps(capabilities), addresses: supportsUrlElicitation(capabilities) };

@@ -8,20 +8,19 @@ import { KEEP_ALIVE } from "./keep-alive.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
-/** Who sends these streams, as errors call it. */
+/** The sender of these streams as named in error messages. */
 export const SENDER = "tool server";
 
-/** What is done with the answer itself before the caller gets it: another text, or it is withheld; null leaves it as it is. */
+/** Edits an answer before it is passed on: returns another text, a refusal to withhold it, or null to leave it unchanged. */
 export type EditAnswer = (message: {
   readonly text: string;
   readonly value: NonNullable<ReturnType<typeof readUpstreamRpc>>;
 }) => string | Refusal | null;
 
 /**
- * Passes a tool server's event stream on, frame for frame. The frame with the answer waits for the audit row, and is
- * the last; a stream without a request behind it (`id` null) has none and may end at any time. A server that numbers its
- * events may end a stream early as well: the caller then reads on with the last number, on such a stream, where answers
- * are edited all the same.
+ * Passes a tool server's event stream on, frame by frame. The frame with the answer is held until the audit row is sealed, and is the last
+ * one. A stream without a request (`id` null) has no answer and may end at any time. A server that sends event IDs may also end a stream
+ * early: the caller then resumes with the last ID, on a stream without a request, where answers are edited as well.
  */
 export class RpcStream implements StreamCodec {
   private readonly cutter = new FrameCutter();
@@ -34,7 +33,7 @@ export class RpcStream implements StreamCodec {
   readonly providerError = null;
   begun = false;
   refusal: Refusal | null = null;
-  /** The server has asked the caller for something, and may wait for it as long as it likes. */
+  /** True once the server has sent a request to the caller, for whose answer it may wait indefinitely. */
   asked = false;
 
   constructor(id: RpcId | null, edit: EditAnswer) {
@@ -47,7 +46,7 @@ export class RpcStream implements StreamCodec {
   }
 
   push(piece: Uint8Array): StreamPiece {
-    // Frames go out whole, so between two pieces there is never half of one.
+    // Only whole frames are passed on, so a keep-alive comment never splits one.
     if (piece === KEEP_ALIVE) return piece;
     const out: Uint8Array[] = [];
     for (const frame of this.cutter.push(piece)) {
@@ -73,7 +72,9 @@ export class RpcStream implements StreamCodec {
     };
   }
 
-  /** What is not the answer that is waited for: on a stream that is read on any answer, on others one under another id. */
+  /**
+   * Handles frames other than the awaited answer. On a resumed stream they may contain any answer, on others answers with different IDs.
+   */
   private other(frame: Uint8Array): Uint8Array {
     const text = decoder.decode(frame);
     if (!mayAnswer(text)) return frame;
@@ -114,7 +115,7 @@ export class RpcStream implements StreamCodec {
   }
 }
 
-/** A cheap look before the frame is read. A name may be spelled with escapes. */
+/** A cheap check before parsing. Member names may contain escapes. */
 function mayAnswer(frame: string): boolean {
   return frame.includes('"result"') || frame.includes('"error"') || frame.includes("\\u");
 }
@@ -125,7 +126,7 @@ export function rewrittenEvent(frame: string, data: string): Uint8Array {
   return encoder.encode(`${[...kept, dataLines(data)].join("\n")}\n\n`);
 }
 
-/** A message may be written over several lines, and each of them ends there for who reads the stream. */
+/** A message with line breaks becomes several `data:` lines. */
 function dataLines(data: string): string {
   return data
     .split(/\r\n|\n|\r/)
@@ -133,7 +134,7 @@ function dataLines(data: string): string {
     .join("\n");
 }
 
-/** Frames of a stream that this gateway writes itself. */
+/** Encodes an event for a stream that the gateway itself writes. */
 export function frameOf(message: string): Uint8Array {
   return encoder.encode(`event: message\n${dataLines(message)}\n\n`);
 }

@@ -1,7 +1,7 @@
 import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { type RpcStream } from "./rpc-stream.ts";
 
-/** The stream up to its answer: what a server sends after it, or its leaving the stream open, is nobody's business. */
+/** Ends the stream after its answer, even if the server sends more or leaves the connection open. */
 export function untilAnswered(body: ReadableStream<Uint8Array>, codec: RpcStream): ReadableStreamDefaultReader<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(

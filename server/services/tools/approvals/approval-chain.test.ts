@@ -7,7 +7,7 @@ import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
 let now = 1_000_000;
-// No database: what these tests bring must be refused before anything is looked up.
+// No database: invalid state must be refused before any lookup.
 const parts = { secrets: secretBox(new Uint8Array(32).fill(7)), clock: { now: () => now } } as unknown as ToolParts;
 const definition = async () => "";
 const call = { id: "call-1", identity: { tenantId: "t" } } as unknown as Call;

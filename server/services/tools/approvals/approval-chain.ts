@@ -7,19 +7,22 @@ import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
 /**
- * An approved call that is asked for input is continued by another request: the same call again, with the answers. So
- * that the approval covers it, the state its caller is to bring back is sealed together with the approval and the call
- * it was last used by. Each such state continues one request, and only the very call that was approved.
+ * The continuation of an approved call that asks its caller for input: the client repeats the call with the answers. The server's
+ * `requestState` is sealed together with the approval and the ID of the last call, so that the approval covers the repeated call. Each
+ * sealed state continues one request, and only the exact call that was approved.
  */
 
 const PURPOSE = "mcp-approval";
 
 type Parts = Pick<ToolParts, "db" | "secrets" | "clock">;
 
-/** Seals the approval into an answer that asks for input, so that the retry is covered; null leaves any other answer as it is. */
+/**
+ * Seals the approval into an answer that asks for input, so that the repeated call is covered. Returns null to leave any other answer
+ * unchanged.
+ */
 export type SealApproval = (text: string, result: JsonObject) => string | null;
 
-/** `owner`: the caller, server, tool and arguments the approval is good for. `seconds`: how long the caller has to come again. */
+/** `owner`: the caller, server, tool and arguments that the approval covers. `seconds`: how long the caller may take to repeat the call. */
 export function approvalSealer(call: Call, owner: string, approvalId: string, seconds: number, { secrets, clock }: Parts): SealApproval {
   return (text, result) => {
     if (result.resultType !== "input_required") return null;
@@ -31,8 +34,8 @@ export function approvalSealer(call: Call, owner: string, approvalId: string, se
 }
 
 /**
- * The approval a request continues: its id, "over" when the state was used already, came too late or the tool takes
- * something else by now, null when the request brings no such state. The request is left with the state its server gave.
+ * The approval that a request continues: its ID; "over" if the state was used before, has expired, or the tool's definition has changed;
+ * null if the request carries no such state. Restores the server's own state in the request.
  */
 export async function continuedApproval(
   call: Call,
@@ -56,7 +59,7 @@ export async function continuedApproval(
     }))
   )
     return "over";
-  // The other members keep the spelling they came in.
+  // Edited as text, so that other members keep their exact spelling.
   message.document.respell(
     "params",
     edited(message.document.memberText("params") ?? "{}", { requestState: value.state == null ? null : JSON.stringify(value.state) }),

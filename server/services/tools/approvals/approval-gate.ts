@@ -18,12 +18,12 @@ import { definitionOf } from "../definitions/offered-definitions.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
-/** The call of a tool, as the gates see it, and the ways of this protocol to an approval. */
+/** A tool call as the gates see it, with this protocol's ways to obtain an approval. */
 export interface ToolAction {
   readonly action: Action;
-  /** What carries the approval on in answers that ask a stateless caller for input; null where nothing does. */
+  /** Seals the approval into answers that ask a stateless caller for input; null if that is not needed. */
   carriedBy(approvalId: string | null): SealApproval | null;
-  /** What a caller whose call waits for an approval is told, at once or on its own stream; null once the approval was given. */
+  /** The answer for a call that waits for approval, immediate or on its own stream; null once it is approved. */
   whileHeld(approval: Approval | null): Promise<WholeAnswer | Refusal | PausedCall | null>;
 }
 
@@ -31,9 +31,9 @@ export interface AskedTool {
   readonly request: ToolRequest;
   readonly route: ToolRoute;
   readonly target: ToolTarget;
-  /** The tool as its server knows it. */
+  /** The tool's name on its server. */
   readonly name: string;
-  /** The id of the approval that the call was held for before; null where it was not held yet. */
+  /** ID of the approval that the call was paused for before; null if it was not paused. */
   readonly heldFor: string | null;
 }
 
@@ -45,7 +45,7 @@ export function toolAction(call: Call, { request, route, target, name, heldFor }
   const given = memberText(message?.document.memberText("params") ?? "{}", "arguments") ?? "{}";
   const plain = actionOn(target, name, given);
   const { required } = plain.approval;
-  // Hashes the arguments: most calls need no approval.
+  // Computed lazily, because it hashes the arguments and most calls need no approval.
   const owner = () => ownerOf(call, request, server.id, name, given);
   const definition = () => currentDefinition(call, request, target, name, parts);
   const shows = required && canElicitUrl(call, request, route.virtual?.id ?? server.id, parts);
@@ -68,7 +68,7 @@ export function toolAction(call: Call, { request, route, target, name, heldFor }
       approvalId === null || !stateless ? null : approvalSealer(call, owner(), approvalId, access.approvalTimeoutSeconds, parts),
     async whileHeld(approval) {
       if (approval?.status !== "pending") return approvalNotGiven(approval);
-      // A declined page gets the same answer as any other client.
+      // A client that declined to open the page gets the same error as one that cannot show it.
       if (answered === null ? !shows : answered.declined) return approvalRequired(approval);
       if (answered !== null) {
         const found = await awaitDecision(call, server.url, approval.id, parts);
@@ -88,7 +88,7 @@ export function toolAction(call: Call, { request, route, target, name, heldFor }
   };
 }
 
-/** The caller, server, tool and arguments that an approval is good for. */
+/** What an approval covers: the caller, server, tool and arguments. */
 function ownerOf({ identity, scope }: Call, { target }: ToolRequest, serverId: string, name: string, given: string): string {
   const requesterId = identity?.userId ?? identity?.credentialId;
   return JSON.stringify([identity?.tenantId, requesterId, scope?.groupId, target.kind, target.id, serverId, name, exactDigest(given)]);

@@ -18,24 +18,24 @@ import { principalOf } from "../../../road/principal.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
 /**
- * The way to an approval, for clients that can show an address: the protocol's own question, beside what every blocked
- * call is told. A stateless client comes again with its state, and is held for a while where nobody has decided yet.
+ * Obtains approval through URL elicitation, for clients that support it; all others get only the error of a blocked call. A stateless
+ * client repeats the call with its state and is held for a while if nobody has decided yet.
  */
 
 const PURPOSE = "mcp-approval-question";
-/** The key the gateway's own question stands under among input requests. */
+/** Key of the gateway's own question in `inputRequests`. */
 const QUESTION = "gateway_approval";
-/** Where the result of a question has what the error of a blocked call has in `data`. */
+/** Member of `_meta` in which an input request carries what the error of a blocked call has in `data`. */
 const META_DATA = "dev.gatehouse/approval";
-/** Below the minute that the official clients wait for one answer. */
+/** Below the minute for which official clients wait for an answer. */
 const WAIT_MS = 40_000;
 const LOOK_MS = 500;
-/** Below the ten rounds after which the official client gives up: the last of them ends with how to come back. */
+/** Below the ten rounds after which the official client gives up. The last round ends with an error that explains how to resume. */
 const MAX_ROUNDS = 8;
-/** The page is worth reading for a while after the time has run out. */
+/** How long the approval page stays readable after the approval has expired. */
 const PAGE_MS = 86_400_000;
 
-/** The question itself, as `elicitation/create` has it. */
+/** Parameters of `elicitation/create` for the approval page. */
 export function approvalElicitation(
   call: Call,
   approval: Approval,
@@ -57,7 +57,7 @@ export function approvalElicitation(
   };
 }
 
-/** Whether the client behind the request supports URL elicitation, and would be notified of its completion. */
+/** Whether the requesting client supports URL elicitation and could be notified of its completion. */
 export function canElicitUrl(call: Call, request: ToolRequest, servedAs: string, parts: Pick<ToolParts, "secrets">): boolean {
   if (request.message?.kind !== "request") return false;
   if (request.envelope !== null) return supportsUrlElicitation(request.envelope.capabilities);
@@ -70,7 +70,10 @@ export function canElicitUrl(call: Call, request: ToolRequest, servedAs: string,
   return session !== null && isObject(session.capabilities) && supportsUrlElicitation(session.capabilities);
 }
 
-/** The question to a stateless client. From the second round on the address was shown already, and the client just comes again. */
+/**
+ * The `input_required` answer for a stateless client. From the second round on the URL is not repeated; the client just sends the call
+ * again.
+ */
 export function approvalInputRequest(
   call: Call,
   { message }: ToolRequest,
@@ -96,8 +99,8 @@ export function approvalInputRequest(
 }
 
 /**
- * The approval a stateless client comes again for. The request is left without what was the gateway's alone; null when it brings no such
- * state.
+ * The approval for which a stateless client repeats its call; null if it carries no such state. Removes the gateway's state and answers
+ * from the request.
  */
 export function takeApprovalState(
   { message }: ToolRequest,
@@ -116,9 +119,11 @@ export function takeApprovalState(
   return { id: value.approval, round: Number(value.round), declined: isObject(answer) && answer.action !== "accept" };
 }
 
-/** The approval once it is decided, or as it stands when the caller has waited long enough or gone; null when it is not there. */
+/**
+ * Waits until the approval is decided. Returns its state at the end of the wait or when the caller disconnects; null if it does not exist.
+ */
 export async function awaitDecision(call: Call, url: string, id: string, parts: ToolParts): Promise<Approval | Refusal | null> {
-  // Whatever becomes of this process meanwhile, the call is on the record.
+  // Write the begin marker first, so that the call is recorded even if the process dies.
   const unrecorded = recordTarget(call, url, null, parts);
   if (unrecorded !== null) return unrecorded;
   const until = performance.now() + WAIT_MS;

@@ -9,14 +9,14 @@ import { urlElicitation } from "./url-elicitation.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
-/** As the session is known to its approvals. */
+/** The digest under which approvals store a session. */
 export function sessionDigest({ secrets }: Pick<ToolParts, "secrets">, session: string): string {
   return secrets.hmac("mcp-approval-session", session);
 }
 
 /**
- * Holds a call of a client of the handshake dialect until its approval is decided: null lets it go on to the gates again, which
- * redeem the approval. Whoever cannot wait that long sends the call again in the same session.
+ * Holds a call in the handshake dialect until its approval is decided. A null result lets the call pass the gates again, which redeem the
+ * approval. A client that cannot wait that long repeats the call in the same session.
  */
 export async function* waitForApproval(
   call: Call,
@@ -26,7 +26,7 @@ export async function* waitForApproval(
   parts: ToolParts,
 ): AsyncGenerator<string, Refusal | null> {
   const tenantId = call.identity?.tenantId ?? "";
-  // Whatever becomes of this process meanwhile, the call is on the record.
+  // Write the begin marker first, so that the call is recorded even if the process dies.
   const unrecorded = recordTarget(call, url, null, parts);
   if (unrecorded !== null) return unrecorded;
   const look = async () => {

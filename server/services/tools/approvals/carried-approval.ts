@@ -4,7 +4,7 @@ import type { SealApproval } from "./approval-chain.ts";
 import type { Relay } from "../answers/relay.ts";
 import type { SynthesizedServer } from "../servers/synthesized-server.ts";
 
-/** The server with answers that ask for input changed so that the approval goes on with them. */
+/** Wraps the server so that answers which ask for input carry the approval on. */
 export function carryingApproval(server: SynthesizedServer, carryOn: SealApproval | null): SynthesizedServer {
   return carryOn === null
     ? server

@@ -8,7 +8,7 @@ import { gatewayRequestId } from "../forwarding/gateway-request-id.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 
-/** What a client is asked to open, as `elicitation/create` has it. */
+/** Parameters of `elicitation/create` in URL mode. */
 export interface UrlElicitation {
   readonly mode: "url";
   readonly elicitationId: string;
@@ -16,14 +16,13 @@ export interface UrlElicitation {
   readonly message: string;
 }
 
-/** Longer than the official clients wait for an answer by default; who waits longer has it said that way. */
+/** Longer than official clients wait for an answer by default; those that wait longer then get the `unanswered` refusal. */
 const HELD_MS = 300_000;
 const LOOK_MS = 500;
 
 /**
- * Asks a client of the handshake dialect on the stream of its own call to open an address, and holds the call until
- * `look` says that it may go on (null) or may not. `unanswered`: why it does not when the client declines, or nothing
- * comes of it in time. May reject when `look` does.
+ * Asks a handshake-dialect client on its call's stream to open a URL, and holds the call until `look` returns null (continue) or a refusal.
+ * `unanswered`: the refusal if the client declines or the time runs out. Rejects if `look` does.
  */
 export async function* urlElicitation(
   call: Call,

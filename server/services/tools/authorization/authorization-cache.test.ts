@@ -6,7 +6,7 @@ let now = 0;
 const clock = { now: () => now, micros: () => now * 1000 };
 type Found = { readonly name: string } | Refusal;
 
-/** Something to find under one key, found when told. */
+/** A cache with one key, whose lookups are resolved by hand. */
 function world() {
   const { documents } = authorizationCache();
   const asked: PromiseWithResolvers<Found>[] = [];

@@ -8,29 +8,28 @@ import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
 
 const MAX_TOKENS = 50_000;
 const MAX_SERVERS = 5_000;
-/** An issuer that takes its time leaves room to its tenant's other issuers, and a tenant, who names the issuers, to other tenants. */
-const RENEWALS = { most: 200, mostOfOne: [150, 50], waitMs: 20_000 };
 /**
- * Anybody can have the gateway fetch one: a host that takes its time leaves room to other hosts, and whoever asks, who may have
- * any number of hosts, to others who ask.
+ * Renewals at a time: in total, per tenant and per issuer, so that a slow issuer, or a tenant with slow issuers, leaves room for others.
  */
+const RENEWALS = { most: 200, mostOfOne: [150, 50], waitMs: 20_000 };
+/** Fetches at a time: in total, per requesting network and per host. Anybody can trigger a fetch, from any number of hosts. */
 const DOCUMENTS = { most: 64, mostOfOne: [16, 4], waitMs: 5_000 };
-/** An address that fails is not asked again for every request that comes. */
+/** How long a failure is cached, so that a failing address is not asked for every request. */
 const FAILED_MS = 5_000;
 
-/** How a tool server says it is to be authorized for. */
+/** How a tool server says that clients obtain authorization. */
 export interface ProtectedServer {
-  /** What tokens are asked for and may be sent to. */
+  /** The resource identifier that tokens are requested for and may be sent to. */
   readonly resource: string;
   /** Never empty. */
   readonly issuers: readonly string[];
-  /** What a first authorization asks for; empty: nothing in particular. */
+  /** Scopes requested in a first authorization; empty: none in particular. */
   readonly scopes: readonly string[];
-  /** Where it says so; null when it says nothing and its own origin is taken. */
+  /** URL of the server's resource metadata; null if it has none and its own origin is taken as the issuer. */
   readonly metadataUrl: string | null;
 }
 
-/** What a client says of itself in its document. */
+/** What a client's metadata document says. */
 export interface DocumentClient {
   readonly clientName: string;
   readonly redirectUris: readonly string[];
@@ -38,28 +37,28 @@ export interface DocumentClient {
 
 interface Kept<T> {
   readonly until: number;
-  /** On its way while it is looked for. */
+  /** A promise while the lookup is in progress. */
   readonly value: T | Promise<T>;
 }
 
-/** This process's cache of upstream authorization. All of it can be lost without a wrong answer. */
+/** This process's cache of upstream authorization. Losing entries never causes a wrong answer. */
 export interface AuthorizationCache {
   /** By tenant and reference. */
   readonly tokens: BoundedMap<string, StoredTokens>;
-  /** Raised by each change, so that a read begun before it does not bring the old state back. */
+  /** Incremented by every change, so that a read begun before the change does not restore old data. */
   generation: number;
-  /** Renewals under way, by the tokens renewed. */
+  /** Renewals in progress, by the tokens being renewed. */
   readonly renewals: Map<string, Promise<StoredTokens | Refusal | null>>;
-  /** For renewals, by tenant and by issuer of the tenant. */
+  /** Limits renewals by tenant and by issuer. */
   readonly renewing: Semaphore;
   readonly servers: BoundedMap<string, Kept<ProtectedServer | Refusal>>;
   readonly issuers: BoundedMap<string, Kept<AuthorizationServer | Refusal>>;
-  /** Digests of kept tokens their servers took no more. */
+  /** Digests of tokens that their servers rejected. */
   readonly refused: BoundedMap<string, true>;
   readonly documents: BoundedMap<string, Kept<DocumentClient | Refusal>>;
-  /** Whether a server is authorized for by OAuth, by its id: anybody can ask. */
+  /** Whether a server uses OAuth, by its ID; cached because anybody can ask. */
   readonly oauthServers: BoundedMap<string, Kept<{ readonly is: boolean } | Refusal>>;
-  /** Lets documents of clients be fetched, by where they are asked for from and by host. */
+  /** Limits fetches of client documents by requesting network and by host. */
   readonly fetching: Semaphore;
 }
 
@@ -78,7 +77,7 @@ export function authorizationCache(): AuthorizationCache {
   };
 }
 
-/** Forgets what a change names: what a principal held for a server, or how a server is authorized for. */
+/** Drops what a change affects: a principal's tokens for a server, or a server's metadata. */
 export function clearAuthorization(memory: AuthorizationCache, tenantId: string, ref: string): void {
   memory.generation++;
   memory.tokens.delete(`${tenantId}\n${ref}`);
@@ -87,8 +86,8 @@ export function clearAuthorization(memory: AuthorizationCache, tenantId: string,
 }
 
 /**
- * A server that refuses a token it was given before may have moved to another issuer: what it says is asked for again.
- * Once for each token, so that whoever goes on with a dead one does not have the gateway ask for every call.
+ * Called when a server rejects a token it accepted before: it may have moved to another issuer, so its metadata is fetched again. Only once
+ * per token, so that a client that keeps sending an invalid token does not cause a fetch per call.
  */
 export function refetchAuthorization(
   memory: AuthorizationCache,
@@ -101,12 +100,12 @@ export function refetchAuthorization(
   memory.servers.delete(keyOfServer(server));
 }
 
-/** Under which what a server says is remembered. */
+/** Cache key of a server's metadata. */
 export function keyOfServer({ id, url }: { readonly id: string; readonly url: string }): string {
   return `${id}\n${url}`;
 }
 
-/** What is remembered under the key, or is being looked for; null where nothing is. */
+/** The cached value or the lookup in progress; null if there is neither. */
 export function keptLookup<T extends object>(
   map: BoundedMap<string, Kept<T | Refusal>>,
   key: string,
@@ -117,8 +116,8 @@ export function keptLookup<T extends object>(
 }
 
 /**
- * What is remembered under the key, else what `find` finds, remembered for `forMs`; what went wrong, only briefly. Whoever
- * comes while it is looked for waits for the same: anybody can ask, and what is asked may be slow.
+ * The cached value, or else the result of `find`, cached for `forMs` milliseconds; refusals are cached only briefly. Concurrent callers
+ * share one lookup, because anybody can trigger it and it may be slow.
  */
 export async function cachedLookup<T extends object>(
   map: BoundedMap<string, Kept<T | Refusal>>,
@@ -131,7 +130,7 @@ export async function cachedLookup<T extends object>(
   if (kept !== null) return kept;
   const under: Kept<T | Refusal> = { until: Number.POSITIVE_INFINITY, value: find() };
   map.set(key, under);
-  // What was forgotten meanwhile is not brought back.
+  // An entry dropped during the lookup is not restored.
   const isStillMeant = () => map.get(key) === under;
   try {
     const found = await under.value;

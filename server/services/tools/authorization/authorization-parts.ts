@@ -5,8 +5,8 @@ import type { AuthorizationCache } from "./authorization-cache.ts";
 
 export interface ConnectedDiscovery {
   /**
-   * Learns what a server is and offers from the first who can show it a token: before, nobody could ask it. Resolves
-   * when that is known or has taken too long; never rejects.
+   * Discovers a server with the first token available, because it could not be asked before. Resolves when that is done or has taken too
+   * long; never rejects.
    */
   learn(tenantId: string, serverId: string, token: string): Promise<void>;
 }
@@ -14,11 +14,11 @@ export interface ConnectedDiscovery {
 /** The dependencies of upstream authorization. */
 export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "clock">, AdmissionParts {
   readonly send: ToolServerSend;
-  /** Where callers and browsers reach the runtime plane, without a closing slash; null: where the request came in. */
+  /** Public base URL of the runtime plane, without a trailing slash; null: use the request's own origin. */
   readonly publicUrl: string | null;
-  /** Whether that, as a request names it, is known to be the gateway's. */
+  /** Whether a base URL taken from a request is known to be the gateway's. */
   readonly isOwnAddress: (base: string) => boolean;
-  /** Whether addresses of this machine and network may be asked, and without TLS. */
+  /** Whether private addresses may be contacted, and without TLS. */
   readonly allowPrivate: boolean;
   readonly memory: AuthorizationCache;
   readonly discovery: ConnectedDiscovery;
@@ -29,7 +29,7 @@ export function baseUrl({ publicUrl }: Pick<AuthorizationParts, "publicUrl">, ca
   return publicUrl ?? new URL(call.url).origin;
 }
 
-/** What is needed to reach a server in its callers' names. */
+/** What is needed to reach a server with its callers' own authorization. */
 export type ServerAuthorizationParts = Pick<
   AuthorizationParts,
   "db" | "secrets" | "clock" | "send" | "memory" | "allowPrivate" | "publicUrl"

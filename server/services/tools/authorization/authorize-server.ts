@@ -16,9 +16,9 @@ import { toolsOf } from "../../../road/target.ts";
 import type { ServerAuthorizationParts } from "./authorization-parts.ts";
 
 /**
- * The way out to the tool servers of one call, with what the caller may show each of them: the caller's own token, else
- * the tokens kept in its name. A server that takes them no more is asked once again with renewed ones; what is left is
- * a refusal that tells the caller's client where to authorize, in the gateway's own addresses.
+ * Sends requests to the tool servers of one call with the caller's authorization: the caller's own token, or else the tokens stored for it.
+ * If a server rejects stored tokens, they are renewed and the request is sent once more. Failing that, the refusal tells the client where
+ * to authorize, at the gateway's own addresses.
  */
 export function authorizedSend(parts: ServerAuthorizationParts, call: Call, servers: readonly ToolServerEntry[]): ToolServerSend {
   const send = sendAuthorized(parts, call, servers);
@@ -34,7 +34,7 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
   };
 }
 
-/** Rejects when the database is needed and away. */
+/** Rejects if the database is needed but unavailable. */
 function sendAuthorized(parts: ServerAuthorizationParts, call: Call, servers: readonly ToolServerEntry[]): ToolServerSend {
   return async (request) => {
     const server =
@@ -74,7 +74,7 @@ function sendAuthorized(parts: ServerAuthorizationParts, call: Call, servers: re
   };
 }
 
-/** 401: nothing the server takes is there. `wanted`: the scopes its challenge named. */
+/** 401: no acceptable token. `wanted`: the scopes named in the server's challenge. */
 export async function authorizationRequired(
   parts: ServerAuthorizationParts,
   call: Call,
@@ -84,7 +84,7 @@ export async function authorizationRequired(
   return required(parts, call, server, "upstream_authorization_required", wanted);
 }
 
-/** 403: what is there is not enough. What it was given for is asked for again, so that nothing that worked is lost. */
+/** 403: the token's scopes do not suffice. The scopes already granted are requested again, so that none is lost. */
 async function scopeRequired(
   parts: ServerAuthorizationParts,
   call: Call,
@@ -108,11 +108,11 @@ async function required(
   const { identity } = call;
   if (identity === null) throw new Error("a call to a tool server was not admitted");
   const found = await protectedServer(parts, identity.tenantId, server);
-  // Without a way to authorize there is no use in telling the caller to.
+  // If there is no usable issuer, telling the client to authorize would not help.
   if (isRefusal(found)) return found;
   const scopes = wanted.length > 0 ? wanted : found.scopes;
   const asked = scopes.filter((scope) => scope !== "offline_access").join(" ");
-  // A virtual server is no resource of its own: a client that took a member's document for it would be sent in circles.
+  // A virtual server is no protected resource itself: with a member's metadata a client would loop.
   const challenge =
     toolsOf(call)?.virtual != null
       ? "Bearer"
@@ -122,7 +122,7 @@ async function required(
           resourceMetadata: metadataUrl(baseUrl(parts, call), server.id),
         });
   const scope = asked === "" ? {} : { scope: asked };
-  // The page behind the link asks for the key or the sign-in of whoever called, and there is neither.
+  // The page behind a connect link asks for the caller's key or sign-in, and a workload has neither.
   if (identity.workloadProviderId !== undefined)
     return refuse(code, "A workload shows its own token for the tool server in Authorization.", {
       headers: { "www-authenticate": challenge },

@@ -17,7 +17,7 @@ import { scopesToAsk } from "./scopes-to-ask.ts";
 
 const MAX_STATE = 4_096;
 
-/** A browser arrives: sent by a client of the broker, by a link to connect an account, or by a client of the issuer's own. */
+/** Serves the authorization endpoint for a client of the broker, a connect link, or a client registered with the issuer itself. */
 export async function authorize(
   parts: AuthorizationParts,
   call: Call,
@@ -40,7 +40,7 @@ export async function authorize(
   if (client === null) return { kind: "redirect", to: straightToIssuer(broker, query) };
   if (isRefusal(client)) return client;
   const redirectUri = query.get("redirect_uri") ?? (client.redirectUris.length === 1 ? (client.redirectUris[0] as string) : "");
-  // Nothing is sent to an address before it is known to be the client's.
+  // Errors must not be redirected before the redirect URI is known to be the client's.
   if (!mayRedirect(client, redirectUri)) return refuse("oauth_invalid_redirect_uri");
   const state = query.get("state");
   const back = (error: string, why: string): BrokerAnswer => ({
@@ -67,8 +67,8 @@ export async function authorize(
 }
 
 /**
- * Connects whoever sends the request, which shows who that is: a page of the portal asks so in the name of the person
- * signed in, who needs not be asked again.
+ * Connects the sender of the request, who is already authenticated: portal pages do this for the signed-in user, who needs no further
+ * consent.
  */
 async function connectSender(
   parts: AuthorizationParts,

@@ -3,7 +3,7 @@ import { configuredClient } from "../../../directory/tools/oauth-upstream-client
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 
-/** Members of an issuer's document that hold whoever serves it. */
+/** Members of the issuer's metadata that also apply to the broker. */
 const PASSED = [
   "jwks_uri",
   "subject_types_supported",
@@ -15,7 +15,7 @@ const PASSED = [
   "ui_locales_supported",
 ] as const;
 
-/** As these members are: a text or a list of texts. */
+/** These members are a string or a list of strings. */
 function isPlain(value: JsonValue | undefined): boolean {
   return typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string"));
 }
@@ -42,14 +42,14 @@ export function serverDocument({ at, broker }: Broker, clientDocuments: boolean)
 }
 
 /**
- * Whether clients register with the issuer itself and go straight to it. One that names itself in its answers is always
- * bridged: its name would not be the issuer that the client knows.
+ * Whether clients register with the issuer itself and are sent straight to it. An issuer that sends `iss` in its responses is always
+ * bridged, because the client expects the broker's name there.
  */
 export function passesRegistrations(at: Broker["at"]): boolean {
   return at.registrationEndpoint !== null && !at.namesItself;
 }
 
-/** Whether the gateway can be a client there on behalf of clients that are known by a document. */
+/** Whether the gateway can be the issuer's client on behalf of clients identified by a metadata document. */
 export async function takesClientDocuments(parts: Pick<AuthorizationParts, "db">, { tenantId, id, at }: Broker): Promise<boolean> {
   return at.registrationEndpoint !== null || at.clientDocuments || (await configuredClient(parts, tenantId, id))?.issuer === at.issuer;
 }

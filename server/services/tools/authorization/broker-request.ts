@@ -1,19 +1,19 @@
 import type { GroupScope } from "../../../directory/snapshot.ts";
 
-/** One request to the broker, read. */
+/** A parsed request to the broker. */
 export interface BrokerRequest {
   readonly operation: BrokerOperation;
   readonly serverId: string;
   /** Null at the tool server's own addresses. */
   readonly idpId: string | null;
-  /** Behind the operation: the id of one record. */
+  /** The ID of a single record in the path after the operation. */
   readonly recordId: string | null;
   readonly query: URLSearchParams;
-  /** Of a form. */
+  /** From a form body. */
   readonly form: URLSearchParams;
-  /** Of a JSON body; null when there is none or it is no object. */
+  /** The JSON body; null if there is none or it is not an object. */
   readonly json: Readonly<Record<string, unknown>> | null;
-  /** Of the caller, where a key was presented. */
+  /** The caller's scope; null if no credential was presented. */
   readonly scope: GroupScope | null;
 }
 
@@ -30,31 +30,31 @@ export type BrokerOperation =
   | "list_tokens"
   | "delete_token";
 
-/** What the broker answers, in words; the surface writes it. */
+/** The broker's answer, independent of HTTP; the surface writes it. */
 export type BrokerAnswer =
   | { readonly kind: "json"; readonly status: number; readonly body: unknown; readonly public?: true }
-  /** What an issuer answered, as it came. */
+  /** An issuer's answer, passed through unchanged. */
   | { readonly kind: "passed"; readonly status: number; readonly text: string }
-  /** `asData` for a page of ours that sends the browser there itself. */
+  /** `asData`: for a page of the gateway's that navigates there itself. */
   | { readonly kind: "redirect"; readonly to: string; readonly cookie?: string; readonly asData?: true }
   | { readonly kind: "page"; readonly title: string; readonly text: string; readonly cookie?: string }
   | ConsentPage;
 
-/** Asks the person at the browser whether they mean it. */
+/** A page that asks the person at the browser for consent. */
 export interface ConsentPage {
   readonly kind: "consent";
-  /** Who wants to reach the server. */
+  /** The application that wants to reach the server. */
   readonly asker: string;
-  /** Where the browser will be sent in the end; null for a link that ends here. */
+  /** Where the browser is sent in the end; null for a connect link, which ends here. */
   readonly returnsTo: string | null;
   readonly serverName: string;
   readonly scopes: readonly string[];
   readonly provider: string;
-  /** Whether the person must prove that the API key named is theirs. */
+  /** Whether the person must prove ownership of the named API key. */
   readonly key: { readonly name: string | null; readonly required: boolean };
   readonly request: string;
   readonly action: string;
   readonly cookie: string;
-  /** What was wrong with the answer given before. */
+  /** What was wrong with the previous answer. */
   readonly problem: string | null;
 }

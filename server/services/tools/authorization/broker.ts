@@ -7,27 +7,27 @@ import { type AuthorizationParts, baseUrl } from "./authorization-parts.ts";
 import { authorizationServer, brokerUrl, protectedServer } from "./protected-servers.ts";
 import type { ProtectedServer } from "./authorization-cache.ts";
 
-/** The server a request to the broker is about. */
+/** The server that a broker request concerns. */
 export interface BrokeredServer {
   readonly tenantId: string;
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  /** This gateway's own address. */
+  /** The gateway's base URL. */
   readonly base: string;
   readonly says: ProtectedServer;
 }
 
-/** The server and one of its issuers. */
+/** A server together with one of its issuers. */
 export interface Broker extends BrokeredServer {
   readonly at: AuthorizationServer;
-  /** The broker's own issuer and address. */
+  /** The broker's own issuer identifier and base URL. */
   readonly broker: string;
-  /** What sealed texts of this broker are bound to. */
+  /** Binds sealed texts to this broker. */
   readonly owner: string;
 }
 
-/** A server that is not there, is switched off or is not reached in its users' names has no broker: nobody learns which. */
+/** Refuses a server that does not exist, is disabled or does not use its callers' authorization, without revealing which. */
 export async function brokeredServer(parts: AuthorizationParts, call: Call, serverId: string): Promise<BrokeredServer | Refusal> {
   const server = await findOAuthServer(parts, serverId);
   if (server === null || (call.identity !== null && call.identity.tenantId !== server.tenantId)) return refuse("tool_server_not_found");

@@ -12,7 +12,7 @@ import { type Flow, expiredBrowserBinding, isSameBrowser, openFlow } from "./flo
 import { requestTokens } from "./token-endpoint.ts";
 import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
 
-/** The browser comes back from the issuer. */
+/** Handles the issuer's redirect back to the gateway. */
 export async function handleIssuerCallback(
   parts: AuthorizationParts,
   call: Call,
@@ -22,7 +22,7 @@ export async function handleIssuerCallback(
   const flow = openFlow(parts, broker, query.get("state") ?? "");
   if (flow === null || !isSameBrowser(call, flow.browser)) return refuse("oauth_answer_refused");
   const iss = query.get("iss");
-  // Another issuer's answer, or one whose issuer is unknown: nothing of it is shown or used.
+  // A mix-up: the response comes from another or an unknown issuer, so nothing of it is shown or used.
   if (iss === null ? broker.at.namesItself : iss !== broker.at.issuer)
     return refuse("oauth_answer_refused", undefined, { reason: iss === null ? "iss_missing" : "iss_mismatch" });
   const cookie = expiredBrowserBinding(broker, flow.browser);
@@ -84,7 +84,7 @@ async function connected(
   };
 }
 
-/** Asks the issuer for tokens in exchange for its code, as the client that the code was given to. */
+/** Exchanges the issuer's code for tokens, as the client to which it was issued. */
 export async function exchangeCode(
   parts: AuthorizationParts,
   broker: Broker,
@@ -108,7 +108,7 @@ export async function exchangeCode(
     flow.scopes,
     parts.clock.now(),
   );
-  // A secret that has ended, or an issuer that was set up anew: whoever begins again comes with another registration.
+  // The secret expired or the issuer was reset: drop the registration, so that the next attempt registers anew.
   if ("invalid" in exchanged && exchanged.invalid === "invalid_client" && !client.isEntered)
     await deleteRegistration(parts, broker.id, broker.at.issuer, client.clientId);
   return exchanged;

@@ -8,10 +8,9 @@ import { looksLikeAccessToken } from "../../../road/admission/gateway-tokens.ts"
 import { toolsOf } from "../../../road/target.ts";
 
 /**
- * The caller's own token for a tool server, sent beside a key of the gateway (interface 5.1); null when it sent none.
- * A key or a token of the gateway's own is never that, and neither is a token that says it is for somebody else. Of a
- * virtual server only the members are shown it that it names: the caller does not say which of them it is for, and the
- * others would be handed an account that is none of theirs.
+ * The caller's own token for a tool server, sent beside a gateway key (interface 5.1); null if there is none. The gateway's own keys and
+ * tokens never count, nor do tokens for another audience. Of a virtual server, only members named in the token's audience get it: the
+ * caller does not say which member it is for, and other members must not see it.
  */
 export function callerToken(server: Pick<ToolServerEntry, "url">, call: Pick<Call, "headers" | "url" | "target">): string | null {
   const { headers, url } = call;
@@ -19,7 +18,7 @@ export function callerToken(server: Pick<ToolServerEntry, "url">, call: Pick<Cal
   if (header === null || !/^bearer \S+$/i.test(header)) return null;
   const token = header.slice(7);
   const credential = requestCredential(headers, url);
-  // What lets the caller in here is for this gateway alone.
+  // The credential for the gateway must not be passed on.
   if (looksLikeApiKey(token) || looksLikeAccessToken(token) || ("text" in credential && credential.text === token)) return null;
   const claims = claimsOf(token);
   if (isPortalToken(claims)) return null;
@@ -28,12 +27,12 @@ export function callerToken(server: Pick<ToolServerEntry, "url">, call: Pick<Cal
   return isMeant ? token : null;
 }
 
-/** One of the portal's that came along beside another credential. */
+/** Whether it is a portal token sent beside another credential. */
 function isPortalToken(claims: JsonObject | null): boolean {
   return claims?.user_type === "end_user";
 }
 
-/** The addresses among a JWT's audience. What cannot be read says nothing. */
+/** The URLs in a JWT's audience; empty for anything that is not a readable JWT. */
 function addressesIn(claims: JsonObject | null): string[] {
   const audiences = Array.isArray(claims?.aud) ? claims.aud : [claims?.aud];
   return audiences.filter((audience): audience is string => typeof audience === "string" && /^https?:\/\//.test(audience));

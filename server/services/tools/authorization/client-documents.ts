@@ -6,27 +6,27 @@ import type { AuthorizationParts } from "./authorization-parts.ts";
 import { isLoopback } from "./upstream-clients.ts";
 import type { DocumentClient } from "./authorization-cache.ts";
 
-/** A client that is known by the address of a document about it. */
+/** Clients that are identified by the URL of a metadata document. */
 
 type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivate">;
 
 const KEPT_MS = 300_000;
 const MAX_BYTES = 16 * 1024;
 
-/** Whether a client id is the address of such a document. */
+/** Whether a client ID is the URL of a metadata document. */
 export function isDocumentAddress(clientId: string, allowPrivate: boolean): boolean {
   if (!/^https?:\/\//.test(clientId) || clientId.length > 2_000 || !mayUseUrl(allowPrivate)(clientId)) return false;
   const url = new URL(clientId);
-  // The address as written is the client's name: one that could be written otherwise is none.
+  // The URL is the client's identity, so it must be in its normalized form.
   return url.pathname !== "/" && url.href === clientId && (url.protocol === "https:" || isLoopback(clientId));
 }
 
-/** Reads the document of a client. Anybody may name one, so it is fetched within narrow bounds. `ip`: who asks. */
+/** Fetches a client's metadata document. Anybody may name one, so fetches are tightly limited. `ip`: the requesting address. */
 export async function documentClient(parts: Parts, clientId: string, ip: string): Promise<DocumentClient | Refusal> {
   const { memory, clock } = parts;
   const kept = keptLookup(memory.documents, clientId, clock);
   if (kept !== null) return kept;
-  // Before anything is looked for: whoever gets no place is refused alone, not for all who ask for the same client.
+  // Outside the shared lookup: a caller over the limit is refused alone, not together with all who wait for the same client.
   const leave = await memory.fetching(networkOf(ip), new URL(clientId).host);
   if (leave === null) return unusable("too many documents are being fetched");
   return cachedLookup(memory.documents, clientId, clock, KEPT_MS, async () => {
@@ -47,7 +47,7 @@ function unusable(why: string): Refusal {
   return refuse("oauth_invalid_client", "The client's metadata document cannot be used.", { reason: why });
 }
 
-/** The addresses when each of them may be redirected to, else null: https, this machine, or an app's own scheme. */
+/** The redirect URIs if all are allowed (https, loopback, or an app's own scheme), else null. */
 export function usableRedirects(value: unknown): string[] | null {
   if (!Array.isArray(value) || value.length === 0 || value.length > 20) return null;
   return value.every((uri) => typeof uri === "string" && isUsableRedirect(uri)) ? (value as string[]) : null;
@@ -76,7 +76,7 @@ function isUsableRedirect(uri: string): boolean {
   return !DANGEROUS.has(protocol) && /^[a-z][a-z0-9+.-]*:$/.test(protocol);
 }
 
-/** A name as a page may show it. */
+/** A client's name, made safe for display. */
 export function nameOf(value: unknown): string {
   const name =
     typeof value === "string"

@@ -8,14 +8,14 @@ import { openEnvelope } from "../../../road/admission/envelope.ts";
 import { REGISTERED_PREFIX } from "./register-bridged.ts";
 import { isLoopback } from "./upstream-clients.ts";
 
-/** A client of the broker that is bridged: its codes and tokens are the gateway's. */
+/** A bridged client of the broker: its codes and tokens are issued by the gateway. */
 export interface BridgedClient {
   readonly hash: string;
   readonly name: string;
   readonly redirectUris: readonly string[];
 }
 
-/** Null for an id that is neither this broker's nor a document's: a client the issuer itself may know. */
+/** Null if the ID is neither registered with this broker nor a metadata document: the issuer itself may know the client. */
 export async function bridgedClient(
   parts: Pick<AuthorizationParts, "secrets" | "clock" | "send" | "memory" | "allowPrivate">,
   { owner }: Pick<Broker, "owner">,
@@ -35,7 +35,7 @@ export async function bridgedClient(
   return isRefusal(document) ? document : { hash, name: document.clientName, redirectUris: document.redirectUris };
 }
 
-/** Compared as text, whole; a listener on this machine may choose its port (RFC 8252, 7.3). */
+/** Compared as exact strings; the port of a loopback address may differ (RFC 8252, 7.3). */
 export function mayRedirect({ redirectUris }: Pick<BridgedClient, "redirectUris">, uri: string): boolean {
   return redirectUris.includes(uri) || redirectUris.some((known) => withoutPort(known) !== null && withoutPort(known) === withoutPort(uri));
 }

@@ -4,8 +4,8 @@ import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts"
 import type { Flow, RequestedAuthorization } from "./flow.ts";
 
 /**
- * A code of the gateway's: the issuer's own, sealed together with who may redeem it. It is good once because the
- * issuer's is, which nobody but the gateway can redeem.
+ * A code issued by the gateway: the issuer's code, sealed together with who may redeem it. It can be used once, because the issuer's code
+ * can, and only the gateway can redeem that.
  */
 export interface BridgedCode extends Pick<Flow, "proven" | "verifier" | "clientId" | "scopes"> {
   readonly wanted: Pick<Extract<RequestedAuthorization, { kind: "client" }>, "clientHash" | "redirectUri" | "challenge">;

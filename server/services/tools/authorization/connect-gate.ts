@@ -18,14 +18,14 @@ import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts"
 import { principalOfIdentity } from "./principal.ts";
 import { renewedIfNeeded } from "./token-renewal.ts";
 
-/** The key the gateway's own question stands under among input requests. */
+/** Key of the gateway's own question in `inputRequests`. */
 const QUESTION = "gateway_connect";
 const MAY_ASK = new Set(["tools/call", "prompts/get", "resources/read"]);
 const ASKED_MS = 900_000;
 
 /**
- * Holds a call to a server the caller has not connected yet: asks for it by URL where the client can show one, in the way
- * of its dialect, else with the protocol's 401. Null lets the call go on, without what the client answered to the gateway alone.
+ * Holds a call to a server that the caller has not connected yet: by URL elicitation in the client's dialect if it supports that, otherwise
+ * with the protocol's 401. Null lets the call continue, with answers meant for the gateway removed.
  */
 export async function connectGate(
   tools: ToolParts,
@@ -36,7 +36,7 @@ export async function connectGate(
   const { authorization: parts, begin } = tools;
   const { identity } = call;
   if (server.authType !== "oauth" || identity === null) return null;
-  // To look at what the caller may show can mean to renew it.
+  // Finding usable tokens may renew them, which contacts the issuer.
   const unrecorded = recordTarget(call, server.url, null, { begin });
   if (unrecorded !== null) return unrecorded;
   const answered = takeAnswer(parts, request);
@@ -53,7 +53,7 @@ export async function connectGate(
   if (usable !== null) return isRefusal(usable) ? usable : null;
   const refusal = await authorizationRequired(parts, call, server);
   const { message, envelope } = request;
-  // A held call goes on with what is known of its server now: one that nobody could ask yet is another after that.
+  // A paused call continues with the server state known now, but a server without a known dialect is only discovered once connected.
   const canShow =
     identity.workloadProviderId === undefined &&
     (envelope !== null || server.dialect !== null) &&
@@ -85,7 +85,7 @@ export async function connectGate(
   return ownAnswer(200, { "content-type": "application/json" }, resultText(message.id, JSON.stringify(result)));
 }
 
-/** Takes out of a request what answers the gateway's own question: the server never asked it. */
+/** Removes the answer to the gateway's own question from the request, because the server did not ask it. */
 function takeAnswer({ secrets, clock }: ServerAuthorizationParts, { message }: ToolRequest): "declined" | "given" | null {
   const params = message?.params;
   if (params === undefined || typeof params.requestState !== "string") return null;

@@ -8,10 +8,10 @@ import { baseUrl } from "./authorization-parts.ts";
 import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 import { brokerUrl } from "./protected-servers.ts";
 
-/** How long a link to connect an account is good for. */
+/** How long a connect link is valid. */
 const LINK_MS = 900_000;
 
-/** What such a link says: who is to be connected, and what for. */
+/** The content of a connect link: the principal to connect, and the scopes. */
 export interface ConnectTicket {
   readonly principal: Principal;
   readonly name: string;
@@ -19,8 +19,8 @@ export interface ConnectTicket {
 }
 
 /**
- * Where a person opens the way to the server for whoever made the call. It gives no access by itself: the page behind
- * it asks for the caller's own credential, so that nobody connects an account to somebody else's key unawares.
+ * The link with which a person connects the server for the caller. It grants nothing by itself: its page asks for the caller's own
+ * credential, so that nobody unknowingly connects their account to somebody else's key.
  */
 export function connectLink(
   parts: Pick<AuthorizationParts, "publicUrl" | "secrets" | "clock">,
@@ -42,7 +42,7 @@ export function connectLink(
   return `${broker}/authorize?connect=${ticket}`;
 }
 
-/** Null for what is no such ticket for this server and issuer, or is too old. */
+/** Null if the ticket is invalid, expired, or for another server or issuer. */
 export function readConnectTicket(
   parts: Pick<AuthorizationParts, "secrets" | "clock">,
   serverId: string,

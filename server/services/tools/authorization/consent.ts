@@ -11,7 +11,7 @@ import { principalOfIdentity } from "./principal.ts";
 import { toIssuer } from "./to-issuer.ts";
 import { withQuery } from "./with-query.ts";
 
-/** The person has answered: on to the issuer, or back. */
+/** Handles the answer to the consent page: on to the issuer, or back to the client. */
 export async function decideConsent(
   parts: AuthorizationParts,
   call: Call,
@@ -40,12 +40,12 @@ export async function decideConsent(
   return toIssuer(parts, broker, wanted, proven, browser);
 }
 
-/** Null when no key was given; a text says what is wrong with it. */
+/** Null if no key was given; a string says what is wrong with it. */
 async function provenBy(parts: AuthorizationParts, call: Call, broker: Broker, key: string): Promise<ProvenPrincipal | string | null> {
   if (key === "") return null;
   const refused = looksLikeApiKey(key) ? await admitAs(call, { kind: "api_key", text: key }, "group", parts) : refuse("unauthenticated");
   const { identity, scope } = call;
-  // Bodies of this call hold secrets: as long as the call has no scope, none of them is kept.
+  // The form contains secrets; without a scope, the call's bodies are not stored.
   call.scope = null;
   if (refused !== null || identity === null || scope === null || identity.tenantId !== broker.tenantId) return "This API key is not valid.";
   if (!scope.tools.has(broker.id)) return "This API key may not use this tool server.";

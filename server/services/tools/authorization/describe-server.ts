@@ -4,9 +4,9 @@ import { isRefusal } from "../../../kernel/errors.ts";
 import { describeIssuer } from "./describe-issuer.ts";
 import { discoverFromServer } from "./protected-servers.ts";
 
-/** What a server and its issuers say of how to authorize, and whether the gateway could. */
+/** What a server and its issuers publish about authorization, and whether the gateway can use it. */
 export interface ServerAuthorization {
-  /** Null when the server says nothing usable; `problem` tells why. */
+  /** Null if the server publishes nothing usable; `problem` says why. */
   readonly resource: string | null;
   readonly resource_metadata_url: string | null;
   readonly authorization_servers: string[];
@@ -17,7 +17,7 @@ export interface ServerAuthorization {
 
 const MAX_ISSUERS = 5;
 
-/** Asks both. Nothing of it is kept. */
+/** Asks the server and its issuers. Nothing is cached. */
 export async function describeServer(send: ToolServerSend, allowPrivate: boolean, url: string): Promise<ServerAuthorization> {
   const parts = { send, allowPrivate };
   const says = await discoverFromServer(parts, url);

@@ -6,7 +6,7 @@ import type { ConnectedDiscovery } from "./authorization-parts.ts";
 
 const LONGEST_WAIT_MS = 5_000;
 
-/** `keep` writes what was found. */
+/** `keep` stores what was discovered. */
 export function connectedDiscovery(
   directory: Pick<Directory, "db" | "secrets">,
   discovery: ToolServerDiscovery,

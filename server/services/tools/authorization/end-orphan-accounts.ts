@@ -6,8 +6,8 @@ import type { GiveUpTokens } from "./give-up-tokens.ts";
 const HOUR_MS = 3_600_000;
 
 /**
- * Ends the accounts of people who are deleted and of keys that are revoked, and tells their issuers, as far as they listen. `stop`
- * waits for none of them.
+ * Ends the accounts of deleted people and revoked keys, and revokes their tokens at the issuers as far as these allow. After `stop` it no
+ * longer waits for issuers.
  */
 export function orphanAccounts(parts: Pick<Directory, "db" | "secrets">, giveUp: GiveUpTokens): { readonly job: Job; stop(): void } {
   const { promise: stopped, resolve } = Promise.withResolvers<"stopped">();

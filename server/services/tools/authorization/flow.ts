@@ -6,7 +6,7 @@ import type { Broker } from "./broker.ts";
 import type { Holder } from "../../../road/admission/gateway-tokens.ts";
 import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 
-/** What a client asked to be authorized for, or a link offered. Travels sealed through the browser and back. */
+/** A requested authorization, from a client or a connect link. It travels sealed through the browser. */
 export type RequestedAuthorization =
   | {
       readonly kind: "client";
@@ -26,7 +26,7 @@ export type RequestedAuthorization =
       readonly scope: string;
     };
 
-/** Who it is for, once they have shown it. */
+/** Whom it is for, once proven. */
 export interface ProvenPrincipal {
   readonly holder: Holder;
   readonly tenantId: string;
@@ -34,7 +34,7 @@ export interface ProvenPrincipal {
   readonly id: string;
 }
 
-/** On the way to the issuer and back: everything the way back is checked against. */
+/** The state of an authorization at the issuer, against which the callback is checked. */
 export interface Flow {
   readonly wanted: RequestedAuthorization;
   readonly proven: ProvenPrincipal | null;
@@ -49,14 +49,14 @@ const STATE_MS = 900_000;
 
 type Parts = Pick<AuthorizationParts, "secrets" | "clock">;
 
-/** A cookie that only this browser has, and what a sealed text holds of it. */
+/** A cookie that binds a flow to this browser, and the cookie's digest for the sealed state. */
 export function newBrowserBinding(broker: Pick<Broker, "broker">): { cookie: string; browser: string } {
   const mark = randomBytes(24).toString("base64url");
   const flow = randomBytes(6).toString("hex");
   return { cookie: cookieOf(broker, flow, mark, CONSENT_MS + STATE_MS), browser: `${flow}.${sha256Hex(mark)}` };
 }
 
-/** Whether the request comes from the browser that was marked. */
+/** Whether the request comes from the browser that began the flow. */
 export function isSameBrowser({ headers }: Pick<Call, "headers">, browser: string): boolean {
   const [flow, hash] = browser.split(".");
   const name = `gw_oauth_${flow}=`;
@@ -71,7 +71,7 @@ export function expiredBrowserBinding(broker: Pick<Broker, "broker">, browser: s
 
 function cookieOf({ broker }: Pick<Broker, "broker">, flow: string, value: string, ms: number): string {
   const { pathname, protocol } = new URL(broker);
-  // Lax: the way back from the issuer is a navigation that another site began.
+  // SameSite=Lax, because the issuer's redirect back is a cross-site navigation.
   return (
     `gw_oauth_${flow}=${value}; Path=${pathname}; Max-Age=${Math.floor(ms / 1000)}; HttpOnly; ` +
     `SameSite=Lax${protocol === "https:" ? "; Secure" : ""}`

@@ -5,7 +5,7 @@ import { requestJson, type JsonResponse } from "./request-json.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { BrokerAnswer } from "./broker-request.ts";
 
-/** What an issuer answered to a client of its own; an answer that is not readable for a client becomes an error. */
+/** The issuer's answer for its own client; an unreadable answer becomes an error. */
 export function forwardedAnswer({ status, body, text }: JsonResponse): BrokerAnswer | Refusal {
   return body === null
     ? refuse("upstream_invalid_response", "The authorization server gave an answer that cannot be read.", {
@@ -14,7 +14,7 @@ export function forwardedAnswer({ status, body, text }: JsonResponse): BrokerAns
     : { kind: "passed", status, text };
 }
 
-/** Sends a client's own form on to the issuer it is registered with. `set` replaces members of it. */
+/** Forwards a client's form to the issuer where the client is registered. `set` replaces members. */
 export async function forwardForm(
   parts: Pick<AuthorizationParts, "send">,
   call: Call,
@@ -25,7 +25,7 @@ export async function forwardForm(
   const sent = new URLSearchParams(form);
   for (const [name, value] of Object.entries(set)) sent.set(name, value);
   const own = call.headers.get("authorization");
-  // How the client shows itself to the issuer.
+  // The client's authentication at the issuer.
   const basic = own !== null && /^basic /i.test(own) ? own : null;
   const shown = [...sent.values(), ...(basic === null ? [] : Buffer.from(basic.slice(6), "base64").toString().split(":"))];
   if (shown.some(looksLikeApiKey)) return refuse("oauth_invalid_request", "A key of this gateway is not for the authorization server.");

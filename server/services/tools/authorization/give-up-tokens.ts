@@ -8,14 +8,14 @@ import { clientOfTokens } from "./upstream-clients.ts";
 
 type Parts = Pick<AuthorizationParts, "db" | "secrets" | "clock" | "send" | "memory" | "allowPrivate">;
 
-/** What tokens were given for. */
+/** What tokens were issued for. */
 interface GivenFor {
   readonly tenantId: string;
-  /** Of the tool server. */
+  /** ID of the tool server. */
   readonly id: string;
 }
 
-/** Tokens and the client they were given to are shown to their own issuer, through whichever broker they are given up. */
+/** Revokes tokens at the issuer that issued them, whichever broker handles the request. */
 export async function giveUpTokens(parts: Parts, { tenantId, id }: GivenFor, tokens: StoredTokens): Promise<void> {
   const client = await clientOfTokens(parts, tenantId, id, tokens);
   const at = client === null ? null : await authorizationServer(parts, tokens.issuer);

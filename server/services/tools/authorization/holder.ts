@@ -3,7 +3,7 @@ import type { Call } from "../../../road/call.ts";
 import type { ProvenPrincipal } from "./flow.ts";
 import { principalOfIdentity } from "./principal.ts";
 
-/** The principal that the request's credential proves; null when it proves none. */
+/** The principal proven by the request's credential; null if it proves none. */
 export function requestPrincipal(call: Call): ProvenPrincipal | null {
   const holder = requestHolder(call);
   return holder === null || call.identity === null ? null : { holder, ...principalOfIdentity(call.identity) };

@@ -19,12 +19,12 @@ import { clientDocumentUrl, ownClientMetadata } from "./upstream-clients.ts";
 
 export type OAuthDispatch = (call: Call, request: BrokerRequest) => Promise<BrokerAnswer | Refusal>;
 
-/** The OAuth broker (interface 4.5): every request to it, whoever sends it. */
+/** The OAuth broker (interface 4.5): handles every request to it. */
 export function oauthDispatch(parts: AuthorizationParts & Pick<ToolParts, "begin" | "origins">): OAuthDispatch {
   return async (call, request) => {
     const stranger = refuseHost(call, parts.origins);
     if (stranger !== null) return stranger;
-    // Any of them may have to ask the server or its issuer.
+    // Any of these requests may contact the server or its issuer.
     const unrecorded = recordTarget(call, call.path, null, parts);
     if (unrecorded !== null) return unrecorded;
     call.row.target_url = null;

@@ -13,14 +13,14 @@ import { forwardedAnswer, forwardForm } from "./forward-form.ts";
 import { principalOfIdentity } from "./principal.ts";
 import { giveUpTokens } from "./give-up-tokens.ts";
 
-/** Where somebody's account is. */
+/** The tool server and issuer with which somebody has an account. */
 export interface TokenAccount {
   readonly tenantId: string;
   readonly id: string;
   readonly issuer: string;
 }
 
-/** Where the caller has tokens, as far as that is known without asking the server and its issuer: they may be away. */
+/** The caller's account as known from stored tokens, without contacting the server or its issuer, which may be unavailable. */
 export async function ownTokenAccount(
   parts: AuthorizationParts,
   call: Call,
@@ -33,14 +33,14 @@ export async function ownTokenAccount(
   return issuer === null ? null : { tenantId: server.tenantId, id: server.id, issuer };
 }
 
-/** What the caller has of this issuer for this server: no token is shown. */
+/** Lists the caller's tokens from this issuer for this server, without the tokens themselves. */
 export async function ownTokens(parts: AuthorizationParts, call: Call, { id, issuer }: TokenAccount): Promise<BrokerAnswer | Refusal> {
   if (call.identity === null) return refuse("unauthenticated");
   const tokens = await listTokens(parts, principalOfIdentity(call.identity), id, issuer);
   return { kind: "json", status: 200, body: { tokens, total: tokens.length } };
 }
 
-/** Disconnects the caller: here at once, and at the issuer as far as it listens. */
+/** Disconnects the caller: here immediately, at the issuer as far as it supports revocation. */
 export async function deleteOwnToken(
   parts: AuthorizationParts,
   call: Call,
@@ -57,7 +57,7 @@ export async function deleteOwnToken(
   return { kind: "json", status: 204, body: null };
 }
 
-/** Revokes a client's token (RFC 7009). The answer does not say whether it existed. */
+/** Revokes a client's token (RFC 7009). The answer does not reveal whether it existed. */
 export async function revokeToken(
   parts: AuthorizationParts,
   call: Call,
@@ -71,7 +71,7 @@ export async function revokeToken(
     if (broker.at.revocationEndpoint === null) return done;
     const answer = await forwardForm(parts, call, broker.at.revocationEndpoint, form, {});
     if (isRefusal(answer)) return answer;
-    // Nothing more need be said to that (RFC 7009).
+    // A successful revocation needs no body (RFC 7009).
     return answer.body === null && answer.status >= 200 && answer.status < 300 ? done : forwardedAnswer(answer);
   }
   const now = parts.clock.now();

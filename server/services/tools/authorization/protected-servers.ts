@@ -20,12 +20,12 @@ import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { ProtectedServer } from "./authorization-cache.ts";
 
 type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivate">;
-/** `tenantId` as well: an admin's own word on the issuer wins over the server's. */
+/** `db` as well, because an administrator's configured issuer takes precedence over the server's. */
 export type DiscoveryParts = Parts & Pick<AuthorizationParts, "db">;
 
 const KEPT_MS = 300_000;
 
-/** What the server says, kept for five minutes. */
+/** The server's authorization metadata, cached for five minutes. */
 export async function protectedServer(
   parts: DiscoveryParts,
   tenantId: string,
@@ -36,14 +36,14 @@ export async function protectedServer(
     const byAdmin = await configuredClient(parts, tenantId, server.id);
     if (byAdmin === null) return told;
     const scopes = byAdmin.scopes ?? (isRefusal(told) ? [] : told.scopes);
-    // An admin who names the issuer need not have a server that does.
+    // With a configured issuer, the server need not publish any metadata.
     return isRefusal(told)
       ? { resource: server.url, issuers: [byAdmin.issuer], scopes, metadataUrl: null }
       : { ...told, issuers: [byAdmin.issuer], scopes };
   });
 }
 
-/** Asks the server itself: its challenge names the document, else it is looked for where it may stand. */
+/** Asks the server itself: the URL in its challenge first, then the well-known locations. */
 export async function discoverFromServer(parts: Pick<Parts, "send" | "allowPrivate">, url: string): Promise<ProtectedServer | Refusal> {
   const mayUse = mayUseUrl(parts.allowPrivate);
   const body = requestText(
@@ -89,7 +89,7 @@ export async function discoverFromServer(parts: Pick<Parts, "send" | "allowPriva
   return refuse("upstream_auth_failed", "The tool server does not say how to authorize for it.", { reason: why });
 }
 
-/** What the issuer says of itself, kept for five minutes. */
+/** The issuer's metadata, cached for five minutes. */
 export async function authorizationServer(parts: Parts, issuer: string): Promise<AuthorizationServer | Refusal> {
   return cachedLookup(parts.memory.issuers, issuer, parts.clock, KEPT_MS, () => discoverFromIssuer(parts, issuer));
 }
@@ -110,7 +110,7 @@ export async function discoverFromIssuer(
   return refuse("upstream_auth_failed", "The authorization server of the tool server cannot be used.", { reason: why });
 }
 
-/** The address of the broker of one server and issuer: what clients know as their issuer. */
+/** Base URL of the broker for a server and issuer, which clients know as their issuer. */
 export function brokerUrl(base: string, serverId: string, issuer: string): string {
   return `${base}/v1/proxy/oauth/${serverId}/${issuerId(issuer)}`;
 }
@@ -119,7 +119,7 @@ export function toolServerUrl(base: string, serverId: string): string {
   return `${base}/v1/proxy/mcp/${serverId}`;
 }
 
-/** Where the server's own document stands at the gateway. */
+/** URL of the server's protected resource metadata at the gateway. */
 export function metadataUrl(base: string, serverId: string): string {
   return `${base}/.well-known/oauth-protected-resource/v1/proxy/mcp/${serverId}`;
 }

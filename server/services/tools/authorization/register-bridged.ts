@@ -6,7 +6,7 @@ import { nameOf, usableRedirects } from "./client-documents.ts";
 
 export const REGISTERED_PREFIX = "gwc_";
 
-/** A registration holds itself: nothing is stored, so anybody may register any number of times. */
+/** A client ID contains its own registration, sealed. Nothing is stored, so registrations need no limit. */
 export function registerBridged(
   parts: Pick<AuthorizationParts, "secrets" | "clock">,
   { owner }: Pick<Broker, "owner">,

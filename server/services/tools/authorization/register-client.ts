@@ -7,7 +7,7 @@ import { passesRegistrations } from "./broker-documents.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { forwardedAnswer } from "./forward-form.ts";
 
-/** Dynamic client registration (RFC 7591): with the issuer itself where clients go straight to it, else with the broker. */
+/** Dynamic client registration (RFC 7591): at the issuer itself where clients go straight to it, otherwise with the broker. */
 export async function registerClient(parts: AuthorizationParts, broker: Broker, { json }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
   if (json === null) return refuse("oauth_invalid_client_metadata", "The body must be a JSON object.");
   if (passesRegistrations(broker.at)) {

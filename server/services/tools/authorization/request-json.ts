@@ -8,9 +8,9 @@ import { readUpTo } from "../../../wire/http/read-up-to.ts";
 export interface JsonResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** Null where the body is no JSON object. */
+  /** Null if the body is not a JSON object. */
   readonly body: JsonObject | null;
-  /** The body as it came, where it is one. */
+  /** The unchanged body, if it is one. */
   readonly text: string;
 }
 
@@ -25,7 +25,7 @@ export interface JsonRequest {
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 256 * 1024;
 
-/** Asks an authorization server. What it answers is bounded in size and time, and redirects are not followed. */
+/** Sends a request to an authorization server. The answer is limited in size and time; redirects are not followed. */
 export async function requestJson(
   send: ToolServerSend,
   { url, method = "GET", headers = {}, body, maxBytes = MAX_BYTES }: JsonRequest,
@@ -59,20 +59,23 @@ export async function requestJson(
 function parsed(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
-    // Clients are given the text: what stands in it for one of them must not be another thing to the next.
+    // Clients receive this text, so it must not be read differently by different parsers.
     return isObject(value) && !isUnclear(value) && repeatedName(text, value) === null ? value : null;
   } catch {
     return null;
   }
 }
 
-/** The protocol's names stand at the top; what an issuer tells of people below may be called as it likes. */
+/**
+ * Whether member names are ambiguous. Names that resemble the protocol's are rejected at the top level only; below it, issuers may choose
+ * any names that do not resemble each other.
+ */
 function isUnclear(value: JsonObject): boolean {
   const names = Object.fromEntries(Object.keys(value).map((name) => [name, null]));
   return ambiguousName(names) !== null || ambiguousName({ data: Object.values(value) }) !== null;
 }
 
-/** Whether an address that somebody else named may be asked or shown to a browser. */
+/** Whether a URL supplied by another party may be contacted or shown to a browser. */
 export function mayUseUrl(allowPrivate: boolean): (url: string) => boolean {
   return (url) => {
     if (!URL.canParse(url)) return false;

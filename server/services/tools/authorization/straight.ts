@@ -1,7 +1,7 @@
 import type { Broker } from "./broker.ts";
 import { withQuery } from "./with-query.ts";
 
-/** To the issuer with what the client said, for the resource that the gateway stands for. */
+/** The issuer's authorization URL with the client's own parameters, for the resource that the gateway represents. */
 export function straightToIssuer(broker: Broker, query: URLSearchParams): string {
   const PASSED = [
     "response_type",

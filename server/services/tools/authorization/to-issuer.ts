@@ -8,7 +8,7 @@ import { scopesToAsk } from "./scopes-to-ask.ts";
 import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
 import { withQuery } from "./with-query.ts";
 
-/** Sends the person to the issuer, who sends them back with what is sealed here. */
+/** Redirects the person to the issuer, which sends them back with the sealed state. */
 export async function toIssuer(
   parts: AuthorizationParts,
   broker: Broker,
@@ -30,7 +30,7 @@ export async function toIssuer(
     code_challenge: challengeOf(verifier),
     code_challenge_method: "S256",
     resource: broker.says.resource,
-    // Issuers give a refresh token only for consent given now.
+    // Many issuers return a refresh token only after renewed consent.
     prompt: scopes.includes("offline_access") ? "consent" : null,
   });
   return { kind: "redirect", to };

@@ -7,14 +7,14 @@ import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
 import { requestJson } from "./request-json.ts";
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
-/** Longest text of a token that is kept. */
+/** Longer tokens are not accepted. */
 const MAX_TOKEN = 32_768;
-/** Whoever says that a token lives for longer means that it does not end; no date can say more than some millennia. */
+/** Upper bound of a token's lifetime (100 years): larger values mean "never expires" and could exceed what a date can hold. */
 const MAX_SECONDS = 3_155_760_000;
-/** What says that the same request may be answered later, and nothing of what was presented. */
+/** Answers that ask to try again later and say nothing about what was presented. */
 const LATER_STATUSES = new Set([408, 425, 429]);
 const LATER_WORDS = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
-/** RFC 6749, 5.2 and RFC 8707, 2. */
+/** Error codes of RFC 6749, 5.2 and RFC 8707, 2. */
 const TOKEN_ERRORS = new Set([
   "invalid_request",
   "invalid_client",
@@ -26,18 +26,17 @@ const TOKEN_ERRORS = new Set([
 ]);
 
 /**
- * Whether a token endpoint itself says what is wrong, by the protocol's words or, with a status of the protocol, by a word
- * of its own. What stands in front of it or in its place (a proxy, a framework without such a route) has an `error` too:
- * "Forbidden", "Not Found".
+ * Whether an error comes from the token endpoint itself: a code of the protocol or, with a status that the protocol uses, one of similar
+ * form. Proxies and frameworks in front of it also send an `error`, such as "Forbidden" or "Not Found".
  */
 function isTokenError(status: number, error: string): boolean {
   return TOKEN_ERRORS.has(error) || ([200, 400, 401].includes(status) && /^[a-z][a-z0-9_.-]*$/.test(error));
 }
 
-/** What came of asking for tokens: `invalid` when what was presented (code, refresh token, client) is good no more. */
+/** The result of a token request. `invalid`: the code, refresh token or client is no longer valid. */
 export type TokenAnswer = { readonly tokens: IssuedTokens } | { readonly invalid: string } | Refusal;
 
-/** Asks the token endpoint as the client that we are there. `now` in milliseconds since the epoch. */
+/** Calls the token endpoint as the gateway's client. `now`: milliseconds since the epoch. */
 export async function requestTokens(
   send: ToolServerSend,
   at: AuthorizationServer,
@@ -56,7 +55,7 @@ export async function requestTokens(
   if (isRefusal(answer)) return answer;
   const { status, body } = answer;
   const token = body?.access_token;
-  // Some issuers say what is wrong with status 200.
+  // Some issuers report errors with status 200.
   if (status < 500 && typeof body?.error === "string" && token === undefined) {
     if (LATER_STATUSES.has(status) || LATER_WORDS.has(body.error))
       return refuse("upstream_error", "The authorization server asks to come again later.", {
@@ -73,14 +72,14 @@ export async function requestTokens(
     tokens: {
       accessToken: token,
       refreshToken: typeof body.refresh_token === "string" && body.refresh_token.length <= MAX_TOKEN ? body.refresh_token : null,
-      // Scopes that are not reported are those requested (RFC 6749, 5.1).
+      // If no scopes are reported, those requested were granted (RFC 6749, 5.1).
       scopes: typeof body.scope === "string" ? parseScopes(body.scope) : asked,
       expiresAt: seconds === null ? null : now + seconds * 1000,
     },
   };
 }
 
-/** Tells the issuer that tokens are given up. What it answers changes nothing: here they are gone. */
+/** Asks the issuer to revoke tokens. The outcome does not matter, because they are already deleted here. */
 export async function revokeTokens(
   send: ToolServerSend,
   at: AuthorizationServer,

@@ -19,13 +19,12 @@ import { clientOfTokens } from "./upstream-clients.ts";
 export type TokenRenewalParts = Pick<AuthorizationParts, "db" | "secrets" | "clock" | "send" | "memory" | "allowPrivate">;
 type Server = Pick<ToolServerEntry, "id" | "url">;
 
-/** Tokens that end this soon are renewed before they are used. */
+/** Tokens that expire within this time are renewed before use. */
 const SOON_MS = 30_000;
 
 /**
- * What the principal may show the server now, renewed when it is about to end; null when it has nothing the server
- * would take, or what a client showed (`grantId`) has ended. In steady state this is found in memory. Rejects when the
- * database is needed and away.
+ * The principal's tokens for the server, renewed if they expire soon. Null if there are none that fit the server, or if the presented grant
+ * (`grantId`) has ended. In steady state no database access is needed. Rejects if the database is needed but unavailable.
  */
 export async function renewedIfNeeded(
   parts: TokenRenewalParts,
@@ -39,7 +38,7 @@ export async function renewedIfNeeded(
   const ended = tokens.expiresAt <= parts.clock.now();
   if (tokens.refreshToken === null) return ended ? null : tokens;
   const renewed = await renewedTokens(parts, principal, server, tokens);
-  // An issuer that is away is no reason to refuse while there is still time.
+  // If the issuer is unavailable, the current tokens are used until they expire.
   return isRefusal(renewed) && !ended ? tokens : renewed;
 }
 
@@ -54,16 +53,16 @@ export async function storedTokens(
     const { generation } = memory;
     const found = await findTokens(parts, principal, server.id);
     if (generation !== memory.generation) continue;
-    // Who has nothing is about to get something, perhaps from another process.
+    // Absence is not cached, because tokens may be added at any time, perhaps by another process.
     if (found === null) return null;
     memory.tokens.set(key, found);
     held = found;
   }
-  // A server that has moved since is another server.
+  // Tokens for the server's previous address must not be sent to a new one.
   return covers(held.resource, server.url) ? held : null;
 }
 
-/** One renewal at a time for the same tokens, in this process by the map and over all of them by what the row says of who renews it. */
+/** Renews the same tokens only once at a time: within this process through the map, across processes through a lease in the row. */
 export async function renewedTokens(
   parts: TokenRenewalParts,
   principal: Principal,
@@ -109,7 +108,7 @@ async function renew(
     if ("invalid" in answer) {
       came.unknownClient = answer.invalid === "invalid_client";
       if (!came.unknownClient || !client.isEntered) return "gone";
-      // Whoever entered the client can put that right, and then the tokens are good again.
+      // An administrator can correct the client's credentials, after which the tokens work again.
       came.away = refuse(
         "upstream_auth_failed",
         "The authorization server does not take the client that an administrator entered for this tool server.",
@@ -117,7 +116,7 @@ async function renew(
     } else came.away = answer;
     return null;
   }).finally(leave);
-  // Given up while they were renewed: what was given up is not what there is now.
+  // The tokens were given up during the renewal, so the new ones are revoked too.
   if (renewed === null && came.tokens !== null && client !== null && !isRefusal(at))
     await revokeTokens(parts.send, at, client, came.tokens);
   if (came.unknownClient && client?.isEntered === false) await deleteRegistration(parts, server.id, seen.issuer, client.clientId);

@@ -27,7 +27,7 @@ import { requestPrincipal } from "./holder.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl } from "./upstream-clients.ts";
 
-/** A client redeems a code or a refresh token. */
+/** Serves the token endpoint: a client redeems a code or a refresh token. */
 export async function exchangeToken(
   parts: AuthorizationParts,
   call: Call,
@@ -108,14 +108,14 @@ async function refreshed(
   const claims = readRefreshToken(parts.secrets, presented, parts.clock.now());
   if (claims === null || claims.serverId !== broker.id || claims.clientHash !== sha256Hex(clientId) || claims.tenantId !== broker.tenantId)
     return refuse("oauth_invalid_grant");
-  // With tokens that nobody takes any more a client would never learn that it has to authorize anew.
+  // If its holder is no longer admitted, fail now, so that the client learns that it must authorize again.
   const holder = await identityOfHolder(call, claims.holder, parts);
   if (isRefusal(holder))
     return refuse("oauth_invalid_grant", undefined, { reason: `whoever it was made for is not let in: ${holder.reason ?? holder.code}` });
   const nextNonce = newNonce();
   const turned = await rotateRefreshToken(parts, { tenantId: claims.tenantId, grantId: claims.grantId, nonce: claims.nonce, nextNonce });
   if (turned === "replayed") {
-    // Whoever has the newest token may be a thief.
+    // The token was replayed, so its current holder may be a thief: end the whole grant.
     const ended = await endGrant(parts, claims.tenantId, claims.grantId);
     if (ended !== null) clearAuthorization(parts.memory, claims.tenantId, ended.ref);
     if (ended?.dropped != null) await giveUpTokens(parts, broker, ended.dropped);

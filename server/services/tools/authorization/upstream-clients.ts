@@ -6,7 +6,7 @@ import type { AuthorizationParts } from "./authorization-parts.ts";
 
 type Parts = Pick<AuthorizationParts, "db" | "secrets" | "clock" | "send" | "isOwnAddress">;
 
-/** The broker's addresses, as its metadata document and registrations name them. */
+/** The broker's redirect URI, as in its metadata document and registrations. */
 export function callbackUrl(broker: string): string {
   return `${broker}/callback`;
 }
@@ -15,7 +15,7 @@ export function clientDocumentUrl(broker: string): string {
   return `${broker}/client-metadata.json`;
 }
 
-/** The gateway's own client metadata document, or what it registers with. */
+/** The gateway's client metadata, published as a document or used for registration. */
 export function ownClientMetadata(broker: string, authMethod: string) {
   return {
     client_name: "Gatehouse",
@@ -28,8 +28,8 @@ export function ownClientMetadata(broker: string, authMethod: string) {
 }
 
 /**
- * Who the gateway is for this server at this issuer: what an admin entered, else its document's address where the
- * issuer takes those, else what it registered as, which it does when nobody has yet.
+ * The gateway's client identity for a server at an issuer: one configured by an administrator, else the URL of the client metadata document
+ * if the issuer supports those, else a registration, which is made on first use.
  */
 export async function upstreamClient(
   parts: Parts,
@@ -47,7 +47,7 @@ export async function upstreamClient(
       "upstream_auth_failed",
       "The authorization server lets no client register itself: an administrator has to enter a client for this tool server.",
     );
-  // What is registered stays at the issuer with the address codes are sent to: a made-up one would stay there as ours.
+  // A registration persists at the issuer with its redirect URI, so a forged Host header must not get one in the gateway's name.
   if (!parts.isOwnAddress(new URL(broker).origin))
     return refuse(
       "upstream_auth_failed",
@@ -56,7 +56,7 @@ export async function upstreamClient(
   return register(parts, tenantId, serverId, at, broker);
 }
 
-/** The client tokens were given to: they are refreshed and revoked as that one. */
+/** The client to which tokens were issued; renewal and revocation must use the same one. Null if it is no longer known. */
 export async function clientOfTokens(
   parts: Pick<Parts, "db" | "secrets">,
   tenantId: string,

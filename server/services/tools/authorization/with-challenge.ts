@@ -12,8 +12,8 @@ const KEPT_MS = 5_000;
 type Parts = Pick<AuthorizationParts, "publicUrl" | "db" | "memory" | "clock">;
 
 /**
- * Adds the challenge for a client without a valid credential. It names the document that says where to get one only of a
- * server that has it: to any other a key is shown, and a client sent to a document that is not there would report that.
+ * Adds the `WWW-Authenticate` challenge for a client without a valid credential. It names the resource metadata only for servers that use
+ * OAuth: other servers take a key and have no such document.
  */
 export async function withChallenge(refusal: Refusal, call: Call, parts: Parts): Promise<Refusal> {
   const serverId = refusal.code === "unauthenticated" ? SERVER.exec(call.path)?.[1] : undefined;
@@ -25,7 +25,7 @@ export async function withChallenge(refusal: Refusal, call: Call, parts: Parts):
 
 async function isOAuthServer(parts: Parts, id: string): Promise<boolean> {
   const find = async () => ({ is: (await findOAuthServer(parts, id)) !== null });
-  // While the database is away nobody knows, and the refusal stands without it.
+  // If the database is unavailable, the challenge is sent without the metadata URL.
   const found = await cachedLookup(parts.memory.oauthServers, id, parts.clock, KEPT_MS, find).catch(() => ({ is: false }));
   return !isRefusal(found) && found.is;
 }

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
 import { toolsOf } from "../../../road/target.ts";
 
-/** Why a stream of changes ends: its caller would be refused, or would not reach all servers any more that it began with. */
+/** Decides whether a stream of changes ends: its caller would be refused now, or would no longer reach all servers it began with. */
 export function changesVerdict(refusal: Refusal | null, { target }: Call, then: Call): Refusal | null {
   if (refusal !== null || target.kind !== "tool") return refusal;
   const still = new Set(target.targets.map(({ server }) => server.id));

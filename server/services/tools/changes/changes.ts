@@ -14,9 +14,9 @@ import { wantedNotifications } from "./wanted-notifications.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { withinSilence } from "../forwarding/within-silence.ts";
 
-/** The change notifications of one server, in whichever dialect it speaks, without what is particular to either. */
+/** The change notifications of one server, independent of its dialect. */
 export interface Changes {
-  /** What of the wish the server grants. */
+  /** The part of the requested filter that the server grants. */
   readonly honoured: ChangeFilter;
   readonly notifications: AsyncGenerator<JsonObject, void>;
   close(): void;
@@ -24,7 +24,7 @@ export interface Changes {
 
 const NOTHING: ChangeFilter = { tools: false, prompts: false, resources: false, uris: [], logs: false };
 
-/** Listens to a server on behalf of the call, until it is closed or the call ends. A refusal when it cannot be reached. */
+/** Subscribes to a server on behalf of the call, until closed or the call ends. A refusal if the server cannot be reached. */
 export async function openChanges(
   call: Call,
   server: ToolServerEntry,
@@ -106,7 +106,7 @@ async function handshakeChanges(
       ? silence(call)
       : refuse("upstream_unreachable", "The tool server could not be listened to.");
   call.row.server_version ??= versionOf(session);
-  // What was subscribed to in a session that is over went with it: the session that follows has subscriptions of its own.
+  // Subscriptions end with their session; a new session has its own.
   const ask: AskSubscription = async (method, uri) => !session.over && (await takesSubscription(call, server, method, uri, sender, parts));
   const uris: string[] = [];
   for (const uri of wanted.uris) {
@@ -135,7 +135,7 @@ function asksForSomething({ tools, prompts, resources, uris, logs }: ChangeFilte
   return tools || prompts || resources || logs || uris.length > 0;
 }
 
-/** Of a server that tells nothing. */
+/** For a server without notifications. */
 function silence(call: Call): Changes {
   let close: () => void = () => undefined;
   const over = new Promise<void>((resolve) => {
@@ -143,7 +143,7 @@ function silence(call: Call): Changes {
     if (call.abort.signal.aborted) resolve();
     else call.abort.signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  // oxlint-disable-next-line require-yield -- it tells nothing
+  // oxlint-disable-next-line require-yield -- it never yields anything
   async function* nothing(): AsyncGenerator<JsonObject, void> {
     await over;
   }

@@ -6,7 +6,9 @@ import type { ToolParts } from "../tool-parts.ts";
 const IDLE_MS = 60_000;
 const HEAD_START_MS = 50;
 
-/** Keeps the feed of a session open while requests are under way in it, and a while longer, for what its server asks there. */
+/**
+ * Keeps a session's notification stream open while requests are in progress and a while longer, for requests that the server sends there.
+ */
 export async function keepFeed(
   session: PooledSession,
   server: ToolServerEntry,
@@ -33,6 +35,6 @@ export async function keepFeed(
   timer = setTimeout(look, IDLE_MS);
   timer.unref?.();
   feed.listeners.add(keeper);
-  // What is asked before the stream is there is lost: it gets a head start.
+  // Messages sent before the stream is open are lost, so wait briefly for it.
   await Promise.race([feed.open, new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]);
 }

@@ -16,14 +16,14 @@ function member(notifications: AsyncGenerator<JsonObject, void>): Changes {
   return { honoured: { tools: false, prompts: false, resources: false, uris: [], logs: true }, notifications, close: () => undefined };
 }
 
-/** What is told by all of these, after the acknowledgement. */
+/** The merged notifications of several servers, after the acknowledgement. */
 async function listening(...members: readonly AsyncGenerator<JsonObject, void>[]) {
   const stream = subscriptionStream(message, {} as McpSender, async () => members.map(member));
   await stream.next();
   return stream;
 }
 
-// oxlint-disable-next-line require-yield -- it tells nothing
+// oxlint-disable-next-line require-yield -- it never yields anything
 async function* silent(): AsyncGenerator<JsonObject, void> {
   await new Promise(() => undefined);
 }
@@ -40,7 +40,7 @@ test("what one of several servers told is not kept while another is silent", asy
   }
   const stream = await listening(chatty(), silent());
   for (let i = 0; i < 2_000; i++) await stream.next();
-  // What is held by the turn that made it is let go in the next.
+  // Objects referenced by the current turn are only released in the next.
   await new Promise((resolve) => setImmediate(resolve));
   Bun.gc(true);
   expect(all.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(200);
@@ -57,7 +57,7 @@ test("several servers are heard to their ends, and who has ended is not waited f
 });
 
 test("a server whose notifications break off breaks the stream off, whoever else is silent", async () => {
-  // oxlint-disable-next-line require-yield -- it breaks off before it tells anything
+  // oxlint-disable-next-line require-yield -- it throws before it yields anything
   async function* broken(): AsyncGenerator<JsonObject, void> {
     throw new Error("broken off");
   }

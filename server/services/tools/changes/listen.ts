@@ -16,10 +16,10 @@ import { EVENT_STREAM_HEADERS, type Relay } from "../answers/relay.ts";
 import { frameOf, SENDER } from "../answers/rpc-stream.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-/** Opens what a synthesized server can tell of its changes: one for each server behind it that can be reached. */
+/** Subscribes to the servers behind a synthesized server: one `Changes` for each that can be reached. */
 export type OpenChanges = (filter: ChangeFilter, sender: McpSender) => Promise<readonly Changes[] | Refusal>;
 
-/** `subscriptions/listen`: what is granted first, then each change under the id of the request. */
+/** `subscriptions/listen`: first the granted filter, then every change with the request's ID. */
 export async function* subscriptionStream(message: RpcMessage, sender: McpSender, open: OpenChanges): Relay {
   const filter = readFilter(message.params.notifications);
   if (filter === null)
@@ -46,7 +46,7 @@ export async function* subscriptionStream(message: RpcMessage, sender: McpSender
   return resultText(message.id, JSON.stringify({ resultType: "complete", _meta: mark }));
 }
 
-/** The stream a session of the handshake dialect hears changes on: of all lists, and of the resources it subscribed to; and of the logs. */
+/** The notification stream of a handshake-dialect session: changes of all lists and of subscribed resources, and log messages. */
 export function sessionStream(
   call: Call,
   session: SessionCredential,
@@ -62,7 +62,7 @@ export function sessionStream(
         if (done === true) controller.close();
         else controller.enqueue(frameOf(JSON.stringify(value)));
       },
-      // Not waited for: who tells nothing is read until the call ends.
+      // Not awaited: a read from a silent server ends only with the call.
       cancel() {
         void changes.return().catch(() => undefined);
       },
@@ -83,8 +83,8 @@ export function sessionStream(
 }
 
 /**
- * Begins anew, behind the caller's back, whenever the session subscribes to something else; ends with the session. What was listened to
- * before is let go only when the rest is listened to: what changes meanwhile is told.
+ * Yields changes until the session ends. When the session's subscriptions change, new subscriptions are opened before the old ones are
+ * closed, so that no change is missed meanwhile.
  */
 async function* sessionChanges(
   call: Call,
@@ -101,7 +101,7 @@ async function* sessionChanges(
     });
     return { members: await open({ tools: true, prompts: true, resources: true, uris: following.uris(), logs: true }, sender), other };
   };
-  // While it begins anew both hear what is told, and a line of a log is told once.
+  // While old and new subscriptions overlap, both receive log messages, which must be sent only once.
   const logged = new WeakSet<JsonObject>();
   const isNew = (change: JsonObject) => {
     if (change.method !== "notifications/message") return true;
@@ -133,7 +133,7 @@ function closeAll(members: readonly Changes[] | Refusal): void {
   if (!isRefusal(members)) for (const member of members) member.close();
 }
 
-/** Of logs, what the session's caller asked for by now. */
+/** Filters log messages by the session's current log level. */
 async function isWanted({ method, params }: JsonObject, session: SessionCredential, sessionState: SessionState): Promise<boolean> {
   return (
     method !== "notifications/message" ||
@@ -142,8 +142,8 @@ async function isWanted({ method, params }: JsonObject, session: SessionCredenti
 }
 
 /**
- * Merges them all, as they come. Each is read on only when its last notification was taken. Every read leaves what it got in one queue:
- * a race would hold on to all that was ever told for as long as one of them is silent.
+ * Merges all streams in order of arrival. A stream is read again only after its last notification was consumed. Reads push into one queue,
+ * because racing promises would retain every past value as long as one stream is silent.
  */
 async function* merged(members: readonly Changes[]): AsyncGenerator<JsonObject, void> {
   const came: (() => Read)[] = [];

@@ -6,10 +6,10 @@ import { toldText } from "../answers/answer-gate.ts";
 import type { OpenChanges } from "./listen.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-/** What servers tell of changes and in their logs, as the caller may have it. */
+/** Inspects change notifications and log messages before they reach the caller. */
 export function lookedAtChanges(call: Call, open: OpenChanges, parts: Pick<ToolParts, "gates">): OpenChanges {
   if (!parts.gates.looksAt(call, "mcp_output")) return open;
-  // Two may hear the same of one server: it is looked at once, and stays the same.
+  // Several subscriptions may yield the same message object, which is inspected once and keeps its identity.
   const looked = new WeakMap<JsonObject, Promise<JsonObject | null>>();
   const look = async (message: JsonObject) => {
     const text = JSON.stringify(message);

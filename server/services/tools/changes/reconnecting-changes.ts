@@ -3,13 +3,13 @@ import type { JsonObject } from "../../../kernel/json-value.ts";
 import { changeNotifications, type ChangeFilter } from "../../../wire/mcp/changes.ts";
 import type { Changes } from "./changes.ts";
 
-/** How long a server that went away is left alone: twice as long each time, until it stays. */
+/** Backoff before reconnecting, doubled after each attempt until a connection lasts. */
 const FIRST_MS = 1_000;
 const MAX_MS = 60_000;
 
 /**
- * The change notifications of a server, reconnecting when it was away. Since it could report nothing meanwhile,
- * everything that is subscribed to is reported as changed once it is back.
+ * The change notifications of a server, with automatic reconnection. Changes may have been missed meanwhile, so everything subscribed to is
+ * reported as changed after a reconnection.
  */
 export function reconnectingChanges(
   first: Changes | null,
@@ -32,7 +32,7 @@ export function reconnectingChanges(
       }
       await passed(waitMs, over);
       if (over.aborted) return;
-      // What is needed to ask may be away as well, as the database is that keeps the caller's account.
+      // Opening may also need the database, which may be unavailable as well.
       const opened = await open().catch(() => null);
       if (opened === null || isRefusal(opened)) continue;
       current = opened;

@@ -3,7 +3,7 @@ import { type AskSubscription, type ResourceSubscriptions, subscribe, unsubscrib
 
 const URI = "test://note";
 
-/** A server that answers when it is told to. */
+/** A server whose answers are sent by hand. */
 function slowServer() {
   const asked: string[] = [];
   const waiting: ((taken: boolean) => void)[] = [];

@@ -12,19 +12,19 @@ import type { ToolParts } from "../tool-parts.ts";
 import { upstreamMessages } from "../forwarding/upstream-messages.ts";
 
 const HEAD_MS = 86_400_000;
-/** How long a server's refusal is waited for. */
+/** How long to wait for a server to refuse the stream, in milliseconds. */
 const MAX_WAIT_MS = 250;
 
 /**
- * A listener that does not listen is let go before what waits for it grows: so many messages, or characters of them.
- * A notification that is waiting already is not queued again: one is enough to make the listener look.
+ * A listener that does not consume its messages is dropped beyond this number of messages or characters. A notification that is already
+ * queued is not queued again, because one suffices to make the listener check.
  */
 const MAX_WAITING = 1_000;
 const MAX_WAITING_CHARACTERS = 1024 * 1024;
 
 /**
- * Joins the feed of a session, which is opened when there is none; null when its server has no such stream. Only what
- * is `wanted` is heard.
+ * Joins a session's notification stream, opening it if necessary. Only messages that `wanted` accepts are delivered. Null if the server
+ * offers no such stream.
  */
 export async function joinFeed(
   session: PooledSession,
@@ -66,9 +66,9 @@ export async function joinFeed(
     if (joined.listeners.size === 0) joined.abort.abort("nobody_listens");
   };
   signal.addEventListener("abort", leave, { once: true });
-  // Whoever hung up before it came to this.
+  // The caller may have disconnected already.
   if (signal.aborted) leave();
-  // Some servers send not even the head before there is something to tell.
+  // Some servers send no response headers before the first event.
   if (!(await Promise.race([feed.open, new Promise<true>((resolve) => setTimeout(() => resolve(true), MAX_WAIT_MS))]))) {
     leave();
     return null;
@@ -92,7 +92,7 @@ export async function joinFeed(
   return { feed, heard: heard(), leave };
 }
 
-/** Whether a server without the stream says so by this status; by others it says that it may come later. */
+/** Whether the status means that the server offers no stream. Other statuses are temporary failures. */
 function saysNone(status: number): boolean {
   return status === 501 || (status < 500 && status !== 408 && status !== 425 && status !== 429);
 }
@@ -110,7 +110,7 @@ export function openFeed(
     if (memory.feeds.get(session.key) === feed) memory.feeds.delete(session.key);
     for (const listener of listeners) listener.ended();
   };
-  // Who comes now opens another: nobody joins one that is being closed.
+  // New listeners open another stream rather than join one that is being closed.
   abort.signal.addEventListener("abort", end, { once: true });
   const read = async (response: Response) => {
     try {
@@ -120,13 +120,13 @@ export function openFeed(
         const token = progressTokenOf(value);
         if (typeof token === "number") session.exchanges.get(token)?.(message);
         else if (value.id === undefined) {
-          // The same to all: by that whoever listens twice tells that it has heard it.
+          // All listeners get the same object, by which overlapping subscriptions detect duplicates.
           const told = { text: message.text, value: exactMessage(message.text, value) };
           for (const listener of listeners) listener.hear(told);
         } else for (const hear of [...session.exchanges.values()].slice(0, 1)) hear(message);
       }
     } catch {
-      // It broke off: who listens sees the end and may listen again.
+      // The stream broke: listeners are told that it ended and may join again.
     }
     end();
   };
@@ -142,7 +142,7 @@ export function openFeed(
       void read(response);
       return true;
     }
-    // Of a server that cannot be reached just now nothing is known.
+    // A server that cannot be reached may still offer the stream.
     if (!isRefusal(response)) {
       await cancelQuietly(response.body);
       if (await isForgotten(session, server, credentials, parts)) dropSession(session, parts);
@@ -152,7 +152,7 @@ export function openFeed(
     return false;
   };
   const opened = open().catch(() => {
-    // What it takes to ask may be away, as the database is that keeps the caller's account: who comes next tries again.
+    // Opening may need the database, which may be unavailable; the next listener tries again.
     end();
     return false;
   });

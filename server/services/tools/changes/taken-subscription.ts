@@ -8,8 +8,8 @@ import type { ToolParts } from "../tool-parts.ts";
 import { finalMessage } from "../forwarding/upstream-messages.ts";
 
 /**
- * Whether the server took it. That is for everybody who listens in the session, also when the call it is asked in is over
- * by then: its row tells of its own request, and nothing begins for it any more.
+ * Sends the subscription request; resolves to whether the server accepted it. Independent of the call's own abort and row, because the
+ * result is shared by all listeners of the session and the call may already have ended.
  */
 export async function takesSubscription(
   call: Call,

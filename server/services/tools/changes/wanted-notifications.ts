@@ -4,7 +4,7 @@ import { META } from "../../../wire/mcp/dialect.ts";
 import { answers, exactMessage } from "../../../wire/mcp/rpc.ts";
 import type { Asked } from "../forwarding/exchange.ts";
 
-/** The notifications of a subscription that pass the filter, without the subscription id. */
+/** Yields a subscription's notifications that pass the filter, without the subscription ID. */
 export async function* wantedNotifications(exchange: Asked, wanted: ChangeFilter): AsyncGenerator<JsonObject, void> {
   try {
     for await (const { text, value } of exchange.messages) {
@@ -12,7 +12,7 @@ export async function* wantedNotifications(exchange: Asked, wanted: ChangeFilter
       if (isWantedChange(wanted, value)) yield unmarked(exactMessage(text, value));
     }
   } catch {
-    // It broke off, or is no longer wanted: either way there is nothing more to tell.
+    // The stream broke or was aborted; either way it ends.
   }
 }
 

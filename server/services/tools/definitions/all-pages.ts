@@ -2,13 +2,13 @@ import { isRefusal, type Refusal } from "../../../kernel/errors.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { MAX_LISTED, MAX_PAGES, nextCursor } from "../../../wire/mcp/paging.ts";
 
-/** A page with its JSON text. */
+/** A page of a list with its JSON text. */
 export interface ListPage {
   readonly result: JsonObject;
   readonly text: string;
 }
 
-/** Reads all pages of a list through `page`. A refusal, or null when the server has no such list, when not all could be read. */
+/** Reads all pages of a list through `page`. Returns its refusal; null if the server has no such list or it exceeds the limits. */
 export async function allPages(
   page: (cursor: string | null, number: number) => Promise<ListPage | Refusal | null>,
 ): Promise<ListPage[] | Refusal | null> {

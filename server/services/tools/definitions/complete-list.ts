@@ -10,7 +10,7 @@ import type { Relay } from "../answers/relay.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { definitionsIn, messageGate } from "../answers/answer-gate.ts";
 
-/** What the gateway asks a server to list, in the server's own dialect, whole; as of `allPages`. */
+/** Lists from a server in its own dialect, on the gateway's behalf. Same result as `allPages`. */
 export function completeList(
   call: Call,
   method: string,

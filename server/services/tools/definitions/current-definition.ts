@@ -20,9 +20,9 @@ import { finalMessage, upstreamMessages } from "../forwarding/upstream-messages.
 import { completeList } from "./complete-list.ts";
 
 /**
- * What a tool takes, as its server lists it at this moment: a digest of its input schema, empty of a tool that is not
- * listed. The server is asked, since no two processes need remember the same. Descriptions do not count: some servers
- * write the time of day into them. Throws a refusal when the server cannot be asked.
+ * Digest of a tool's input schema as the server lists it now; empty if the tool is not listed. The server is asked, because processes need
+ * not have cached the same list. Descriptions are ignored, as some servers put the current time into them. Throws `Refused` if the server
+ * cannot be asked.
  */
 export async function currentDefinition(
   call: Call,
@@ -34,14 +34,14 @@ export async function currentDefinition(
   const { subPath } = request;
   if (subPath === null && registered.dialect !== null && !("tools" in registered.capabilities)) return "";
   const spoken = request.envelope === null ? "handshake" : "stateless";
-  // What was discovered says nothing of an address below.
+  // Discovery covers only the registered address, not paths below it.
   const server =
     subPath === null
       ? { ...registered, dialect: registered.dialect ?? spoken }
       : ({ ...registered, dialect: spoken, url: `${registered.baseUrl}${subPath}` } as const);
   const unrecorded = recordTarget(call, server.url, null, parts);
   if (unrecorded !== null) throw new Refused(unrecorded);
-  // The row tells of the call, and not of what is asked on its behalf.
+  // The row describes the caller's request, so its hashes are restored after the gateway's own.
   const {
     requestContent,
     row: { request_content_hash: hash },
@@ -69,11 +69,11 @@ export async function currentDefinition(
     .flatMap(({ result: { tools: listed } }) => (Array.isArray(listed) ? listed : []))
     .filter((tool) => isObject(tool) && tool.name === name);
   call.row.tool_definition_hash = rememberTools(parts.memory, server, tools).get(name)?.hash ?? null;
-  // Of a name that stands twice nobody knows which is meant: both count.
+  // If a name is listed twice, either tool may be meant, so the digest covers both.
   return tools.length === 0 ? "" : digestOf(tools.map((tool) => (isObject(tool) ? (tool.inputSchema ?? null) : null)));
 }
 
-/** In the caller's own session: some servers have no more than one. */
+/** Lists within the caller's own session, because some servers allow only one session. */
 async function listInSession(
   call: Call,
   server: ToolTarget["server"],

@@ -20,7 +20,7 @@ import type { PooledSession } from "../forwarding/exchange.ts";
 import { toolServerState } from "./tool-server-state.ts";
 import { finalMessage, type UpstreamMessage, upstreamMessages } from "../forwarding/upstream-messages.ts";
 
-/** What a discovery came to. Only a conclusive one says what the server is; the others say nothing of its dialect. */
+/** The result of a discovery. Only `found` determines what the server is; the others say nothing about its dialect. */
 export type Discovery =
   | { readonly status: "found"; readonly detail: string; readonly found: DiscoveredServer }
   | { readonly status: "unauthorized"; readonly detail: string; readonly oauth: ServerAuthorization }
@@ -34,7 +34,7 @@ const TIMEOUT_MS = 15_000;
 const CLIENT = { name: "gatehouse", version: "1" };
 const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
-/** Asks servers what they are: the stateless dialect first where `statelessProbe`, then the handshake. */
+/** Discovers servers: tries the stateless dialect first if `statelessProbe`, then the handshake. */
 export function toolServerDiscovery(send: ToolServerSend, statelessProbe: boolean, allowPrivate: boolean): ToolServerDiscovery {
   return {
     async discover(server) {
@@ -70,7 +70,7 @@ class Probe {
     clearTimeout(this.timer);
   }
 
-  /** Null when the server is no stateless one. */
+  /** Null if the server does not speak the stateless dialect. */
   async stateless(version: string, again = false): Promise<Discovery | null> {
     const ask = (method: string, params: JsonObject, id: number) => {
       const text = statelessParams(JSON.stringify(params), { version, capabilities: {}, clientInfo: CLIENT, logLevel: null });
@@ -91,7 +91,7 @@ class Probe {
       return mutual === undefined || again ? null : this.stateless(mutual, true);
     }
     const result = answer?.result;
-    // A clean answer is no proof: what counts is a version of this dialect in the list.
+    // A successful answer is no proof; the list must contain a version of this dialect.
     if (!isObject(result) || !Array.isArray(result.supportedVersions)) return null;
     const mutual = result.supportedVersions.includes(version) ? version : result.supportedVersions.find(isStatelessVersion);
     if (typeof mutual !== "string") return null;
@@ -106,10 +106,12 @@ class Probe {
     return discovery.status === "found" ? { ...discovery, found: { ...discovery.found, handshake: await this.besides() } } : discovery;
   }
 
-  /** What a stateless server is to clients of the other dialect; null when it has no sessions for them: then the gateway's carry more. */
+  /**
+   * What a stateless server offers to handshake-dialect clients; null if it has no sessions for them, in which case the gateway's own
+   * sessions offer more.
+   */
   private async besides(): Promise<DiscoveredServer["handshake"]> {
-    // One of a single dialect need not be troubled with the handshake: reading without a session is a bad request only where there are
-    // some.
+    // Servers with a single dialect are not sent a handshake: a GET without a session is a bad request only at servers that have sessions.
     const read = await this.send({
       url: this.server.url,
       method: "GET",
@@ -143,7 +145,7 @@ class Probe {
   }
 
   async handshake(): Promise<Discovery> {
-    // A probe of the head first: what refuses or fails is told apart from what is no server of the protocol.
+    // Remember the first response, to tell a server that refuses or fails from one that does not speak the protocol.
     const seen: { status: number; response: Response | null } = { status: 0, response: null };
     const session = await this.session(async (request) => {
       const response = await this.send(request);
@@ -194,7 +196,7 @@ class Probe {
         const message = await ask(method, params);
         const answer = message?.value.result;
         listed += message?.text.length ?? 0;
-        // Part of a list would tell of everything else that it is gone.
+        // With a partial list, everything missing would appear to be deleted.
         if (!isObject(answer) || !Array.isArray(answer[member])) return null;
         pages.push(answer[member]);
         const cursor = nextCursor(answer);
@@ -206,7 +208,7 @@ class Probe {
     const tools = await list("tools", "tools/list", "tools");
     if (tools === null) return { status: "inconclusive", detail: "The server did not list its tools to the end." };
     const toolIndex = listedTools(tools);
-    // Every process holds the index of every server, and reads it again with each change.
+    // Every process keeps the index of every server in memory and reloads it on each change.
     if (areTooMany(toolIndex)) return { status: "inconclusive", detail: "The server lists more tools, or longer names, than can be kept." };
     const text = (value: JsonValue | undefined) => (typeof value === "string" ? value.slice(0, 500) : null);
     const serverInfo = isObject(info) ? info : {};
@@ -231,7 +233,7 @@ class Probe {
     };
   }
 
-  /** Answers that are no evidence of a dialect. */
+  /** Returns a result for answers that are no evidence of any dialect, else null. */
   private async barred(response: Response): Promise<Discovery | null> {
     if (response.status === 401 || response.status === 403) {
       await cancelQuietly(response.body);
@@ -270,11 +272,11 @@ class Probe {
   }
 }
 
-/** Members of what a server says of itself beside its name and version, by the newest revisions of the protocol. */
+/** Members of `serverInfo` besides name and version, per the latest protocol revisions. */
 const FURTHER_INFO = ["title", "description", "websiteUrl", "icons"] as const;
 const LONGEST_INFO = 64 * 1024;
 
-/** Null when it says nothing more, or too much to be kept. */
+/** Null if there are none, or too much to store. */
 function furtherInfo(serverInfo: JsonObject): DiscoveredServer["serverInfo"] {
   const said = FURTHER_INFO.flatMap((name) => (serverInfo[name] == null ? [] : [[name, serverInfo[name]] as const]));
   return said.length === 0 || JSON.stringify(said).length > LONGEST_INFO ? null : Object.fromEntries(said);

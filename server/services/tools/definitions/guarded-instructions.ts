@@ -6,12 +6,12 @@ import type { ToolParts } from "../tool-parts.ts";
 
 const CONNECTING: ReadonlySet<unknown> = new Set(["initialize", "server/discover"]);
 
-/** Whether the answer to a request says what its server is. */
+/** Whether the answer to this method describes the server. */
 export function isConnecting(method: string | null | undefined): boolean {
   return CONNECTING.has(method);
 }
 
-/** A server's instructions to models as the gates leave them for the caller's group; null when they are withheld. */
+/** A server's instructions as the gates allow them for the caller's group; null if they are withheld. */
 export async function guardedInstructions<T extends JsonValue>(
   call: Call,
   instructions: T,
@@ -25,7 +25,7 @@ export async function guardedInstructions<T extends JsonValue>(
   return isObject(one) ? (one.instructions ?? null) : null;
 }
 
-/** The text of an answer with guarded instructions; null when it stays unchanged. */
+/** The text of an answer with inspected instructions; null if it is unchanged. */
 export async function guardedInstructionsText(
   call: Call,
   { text, value }: { readonly text: string; readonly value: JsonObject },

@@ -16,7 +16,7 @@ test("a later page adds to the first, and a server with other tools in every lis
   for (let list = 1; list < 40; list++) most = Math.max(most, rememberTools(memory, server, page(list * 1_000, 1_000)).size);
   expect(most).toBeLessThanOrEqual(10_000);
   expect(knownTool(memory, server, "tool 39999")).not.toBeNull();
-  // One list may be longer than what is kept beside others.
+  // A single list may exceed the limit for lists kept together.
   expect(rememberTools(memory, server, page(0, 12_000)).size).toBe(12_000);
 });
 

@@ -6,14 +6,14 @@ import { type ListedTool, listedTools } from "../../../wire/mcp/tool-definitions
 import type { ToolTarget } from "../../../road/target.ts";
 import type { ToolServerState } from "./tool-server-state.ts";
 
-/** Of one server. Beyond, what it listed before is forgotten: some name their tools anew in every list. */
+/** Tools remembered per server. Beyond this, previous lists are forgotten, because some servers rename their tools in every list. */
 const MAX_TOOLS = 10_000;
-/** Likewise, and a single list that says more is not remembered at all. */
+/** Total characters remembered per server, likewise. A single list beyond this is not remembered at all. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
-/** What is there of a tool beside what its server may say at any length. */
+/** Fixed overhead per tool, besides its variable-length fields. */
 const TOOL_CHARACTERS = 100;
 
-/** Whether a server lists more than is kept of one. */
+/** Whether a server lists more than is kept per server. */
 export function areTooMany(tools: readonly ListedTool[]): boolean {
   return tools.length > MAX_TOOLS || charactersOf(tools) > MAX_CHARACTERS;
 }
@@ -25,7 +25,7 @@ function charactersOf(tools: Iterable<ListedTool>): number {
   return characters;
 }
 
-/** Remembers tools as a server has just listed them, and gives all that are known; a later page adds to the first. */
+/** Remembers the tools of a list page and returns all known tools of the server; pages accumulate. */
 export function rememberTools(
   memory: ToolServerState,
   server: ToolServerEntry,
@@ -41,15 +41,15 @@ export function rememberTools(
   return known;
 }
 
-/** A tool as last listed through the gateway, else as last discovered. */
+/** A tool as last listed through the gateway, or else as last discovered. */
 export function knownTool(memory: ToolServerState, server: ToolServerEntry, name: string): ListedTool | null {
   return memory.listed.get(server.id)?.tools.get(name) ?? (server.tools.get(name) as ListedTool | undefined) ?? null;
 }
 
 /**
- * A `tools/list` result with only what the caller may use; null when nothing had to go. `asClient`: the gateway itself
- * calls the stateless server, so that wrongly annotated tools go as well. `client`: what the caller can do, null where
- * that is not known; one that shows no apps is not shown the tools that are for apps alone.
+ * The tools of a `tools/list` result that the caller may use; null if nothing was removed. `asClient`: the gateway itself is the stateless
+ * server's client, so tools with invalid annotations are removed too. `client`: the caller's capabilities, null if unknown; tools for apps
+ * only are hidden from clients that do not support apps.
  */
 export function filteredList(
   memory: ToolServerState,

@@ -10,12 +10,12 @@ import type { ToolParts } from "../tool-parts.ts";
 
 type Parts = Pick<ToolParts, "memory" | "db" | "gates">;
 
-/** Longer definitions are not kept in memory. */
+/** In characters. Longer definitions are not cached. */
 const LONGEST_KEPT = 64 * 1024;
 
-/** Tools of a list as the gates let the caller's group have them; null: nothing changes. */
+/** The tools of a list as the gates allow them for the caller's group; null if unchanged. */
 export async function offeredDefinitions(call: Call, tools: readonly JsonValue[], parts: Parts): Promise<JsonValue[] | null> {
-  // What is offered now may be looked at again when it is called.
+  // The definitions may be inspected again when a tool is called.
   const { guardrails = [], semanticPolicies = [] } = call.scope?.tenant ?? {};
   if ([...guardrails, ...semanticPolicies].some(({ surfaces }) => surfaces.has("mcp_registration"))) keep(tools, parts);
   const offered = await parts.gates.offered(call, tools);
@@ -23,7 +23,7 @@ export async function offeredDefinitions(call: Call, tools: readonly JsonValue[]
   return offered;
 }
 
-/** The definition of a tool by what was listed through this process, else by the last discovery. */
+/** A tool's definition as listed through this process, or else as last discovered. */
 export function definitionOf(call: Call, { server }: ToolTarget, name: string, parts: Parts): ActionDefinition {
   const hash = knownTool(parts.memory, server, name)?.hash ?? null;
   return {

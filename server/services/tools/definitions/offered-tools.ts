@@ -7,7 +7,7 @@ import { filteredList } from "./listed-tools.ts";
 import { offeredDefinitions } from "./offered-definitions.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-/** The tools of a `tools/list` result as the caller may have them: what it may use, as guardrails leave it. Null: as they came. */
+/** The tools of a `tools/list` result that the caller may use, as guardrails leave them; null if unchanged. */
 export async function offeredTools(
   call: Call,
   target: ToolTarget,
@@ -21,10 +21,7 @@ export async function offeredTools(
   return (Array.isArray(tools) ? await offeredDefinitions(call, tools, parts) : null) ?? kept;
 }
 
-/**
- * The text of an answer to `tools/list` as the caller may have it: shorter where tools went, never cacheable for others
- * than the caller; null when it can stay as it is.
- */
+/** The text of a `tools/list` answer for the caller: without withheld tools, and never publicly cacheable. Null if it is unchanged. */
 export async function offeredToolsText(
   call: Call,
   target: ToolTarget,

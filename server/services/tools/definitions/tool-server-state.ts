@@ -3,34 +3,34 @@ import { isRefusal } from "../../../kernel/errors.ts";
 import type { ClientAnswer, HeldExchange, PooledSession, SessionFeed } from "../forwarding/exchange.ts";
 import type { ListedTool } from "../../../wire/mcp/tool-definitions.ts";
 
-/** Tools as a server listed them, by their names. */
+/** Tools as listed by a server, by name. */
 interface RememberedTools {
   readonly tools: ReadonlyMap<string, ListedTool>;
   readonly characters: number;
 }
 
-/** State of this process between calls. All of it can be lost without a wrong answer. */
+/** This process's state between calls. Losing it never causes a wrong answer. */
 export interface ToolServerState {
   /** Tools as last listed through the gateway, by server. */
   readonly listed: BoundedMap<string, RememberedTools>;
-  /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails or policies in words that look at them. */
+  /** Tool definitions as JSON, by digest; cached while guardrails or semantic policies of the tenant inspect them. */
   readonly definitions: BoundedMap<string, string>;
   /** Sessions with handshake servers on behalf of stateless callers. */
   readonly sessions: BoundedMap<string, Promise<PooledSession | object>>;
-  /** Requests under way, by session and request id, that a `notifications/cancelled` may end. */
+  /** Requests in progress that `notifications/cancelled` may end, by session and request ID. */
   readonly underWay: Map<string, AbortController>;
   readonly clientAnswers: Map<string, ClientAnswer>;
-  /** Streams of changes from handshake servers, by session. */
+  /** Notification streams of handshake servers, by session. */
   readonly feeds: Map<string, SessionFeed>;
   readonly held: Map<string, HeldExchange>;
 }
 
-/** Characters of the tools of all servers together. */
+/** In characters, for the tools of all servers together. */
 const MAX_LISTED = 64 * 1024 * 1024;
 const MAX_DEFINITIONS = 5_000;
 const MAX_SESSIONS = 20_000;
 
-/** `unused` is called with sessions of handshake servers that were evicted for newer ones, unless they are in use. */
+/** `unused` is called with handshake sessions that were evicted from the cache while not in use. */
 export function toolServerState(unused: (session: PooledSession) => void = () => undefined): ToolServerState {
   const feeds: ToolServerState["feeds"] = new Map();
   const forgotten = async (begun: Promise<PooledSession | object>) => {

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 
-/** Waits for a server's answer up to the timeout; aborts the exchange when it takes longer. */
+/** Waits for a server's answer up to `timeoutMs`, then aborts the exchange and resolves to a refusal. */
 export async function answerInTime<T>(answer: Promise<T>, timeoutMs: number, abort: AbortController): Promise<T | Refusal> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Refusal>((resolve) => {

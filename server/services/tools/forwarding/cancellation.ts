@@ -3,21 +3,21 @@ import type { ToolParts } from "../tool-parts.ts";
 
 type Parts = Pick<ToolParts, "memory" | "sessionState" | "secrets">;
 
-/** "1" and 1 are two ids. */
+/** JSON, because "1" and 1 are different IDs. */
 const keyOf = (session: string, id: RpcId) => `${session}\n${JSON.stringify(id)}`;
 
 /**
- * The session's own text is a credential of its caller, so it is never published. The id is published in clear, so that few have to be
- * compared.
+ * The session ID is a credential and is never published to other processes. The request ID is published in clear, so that only a few
+ * digests must be compared.
  */
 const markOf = ({ secrets }: Pick<Parts, "secrets">, key: string) => secrets.hmac("mcp-cancelled", key);
 
-/** Of longer ids every request under way would have to be looked at. */
+/** Longer IDs are not published to other processes. */
 const MAX_CHARACTERS = 200;
 
 /**
- * Registers a request that a `notifications/cancelled` of its session may end, in whichever process it arrives, until the returned function
- * is called.
+ * Registers a request that `notifications/cancelled` may end, in whichever process the notification arrives. The returned function
+ * unregisters it.
  */
 export function cancellableRequest({ memory }: Pick<Parts, "memory">, session: string, id: RpcId, abort: AbortController): () => void {
   const key = keyOf(session, id);
@@ -27,7 +27,7 @@ export function cancellableRequest({ memory }: Pick<Parts, "memory">, session: s
   };
 }
 
-/** Ends the request that a `notifications/cancelled` names, whichever process it is under way in. */
+/** Ends the request named by `notifications/cancelled`, in whichever process it is running. */
 export async function cancelRequest(parts: Parts, session: string, { document, params }: RpcMessage): Promise<void> {
   const id = idIn(memberText(document.memberText("params") ?? "{}", "requestId"), params.requestId);
   if (id === null) return;
@@ -38,7 +38,7 @@ export async function cancelRequest(parts: Parts, session: string, { document, p
     await parts.sessionState.tellCancelled(`${markOf(parts, key)} ${JSON.stringify(id)}`).catch(() => undefined);
 }
 
-/** Ends a request of this process that was cancelled through another process. */
+/** Ends a request in this process that was cancelled through another process. */
 export function cancelMarked(parts: Pick<Parts, "memory" | "secrets">, told: string): void {
   const [mark = ""] = told.split(" ", 1);
   const end = `\n${told.slice(mark.length + 1)}`;

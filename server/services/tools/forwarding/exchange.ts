@@ -4,13 +4,13 @@ import type { ResourceSubscriptions } from "../changes/resource-subscriptions.ts
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
 /**
- * One session with a handshake server: that of one session of a caller, or shared by the calls of one principal without
- * sessions that have the same capabilities.
+ * A session with a handshake server. It belongs to one caller session, or is shared by calls without sessions of one principal with the
+ * same capabilities.
  */
 export interface PooledSession {
   readonly key: string;
   readonly url: string;
-  /** What it was begun with. */
+  /** Headers with which the session was begun. */
   readonly headers: Readonly<Record<string, string>>;
   readonly id: string | null;
   readonly version: string;
@@ -18,60 +18,60 @@ export interface PooledSession {
   readonly capabilities: JsonObject;
   readonly instructions: string | null;
   nextId: number;
-  /** When it was last asked for, as milliseconds of the process. */
+  /** When it was last used, in milliseconds of the process's monotonic clock. */
   usedAt: number;
-  /** As it was last set. */
+  /** The log level last set; null if none. */
   logLevel: string | null;
-  /** Its server does not know it any more. */
+  /** The server no longer knows the session. */
   over: boolean;
-  /** Its server has no stream for what it tells unasked. */
+  /** The server offers no notification stream. */
   feedless: boolean;
-  /** The requests under way in it by their ids, oldest first: they hear what the server asks of the session, and of their progress. */
+  /** Requests in progress by ID, oldest first. They receive the server's requests in this session and their own progress. */
   readonly exchanges: Map<number, (message: UpstreamMessage) => void>;
   readonly subscriptions: ResourceSubscriptions;
 }
 
-/** One request sent to a tool server, and the messages that come back. */
+/** A request sent to a tool server, and the messages that come back. */
 export interface Asked {
   readonly messages: AsyncGenerator<UpstreamMessage, void>;
-  /** Of the request as the server knows it. */
+  /** The request ID as known to the server. */
   readonly id: RpcId;
   readonly session: PooledSession | null;
-  /** As the server said it when the session began; null of a stateless one. */
+  /** From the session's handshake; null for a stateless server. */
   readonly serverInfo: JsonObject | null;
   readonly abort: AbortController;
-  /** From now on the exchange lives on when its call ends. */
+  /** Lets the exchange outlive its call. */
   detach(): void;
-  /** Nothing more is wanted of it. */
+  /** Ends the exchange. */
   end(): void;
-  /** Sends a message that answers a request of the server's. Never rejects: an exchange that breaks off gives no more messages. */
+  /** Sends a response to a request of the server. Never rejects: a broken exchange just yields no more messages. */
   respond(text: string): Promise<void>;
 }
 
-/** An exchange with a handshake server that waits for input, while its stateless caller is asked for it. */
+/** An exchange with a handshake server that is held while its stateless caller is asked for input. */
 export interface HeldExchange {
   readonly asked: Asked;
   readonly tenantId: string;
   readonly timer: ReturnType<typeof setTimeout>;
-  /** Stops waiting for another process to go on with it. */
+  /** Stops listening for another process that continues it. */
   readonly alone: () => void;
 }
 
-/** A listener to messages that a session's server sends unasked. */
+/** A listener to messages that a server sends on a session's notification stream. */
 export interface Listener {
   hear(message: UpstreamMessage): void;
   ended(): void;
 }
 
-/** The one stream on which a handshake server tells a session of changes, for all who listen to it. */
+/** The notification stream of a handshake session, shared by all listeners. */
 export interface SessionFeed {
   readonly listeners: Set<Listener>;
   readonly abort: AbortController;
-  /** Whether it stays open for what the server may ask there. */
+  /** Whether it stays open for requests from the server. */
   kept: boolean;
-  /** Whether the server has such a stream. */
+  /** Resolves to whether the server offers the stream. */
   readonly open: Promise<boolean>;
 }
 
-/** Called with the client's answer to a request that was sent on its stream. */
+/** Receives the client's response to a request sent on its stream. */
 export type ClientAnswer = (answer: JsonObject) => void;

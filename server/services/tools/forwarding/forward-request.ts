@@ -16,10 +16,10 @@ import type { ToolParts } from "../tool-parts.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 import { withinSilence } from "./within-silence.ts";
 
-/** Bounds how often a server may ask for further input. */
+/** Limits how often a server may ask for further input. */
 const MAX_ROUNDS = 8;
 
-/** Forwards the request, and the messages of the server back to the caller. */
+/** Forwards the request, and the server's messages back to the caller. */
 export async function* forwardRequest(call: Call, request: ForwardedRequest, parts: ToolParts): Relay {
   const ask: ServerRequest = {
     method: request.method,
@@ -38,7 +38,7 @@ export async function* forwardRequest(call: Call, request: ForwardedRequest, par
     try {
       final = yield* untilFinal(call, request, exchange, parts);
     } finally {
-      // A text is the caller's answer while the exchange is held: it goes on when the caller comes again.
+      // A string is the answer for a caller who must supply input; the held exchange continues with the repeated call.
       if (typeof final !== "string") exchange.end();
     }
     if (typeof final === "string") return final;
@@ -61,7 +61,7 @@ export async function* forwardRequest(call: Call, request: ForwardedRequest, par
   return refuse("upstream_invalid_response", "The tool server asked for input again and again.");
 }
 
-/** Whether a message is a notification that its caller does not get. */
+/** Whether a message is a notification that must not reach the caller. */
 function isUnheard(request: ForwardedRequest, message: UpstreamMessage): boolean {
   const { method, id } = message.value;
   return (
@@ -69,19 +69,19 @@ function isUnheard(request: ForwardedRequest, message: UpstreamMessage): boolean
   );
 }
 
-/** What comes before the answer, and the answer; a text is one that is already the caller's. */
+/** Yields the messages before the answer and returns the answer; a string is already in the caller's form. */
 async function* untilFinal(
   call: Call,
   request: ForwardedRequest,
   exchange: Asked,
   parts: ToolParts,
 ): AsyncGenerator<string, UpstreamMessage | Refusal | string | null> {
-  // Questions the caller has not answered yet, by the ids the server gave them.
+  // Questions that the caller has not answered yet, by the server's request IDs.
   const questions = new Map<string, { readonly id: string; readonly over: AbortController }>();
   let answeredAt = 0;
   const look = async (message: UpstreamMessage) => (isUnheard(request, message) ? null : lookedAtMessage(call, exchange, message, parts));
   for (;;) {
-    // Not `for await`: an exchange that is held must not be closed by leaving the loop.
+    // Not `for await`, because leaving the loop would close an exchange that is to be held.
     const next = await withinSilence(exchange, request.server.timeoutMs, () =>
       questions.size > 0 ? Number.POSITIVE_INFINITY : answeredAt,
     );
@@ -106,9 +106,9 @@ async function* untilFinal(
       if ("final" in together) return together.final;
       return heldAnswer(call, request, together.exchange, together.questions, parts);
     } else {
-      // The server need not wait for the answer, so what it says meanwhile is read on.
+      // Keep reading, because the server may send other messages while it waits for the answer.
       const key = JSON.stringify(id);
-      // One id names one question for as long as it is open.
+      // An ID stays bound to its question while that is open.
       if (questions.has(key)) continue;
       const over = new AbortController();
       const question =
@@ -125,7 +125,7 @@ async function* untilFinal(
       else {
         questions.set(key, { id: question.id, over });
         void question.given.then((answer) => {
-          // What was taken back, or is over, is not answered.
+          // Do not answer a question that was cancelled or whose exchange has ended.
           if (over.signal.aborted || exchange.abort.signal.aborted) return undefined;
           questions.delete(key);
           answeredAt = performance.now();

@@ -6,7 +6,7 @@ import type { Asked } from "./exchange.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
-/** What the caller may have of an answer, through the gate. `said`: what it comes to; the answer itself where null. */
+/** Passes an answer through the gate. `said`: the answer's text for the caller; null: derived from `final`. */
 export async function gatedAnswer(
   request: ForwardedRequest,
   exchange: Asked,
@@ -17,7 +17,7 @@ export async function gatedAnswer(
   return (await request.gate(text, final.value.result)) ?? text;
 }
 
-/** The answer with the caller's id and in the caller's dialect. */
+/** The answer with the caller's ID and in the caller's dialect. */
 async function answerText(request: ForwardedRequest, exchange: Asked, { text, value }: UpstreamMessage): Promise<string> {
   const to = request.dialect;
   const crosses = (request.server.dialect === "stateless") !== (to === "stateless");

@@ -6,7 +6,7 @@ import type { Capability } from "../../../wire/mcp/capability.ts";
 import type { Dialect } from "../../../wire/mcp/dialect.ts";
 import type { RpcId } from "../../../wire/mcp/rpc.ts";
 
-/** A caller's request to one server, translated where their dialects differ. */
+/** A caller's request to one server, translated if their dialects differ. */
 export interface ForwardedRequest {
   readonly server: ToolServerEntry;
   readonly method: string;
@@ -15,13 +15,13 @@ export interface ForwardedRequest {
   readonly parsed: JsonObject;
   readonly capability: Capability | null;
   readonly id: RpcId;
-  /** The dialect the caller speaks. */
+  /** The dialect that the caller speaks. */
   readonly dialect: Dialect;
   readonly sender: McpSender;
-  /** Of a caller of the handshake dialect: the session its own answers arrive in. */
+  /** For a handshake-dialect caller: the session in which its responses arrive. */
   readonly session: string | null;
-  /** Last change of a result before the caller gets it; null leaves it. */
+  /** Edits a result before it reaches the caller; null leaves it unchanged. */
   readonly edit: (result: JsonObject, text: string) => string | null | Promise<string | null>;
-  /** Whether the server's answer may be had by the caller; a text is the message as the caller may have it. */
+  /** Inspects the answer: a refusal withholds it, a string replaces the message, null passes it. */
   readonly gate: (text: string, result: JsonValue | undefined) => Promise<Refusal | string | null>;
 }

@@ -2,12 +2,14 @@ import { ulid } from "../../../kernel/ids.ts";
 import { isSameSecret } from "../../../kernel/secrets.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-/** Of the requests this gateway makes: an answer to any other is ignored. */
+/** IDs of the gateway's own requests; responses with any other ID are ignored. */
 export const OWN_ID = /^gw-[0-9A-Z]{26}(?:-[0-9a-f]{32})?$/;
 
 const markOf = ({ secrets }: Pick<ToolParts, "secrets">, id: string) => secrets.hmac("mcp-own-question", id).slice(0, 32);
 
-/** The id of a request this gateway makes itself in a session that is another's: a tool server's own ids never look like it. */
+/**
+ * A request ID for the gateway's own request in another party's session. It carries a MAC, so a tool server's ID cannot be mistaken for it.
+ */
 export function gatewayRequestId(parts: Pick<ToolParts, "secrets">): string {
   const id = `gw-${ulid()}`;
   return `${id}-${markOf(parts, id)}`;

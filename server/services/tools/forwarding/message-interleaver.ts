@@ -3,21 +3,21 @@ import type { UpstreamMessage } from "./upstream-messages.ts";
 const MAX_WAITING = 16;
 
 /**
- * Interleaves the messages of an exchange with those that its server sends on the session's own stream: a server does not
- * always send its requests on the stream of the request it is working on.
+ * Interleaves the messages of an exchange with those from the session's notification stream, because servers do not always send their
+ * requests on the stream of the request they are working on.
  */
 export class MessageInterleaver {
   private readonly waiting: UpstreamMessage[] = [];
   private wake: () => void = () => undefined;
 
-  /** Further messages of a server that sends faster than they can be answered are dropped. */
+  /** Drops messages of a server that sends faster than they are handled. */
   readonly receive = (message: UpstreamMessage): void => {
     if (this.waiting.length >= MAX_WAITING) return;
     this.waiting.push(message);
     this.wake();
   };
 
-  /** Resolves once a message waits. */
+  /** Resolves once a message is waiting. */
   arrived(): Promise<null> {
     if (this.waiting.length > 0) return Promise.resolve(null);
     return new Promise((resolve) => {

@@ -35,7 +35,7 @@ test("a request that fails before its answer has begun is none of its session's 
     sender: { version: "2026-07-28", capabilities: {}, clientInfo: null, logLevel: null, session: null },
     id: 1,
   };
-  // It can be read in two ways, and is refused as soon as it is read.
+  // The message is ambiguous, and is refused as soon as it is read.
   const twice = '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"a"},"Error":{"code":2,"message":"b"}}';
   const parts = {
     memory,

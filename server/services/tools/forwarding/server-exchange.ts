@@ -30,10 +30,10 @@ import { finalMessage, messagesToAnswer, type UpstreamMessage, upstreamMessages 
 import type { Asked } from "./exchange.ts";
 import { noteUpstreamId } from "./upstream-request-id.ts";
 
-/** One request to a server, in whichever dialect the server speaks. */
+/** A request to a server, independent of the server's dialect. */
 export interface ServerRequest {
   readonly method: string;
-  /** JSON text, in the asker's own spelling. */
+  /** JSON text in the caller's exact spelling. */
   readonly params: string | null;
   readonly capability: Capability | null;
   readonly arguments: JsonValue | undefined;
@@ -41,12 +41,12 @@ export interface ServerRequest {
   readonly id: RpcId;
 }
 
-/** Asks a server; a refusal when no message of it will come. */
+/** Sends the request to the server. A refusal if no message can come back. */
 export async function openExchange(call: Call, server: ToolServerEntry, ask: ServerRequest, parts: ToolParts): Promise<Asked | Refusal> {
   return server.dialect === "stateless" ? askStateless(call, server, ask, parts, true) : askHandshake(call, server, ask, parts, true);
 }
 
-/** Tells a handshake server that nobody waits for its answer any more: to hang up does not say so in its dialect. */
+/** Cancels a request at a handshake server, where closing the connection does not mean cancellation. */
 export function cancelExchange({ session, id, respond }: Asked, reason: string): void {
   if (session !== null) void respond(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason })));
 }
@@ -92,7 +92,7 @@ async function askStateless(
   );
 }
 
-/** A tool's mirrored arguments may be others by now. A refusal where the server was waited for long enough. */
+/** Lists the tools again, because the arguments to mirror in headers may have changed. Returns a refusal only if the server timed out. */
 async function relist(call: Call, server: ToolServerEntry, ask: ServerRequest, parts: ToolParts): Promise<Refusal | null> {
   const exchange = await askStateless(call, server, { ...ask, method: "tools/list", params: null, capability: null }, parts, false);
   if (isRefusal(exchange)) return null;
@@ -126,7 +126,7 @@ async function askHandshake(
   );
   if (isRefusal(session)) return session;
   call.row.server_version ??= versionOf(session);
-  // Many calls share the session, and each needs an id of its own in it.
+  // The session is shared by many calls, so each request needs its own ID.
   const id = session.nextId++;
   const headers = { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) };
   const post = (body: string, abort: AbortController, timeoutMs = server.timeoutMs) =>
@@ -135,7 +135,7 @@ async function askHandshake(
     const told = await post(body, new AbortController());
     if (!isRefusal(told)) await cancelQuietly(told.body);
   };
-  // Closing the connection does not end the request in this dialect: it has to be cancelled explicitly.
+  // In this dialect closing the connection does not end the request; it must be cancelled explicitly.
   const { abort, detach, end } = linkedAbort(
     call,
     () => void tell(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))),
@@ -155,7 +155,7 @@ async function askHandshake(
       await keepFeed(session, server, credentials, parts);
     if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
     posted = post(requestText(id, ask.method, tokened?.params ?? params), abort, HEAD_MS);
-    // A server that answers whole asks on the session's stream before its answer has so much as a head.
+    // A server that does not stream its answer may ask on the session's stream before it sends response headers.
     response = await answerInTime(Promise.race([posted, interleaver.arrived()]), server.timeoutMs, abort);
     if (response !== null && isRefusal(response)) {
       over();
@@ -176,7 +176,7 @@ async function askHandshake(
       return refusal;
     }
   } catch (error) {
-    // A session with an exchange that nobody ends counts as one in use.
+    // An exchange that is never removed would keep the session in use.
     over();
     throw error;
   }
@@ -212,10 +212,10 @@ async function askHandshake(
   };
 }
 
-/** Longer than anybody waits: how long the head of an answer may take is said by who waits for it. */
+/** In effect no limit: whoever waits for the response headers sets one. */
 const HEAD_MS = 86_400_000;
 
-/** What is told by the head of an answer; a refusal where it is none. */
+/** Reads the response headers. Returns a refusal if the response is an error that is not a message of the protocol. */
 async function headOf(call: Call, server: ToolServerEntry, response: Response, parts: ToolParts): Promise<Refusal | null> {
   noteUpstreamId(call, response);
   return refusalOf(call, server, response, parts);
@@ -231,9 +231,8 @@ async function* underOwnTokens(
 }
 
 /**
- * Whose a session with a server is: what a server keeps in it is for one session of a caller's, where the caller has
- * such, else for whoever calls as the same principal. One begun with one account is not gone on with in another, whatever the server keeps
- * in it.
+ * The owner of a session with a server: the caller's own session if it has one, otherwise the principal. With stored OAuth tokens the
+ * connected account is included, so that a session begun with one account is never continued with another.
  */
 export async function sessionOwner(
   call: Call,
@@ -242,16 +241,16 @@ export async function sessionOwner(
   { authorization }: Pick<ToolParts, "authorization">,
 ): Promise<string> {
   const principal = session === null ? principalOf(call) : `${principalOf(call)}\n${session}`;
-  // A token of the caller's own is in the name of its sessions anyway; then nothing kept is used, nor looked for.
+  // The caller's own token is part of the session key anyway, and stored tokens are then not used.
   if (server.authType !== "oauth" || call.identity === null || callerToken(server, call) !== null) return principal;
   const tokens = await storedTokens(authorization, principalOfIdentity(call.identity), server);
   return tokens === null ? principal : `${principal}\n${tokens.id} ${tokens.connectedAt}`;
 }
 
-/** What a client says it can be asked for. */
+/** Client capabilities that let a server send requests. */
 const ASKING = ["elicitation", "sampling", "roots"];
 
-/** Sets the level of the session's logs to the most talkative anybody of its callers asked for; each gets what it asked for. */
+/** Sets the session's log level to the most verbose one that any of its callers requested; messages are filtered per caller. */
 async function setLevel(
   session: PooledSession,
   level: string,
@@ -269,7 +268,7 @@ async function* only(message: UpstreamMessage | null): AsyncGenerator<UpstreamMe
   if (message !== null) yield message;
 }
 
-/** An error that the server did not write as a message of the protocol. */
+/** Returns a refusal for an error response that is not a message of the protocol. */
 async function refusalOf(call: Call, server: ToolServerEntry, response: Response, parts: ToolParts): Promise<Refusal | null> {
   const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
   if (refused !== null) return refused;
@@ -278,7 +277,7 @@ async function refusalOf(call: Call, server: ToolServerEntry, response: Response
   return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
 }
 
-/** An abort of its own that follows the call's until it is detached. */
+/** An abort controller that follows the call's until it is detached. */
 function linkedAbort(call: Call, before: () => void = () => undefined): { abort: AbortController; detach: () => void; end: () => void } {
   const abort = new AbortController();
   const { signal } = call.abort;

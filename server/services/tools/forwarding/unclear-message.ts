@@ -3,7 +3,7 @@ import { ambiguityOf, ambiguousName } from "../../../wire/json/ambiguous-name.ts
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { repeatedName } from "../../../wire/json/repeated-name.ts";
 
-/** Why nobody may read a message of a tool server: what was looked at here might not be what its reader sees. */
+/** The refusal for an ambiguous message, which another parser might read differently from what was inspected; null if it is unambiguous. */
 export function unclearMessage(text: string, value: JsonObject): Refusal | null {
   const unclear = ambiguousName(value);
   const twice = unclear === null ? repeatedName(text, value) : null;
@@ -13,7 +13,7 @@ export function unclearMessage(text: string, value: JsonObject): Refusal | null 
   });
 }
 
-/** Breaks an exchange off at such a message. */
+/** Breaks off an exchange at an ambiguous message. */
 export class UnclearMessage extends Error {
   readonly refusal: Refusal;
 

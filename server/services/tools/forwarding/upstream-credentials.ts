@@ -4,23 +4,23 @@ import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { callerToken } from "../authorization/caller-token.ts";
 import type { Call } from "../../../road/call.ts";
 
-/** How the gateway shows itself, or the caller, to tool servers: the one place where a request's credential is chosen. */
+/** Chooses the credential for requests to tool servers: the gateway's or the caller's. No other place does. */
 export interface UpstreamCredentials {
-  /** Headers for the requests of this call; a refusal when the caller has to do something first. */
+  /** Headers for this call's requests; a refusal if the caller has to do something first. */
   headersFor(call: Call, server: ToolServerEntry): Record<string, string> | Refusal | Promise<Record<string, string> | Refusal>;
   /**
-   * What to answer when the server refuses what it was shown (401, 403); null passes the server's own answer on. Whoever refuses it lets
-   * go of its body.
+   * Called when the server rejects the credential (401, 403). Returns the refusal for the caller, or null to pass the server's answer on;
+   * an implementation that returns a refusal must cancel the response body.
    */
   refused(call: Call, server: ToolServerEntry, response: Response): Refusal | null | Promise<Refusal | null>;
 }
 
-/** What stands on the server's record, and for `oauth` the token the caller itself sends. */
+/** The credential from the server's record; for `oauth`, the caller's own token. */
 export const recordedCredentials: UpstreamCredentials = {
   headersFor(call, server): Record<string, string> {
     if (server.authType === "bearer" && server.credential !== null) return { authorization: `Bearer ${server.credential}` };
     if (server.authType !== "oauth") return {};
-    // What is kept in the caller's name is shown on the way out. This also tells apart the callers who share a key.
+    // Stored tokens are added by `authorizedSend`. The own token is added here as well, to distinguish callers who share a key.
     const own = callerToken(server, call);
     return own === null ? {} : { authorization: `Bearer ${own}` };
   },

@@ -8,19 +8,19 @@ import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import { UnclearMessage, unclearMessage } from "./unclear-message.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 
-/** A message of a tool server with its own spelling. */
+/** A message of a tool server with its exact text. */
 export interface UpstreamMessage {
   readonly text: string;
   readonly value: JsonObject;
 }
 
-/** How far a stream was read whose server numbers its events, and when it may be read on. */
+/** Position in a stream with event IDs, and the server's reconnection delay. */
 interface StreamPlace {
   lastEventId: string | null;
   retryMs: number | null;
 }
 
-/** The messages of an answer in order, whichever way it was sent. What is no message is passed over. Throws when the answer breaks off. */
+/** The messages of an answer in order, streamed or not. Anything that is not a message is skipped. Throws if the answer breaks off. */
 export async function* upstreamMessages(response: Response, place: StreamPlace | null = null): AsyncGenerator<UpstreamMessage, void> {
   if (!isEventStream(response)) {
     yield* messagesOf(new TextDecoder().decode(await readAnswerBody(response)));
@@ -49,7 +49,7 @@ export async function* upstreamMessages(response: Response, place: StreamPlace |
 
 const RETRY_MS = 1_000;
 const LEAST_RETRY_MS = 10;
-/** A server that sends the same again and again is not followed for ever. */
+/** Limits reconnections, because a server may send the same events forever. */
 const MAX_PARTS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
@@ -61,8 +61,8 @@ function notePlace(event: string, place: StreamPlace): void {
 }
 
 /**
- * The messages up to the answer to one request, of a server that may end the stream of a long one before: where it
- * numbers its events, `readOn` is asked for what comes behind the last of them, for as long as there is such a stream.
+ * The messages up to the answer to one request. A server may end the stream of a long request early: if it sends event IDs, `readOn`
+ * reopens the stream after the last one, as long as it returns a response.
  */
 export async function* messagesToAnswer(
   response: Response,
@@ -79,7 +79,7 @@ export async function* messagesToAnswer(
         if (answers(message.value, id)) return;
       }
     } catch (error) {
-      // What is too large once is so again.
+      // An oversized or ambiguous message would be the same after reconnecting.
       if (place.lastEventId === null || signal.aborted || error instanceof FrameTooLarge || error instanceof UnclearMessage) throw error;
     }
     if (place.lastEventId === null) return;
@@ -111,7 +111,7 @@ function* messagesOf(given: string): Generator<UpstreamMessage, void> {
   }
 }
 
-/** The answer to one request, skipping what comes before it; null when it never came. */
+/** The answer to a request, skipping earlier messages; null if it never arrives. */
 export async function finalMessage(messages: AsyncGenerator<UpstreamMessage, void>, id: RpcId | null): Promise<UpstreamMessage | null> {
   for await (const message of messages) if (answers(message.value, id)) return message;
   return null;

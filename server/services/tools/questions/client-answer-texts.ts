@@ -5,7 +5,7 @@ import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
 import { collectSlots, exactAt, memberNameSlot } from "../argument-slots.ts";
 import { isProtocolMember, metaTexts } from "../request-texts.ts";
 
-/** Names and values of the protocol itself in what a caller answers: they say nothing, and none of them may be another. */
+/** Protocol names and values in a caller's answers. They are not inspected, because they carry no content and must not be changed. */
 const OWN_WORDS = new Set([
   "action",
   "accept",
@@ -37,7 +37,7 @@ const OWN_WORDS = new Set([
   "structuredContent",
 ]);
 
-/** What a caller answers to servers that asked for it, as a message of its own or with a request. */
+/** Collects the texts of a caller's answers to servers' questions, sent as a response or along with a request. */
 export function answerTexts({ kind, params, document }: RpcMessage, slots: TextSlot[]): void {
   if (kind === "response") {
     const changed = (member: string) => () => document.touch(member);
@@ -59,7 +59,7 @@ export function answerTexts({ kind, params, document }: RpcMessage, slots: TextS
   }
 }
 
-/** What a person filled in, what a model said, or which roots there are: all but the bytes of pictures and sound. */
+/** Form input, model output or a list of roots: everything except the bytes of images and audio. */
 function answered(holder: Holder, key: string, slots: TextSlot[], changed: () => void, exact: unknown): void {
   const answer = holder[key];
   if (!isObject(answer)) return collectSlots(holder, key, slots, changed, exact);

@@ -5,7 +5,10 @@ import type { ToolParts } from "../tool-parts.ts";
 const WAIT_MS = 600_000;
 const keyOf = (session: string, id: string) => `${session}\n${id}`;
 
-/** Waits for the client's answer to the request with this id in this session, in whichever process it arrives; null when none comes. */
+/**
+ * Waits for the client's response to the request with this ID, whichever process receives it. Resolves to null after `WAIT_MS` or when
+ * `signal` aborts.
+ */
 export function awaitClientAnswer(
   { memory, processMessages, secrets }: ToolParts,
   session: string,
@@ -30,7 +33,7 @@ export function awaitClientAnswer(
   });
 }
 
-/** Delivers an answer to the exchange that waits for it, here or in another process. */
+/** Delivers a response to the exchange that waits for it, in this or another process. */
 export async function deliverClientAnswer(
   { memory, processMessages, secrets }: ToolParts,
   session: string,
@@ -43,7 +46,7 @@ export async function deliverClientAnswer(
   else if (OWN_ID.test(id)) await processMessages.send(recipientOf(secrets, key), answer);
 }
 
-/** The session's own text is a credential of its caller, so it stands nowhere. */
+/** The session ID is a credential of its caller, so only a MAC of it is published. */
 function recipientOf(secrets: ToolParts["secrets"], key: string): string {
   return `answer ${secrets.hmac("mcp-client-answer", key)}`;
 }

@@ -8,10 +8,10 @@ import { awaitClientAnswer } from "./client-answers.ts";
 import type { ForwardedRequest } from "../forwarding/forwarded-request.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-/** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
+/** The caller's response, kept in a member of its own because its fields are chosen by the caller. */
 export type ClientInput = { readonly given: JsonObject } | { readonly refusal: Refusal };
 
-/** A request that is to go out on the caller's own stream, and what the caller answers. */
+/** A request to be sent on the caller's stream, and the caller's response to it. */
 export function questionFor(
   request: ForwardedRequest,
   method: string,

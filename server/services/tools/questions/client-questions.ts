@@ -6,12 +6,12 @@ import { type ClientInput, questionFor } from "./client-question.ts";
 import type { ForwardedRequest } from "../forwarding/forwarded-request.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-/** A question to open an address has an id of its own in the handshake dialect only. */
+/** Adds an elicitation ID to URL elicitations, which only the handshake dialect has. */
 function identified(params: JsonValue): JsonValue {
   return isObject(params) && params.mode === "url" ? { elicitationId: ulid(), ...params } : params;
 }
 
-/** Asks the caller one question after the other; all they gave, or why not. */
+/** Asks the caller one question after another. Returns all responses, or a refusal. */
 export async function* askedOfClient(
   call: Call,
   forwarded: ForwardedRequest,

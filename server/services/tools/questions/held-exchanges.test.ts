@@ -6,7 +6,7 @@ import type { ToolParts } from "../tool-parts.ts";
 
 type Take = Parameters<ProcessMessages["wait"]>[1];
 
-/** Letters of a process whose database is there for so many of them. */
+/** Process messages whose database accepts `there` sends and then fails. */
 function processMessages(there: number) {
   const waiting = new Map<string, Take>();
   let sent = 0;
@@ -40,12 +40,12 @@ test("an exchange another process holds breaks off when it can be told nothing m
   expect(waiting.size).toBe(0);
 });
 
-/** An exchange with a handshake server that never says anything more. */
+/** An exchange with a handshake server that never sends another message. */
 function silentExchange() {
   const said: string[] = [];
   const abort = new AbortController();
   const exchange: Asked = {
-    // oxlint-disable-next-line require-yield -- it says nothing
+    // oxlint-disable-next-line require-yield -- it never yields anything
     messages: (async function* () {
       await new Promise<void>((resolve) => {
         abort.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -82,7 +82,7 @@ test("a held exchange is told nothing by a caller that has gone already, and liv
   const again = silentExchange();
   const caller = new AbortController();
   const resumed = await resumeExchange(parts, holdExchange(parts, again.exchange, "t") as string, "{}", caller.signal);
-  // It waits for input again, while the call that went on with it is answered.
+  // It is held for input again while the call that resumed it is still being answered.
   const id = holdExchange(parts, resumed as Asked, "t") as string;
   caller.abort("client_disconnected");
   expect([again.abort.signal.aborted, again.said]).toEqual([false, ["{}"]]);
@@ -104,7 +104,7 @@ test("a tenant whose exchanges wait for input leaves room for those of others", 
   const held = (tenantId: string) => holdExchange(parts, silentExchange().exchange, tenantId);
   const ids = Array.from({ length: 200 }, () => held("greedy"));
   expect([ids.includes(null), held("greedy"), held("other") === null]).toEqual([false, null, false]);
-  // Its place is free once one goes on.
+  // Resuming an exchange frees its place.
   await resumeExchange(parts, ids[0] as string, "{}", new AbortController().signal);
   expect(held("greedy")).not.toBeNull();
 });

@@ -8,16 +8,16 @@ import type { UpstreamMessage } from "../forwarding/upstream-messages.ts";
 
 const HELD_MS = 300_000;
 const MAX_HELD = 1_000;
-/** Of one tenant, so that none takes the places of all. */
+/** Per tenant, so that one tenant cannot use up all places. */
 const MAX_TENANT_HELD = 200;
-/** How long another process may take to say that it holds an exchange. */
+/** How long another process may take to report that it holds an exchange. */
 const FOUND_MS = 3_000;
 
 const holderOf = (id: string) => `held ${id}`;
 
 /**
- * Keeps the exchange open in this process until its caller's retry arrives at any process. Null when too many are held already, over all or
- * for the tenant.
+ * Keeps the exchange open in this process until its caller's retry arrives at any process. Returns the exchange's ID; null if too many are
+ * held, in total or for the tenant.
  */
 export function holdExchange(
   { memory, processMessages }: Pick<ToolParts, "memory" | "processMessages">,
@@ -40,11 +40,11 @@ export function holdExchange(
   timer.unref?.();
   const alone = processMessages.wait(holderOf(id), (instruction) => {
     const { replyTo } = instruction;
-    // Only the first to come goes on with it.
+    // Only the first process to ask may continue the exchange.
     const comes = typeof replyTo === "string";
     if (comes && !memory.held.delete(id)) return void processMessages.send(replyTo, { over: true }).catch(() => undefined);
     if (instruction.over === true) {
-      // Whoever went on with it has gone before its answer came.
+      // The caller disconnected at the process that continued the exchange.
       cancelExchange(exchange, "the caller hung up");
       over();
     } else if (typeof instruction.say === "string") void exchange.respond(instruction.say);
@@ -56,10 +56,10 @@ export function holdExchange(
   return id;
 }
 
-/** What the server says goes to the process the caller has come to. */
+/** Sends the server's messages to the process at which the caller's retry arrived. */
 async function forward(exchange: Asked, send: (instruction: JsonObject) => Promise<void>): Promise<void> {
   try {
-    // The gateway counts its own requests in a session.
+    // IDs of the gateway's own requests in a session are numbers.
     await send({ id: exchange.id as number, serverInfo: exchange.serverInfo });
     for (;;) {
       const { done, value } = await exchange.messages.next();
@@ -71,7 +71,10 @@ async function forward(exchange: Asked, send: (instruction: JsonObject) => Promi
   }
 }
 
-/** Continues a held exchange, once: `say` is the answer to its server's question. Null when no process holds it any more. */
+/**
+ * Resumes a held exchange; only the first caller succeeds. `say`: the response to the server's question. Null if no process holds the
+ * exchange any more.
+ */
 export async function resumeExchange(
   parts: Pick<ToolParts, "memory" | "processMessages">,
   id: string,
@@ -171,7 +174,7 @@ async function elsewhere(
     abort,
     detach,
     end,
-    // What cannot be said breaks the exchange off, as it does between this process and a server.
+    // A failed send breaks the exchange, just as a failed connection to the server would.
     respond: (text) => processMessages.send(holderOf(id), { say: text }).catch(() => abort.abort("exchange_over")),
   };
 }

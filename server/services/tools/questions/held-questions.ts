@@ -20,8 +20,8 @@ function stateOwner(call: Call, request: ForwardedRequest): string {
 }
 
 /**
- * Presents requests of a handshake server in the stateless dialect: the exchange is held, and the caller is asked to retry with the
- * answers.
+ * Turns requests of a handshake server into an `input_required` answer of the stateless dialect: the exchange is held, and the caller
+ * repeats the call with the answers.
  */
 export function heldAnswer(
   call: Call,
@@ -36,7 +36,7 @@ export function heldAnswer(
     return needed === undefined || forwarded.sender.capabilities[needed] === undefined;
   });
   if (unaskable !== undefined) {
-    // The server need not wait for answers that will never come.
+    // Refuse all questions, so that the server does not wait for answers that will not come.
     const error = { code: -32601, message: "The client cannot be asked for this." };
     void Promise.all(questions.map(({ id }) => exchange.respond(errorText(JSON.parse(id) as RpcId, error)))).then(() => exchange.end());
     const needed = neededBy(unaskable);
@@ -58,13 +58,13 @@ export function heldAnswer(
   return asking(forwarded, asked, sealState(parts.secrets, "mcp-held", stateOwner(call, forwarded), { held, asked }));
 }
 
-/** What a caller is asked, and under which id the server waits for it; each as JSON text. */
+/** A question to the caller, and the ID under which the server waits for the response; both as JSON text. */
 interface AskedOfCaller {
   readonly request: string;
   readonly input: string;
 }
 
-/** The name under which a caller is asked one of several things. */
+/** The question's key in `inputRequests`. */
 const inputName = (at: number): string => (at === 0 ? "input" : `input_${at + 1}`);
 
 function asking({ id }: ForwardedRequest, asked: readonly AskedOfCaller[], requestState: string): string {
@@ -72,12 +72,12 @@ function asking({ id }: ForwardedRequest, asked: readonly AskedOfCaller[], reque
   return resultText(id, `{"resultType":"input_required","inputRequests":{${inputs}},"requestState":${JSON.stringify(requestState)}}`);
 }
 
-/** A handshake server says so by this error; the stateless dialect has a question for it. */
+/** The error with which a handshake server asks the client to open a URL first; in the stateless dialect this is a question. */
 const OPEN_FIRST = -32042;
 
 /**
- * What a stateless caller is asked to open before its server answers; null where that is not what the server said, or nothing the caller
- * can do.
+ * The `input_required` answer that asks a stateless caller to open URLs first; null if that is not what the server demands, or the caller
+ * cannot do it.
  */
 export function openFirst(call: Call, request: ForwardedRequest, { value: { error } }: UpstreamMessage, parts: ToolParts): string | null {
   if (
@@ -108,8 +108,8 @@ export function openFirst(call: Call, request: ForwardedRequest, { value: { erro
 }
 
 /**
- * Resumes the held exchange that a retry belongs to, or returns the answer for the caller; null when the request is no retry, or starts
- * anew.
+ * Resumes the held exchange to which a repeated call belongs, or returns the answer for the caller. Null if the request is not a
+ * repetition, or has to start over.
  */
 export async function resumeHeld(
   call: Call,
@@ -129,7 +129,7 @@ export async function resumeHeld(
   }
   const asked = state.asked as unknown as readonly AskedOfCaller[];
   const given = asked.map((_, at) => (isObject(inputResponses) ? inputResponses[inputName(at)] : undefined));
-  // Who comes without all of the answers is asked again.
+  // If answers are missing, all questions are asked again.
   if (given.includes(undefined)) return { answer: asking(request, asked, requestState) };
   const unrecorded = beginResumed(call, request, parts);
   if (unrecorded !== null) return { answer: errorText(request.id, { code: -32603, message: unrecorded.message }) };

@@ -6,24 +6,24 @@ import type { Asked } from "../forwarding/exchange.ts";
 import type { ForwardedRequest } from "../forwarding/forwarded-request.ts";
 import type { UpstreamMessage } from "../forwarding/upstream-messages.ts";
 
-/** Questions of one exchange that its caller has yet to answer: each is waited for, and looked for in the database, for minutes. */
+/** Open questions per exchange. Limited because each is waited for, with database polling, for minutes. */
 export const MAX_QUESTIONS = 16;
 
-/** A server's request to the client that is not answered yet. */
+/** A server's request to the client that has not been answered yet. */
 export interface OpenQuestion {
-  /** JSON text of the id the server gave it. */
+  /** JSON text of the server's request ID. */
   readonly id: string;
   readonly method: string;
-  /** JSON text of what the caller is asked. */
+  /** JSON text of the question. */
   readonly input: string;
 }
 
-/** How long after one request of a server another counts as coming with it. What comes later is asked later. */
+/** Requests that arrive within this time count as sent together; later ones are asked separately. */
 const TOGETHER_MS = 50;
 
 /**
- * The requests a server makes at once, of which `first` is the first, and the exchange as it goes on behind them; or the
- * answer, of a server that waited for none of them. `look`: a message as the caller may have it.
+ * Collects requests that a server sends together, beginning with `first`, and returns them with the exchange to continue; or returns the
+ * answer if the server did not wait. `look` inspects a message for the caller.
  */
 export async function* questionsTogether(
   request: ForwardedRequest,
@@ -53,7 +53,7 @@ export async function* questionsTogether(
     const { method, id } = message.value;
     if (id === undefined) {
       const takenBack = cancelledQuestion(message);
-      // The last of them is asked all the same: somebody has to hold the exchange.
+      // The last question is asked even if it was cancelled, because the exchange can only be held with a question.
       if (takenBack !== null && open.size > 1) open.delete(JSON.stringify(takenBack));
       else if (takenBack === null && isForCaller(request, method, message.value)) yield message.text;
     } else if (method === "ping") await exchange.respond(resultText(idIn(memberText(message.text, "id"), id), "{}"));
@@ -61,7 +61,7 @@ export async function* questionsTogether(
   }
 }
 
-/** Null where nothing comes for so long: it still may. */
+/** Resolves to null after `ms`; `coming` may still be fulfilled later. */
 async function within<T>(coming: Promise<T>, ms: number): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<null>((resolve) => {
@@ -74,7 +74,7 @@ async function within<T>(coming: Promise<T>, ms: number): Promise<T | null> {
   }
 }
 
-/** Messages of which the next is already waited for. */
+/** Continues a stream of messages whose next read is already pending. */
 async function* goingOn(
   next: Promise<IteratorResult<UpstreamMessage, void>>,
   messages: AsyncGenerator<UpstreamMessage, void>,
@@ -86,8 +86,8 @@ async function* goingOn(
 }
 
 /**
- * On the stream of a stateless request there is only what belongs to that request. Logs are for who asked for them: a session may be
- * shared with others who asked for more.
+ * A stateless request's stream carries only messages about that request. Log messages are filtered by level, because the session may be
+ * shared with callers who requested more.
  */
 export function isForCaller({ dialect, sender }: ForwardedRequest, method: string, message: JsonObject): boolean {
   if (method !== "notifications/message") return dialect === "handshake" || method === "notifications/progress";
@@ -95,12 +95,12 @@ export function isForCaller({ dialect, sender }: ForwardedRequest, method: strin
   return sender.logLevel !== null && logsAt(level, sender.logLevel);
 }
 
-/** Parses a JSON object and keeps every digit of its numbers, so that it is passed on as it came. */
+/** Parses a JSON object, keeping every digit of its numbers. */
 export function readExactly(text: string | null): JsonObject {
   return exactValue(text ?? "{}") as JsonObject;
 }
 
-/** The id of the request that a message cancels; null when it cancels none. */
+/** ID of the request that the message cancels; null if it is not a cancellation. */
 export function cancelledQuestion({ text, value }: UpstreamMessage): RpcId | null {
   if (value.method !== "notifications/cancelled" || !isObject(value.params)) return null;
   return idIn(memberText(memberText(text, "params") ?? "{}", "requestId"), value.params.requestId);

@@ -14,12 +14,12 @@ import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 import { isConnecting, guardedInstructions } from "../definitions/guarded-instructions.ts";
 
-/** Whether some tool says how it runs as a task. */
+/** Whether any tool declares how it runs as a task. */
 function sayExecution(tools: JsonValue | undefined): boolean {
   return Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool.execution !== undefined);
 }
 
-/** The server as callers of the other dialect see it. */
+/** Presents a server to callers of the other dialect. */
 export async function bridgedServer(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): Promise<SynthesizedServer> {
   const { server } = target;
   const instructions = isConnecting(request.message?.method) ? await guardedInstructions(call, server.instructions, parts) : null;

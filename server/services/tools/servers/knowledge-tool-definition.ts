@@ -19,7 +19,7 @@ const passage = {
   required: ["source", "document_id", "document", "ordinal", "heading", "text", "similarity"],
 };
 
-/** The one tool as it is offered; it names the knowledge bases that the caller may search. */
+/** The server's only tool; its description lists the knowledge bases that the caller may search. */
 export function knowledgeToolDefinition(bases: readonly KnowledgeBaseEntry[]): JsonObject {
   return {
     name: KNOWLEDGE_SEARCH,

@@ -19,7 +19,7 @@ import type { ToolParts } from "../tool-parts.ts";
 
 const INVALID = -32602;
 
-/** The server by which agents search what their group has; nothing is asked of anybody but the gateway itself. */
+/** The server with which agents search their group's knowledge bases. It contacts no tool server. */
 export function knowledgeToolServer(call: Call, route: ToolRoute, knowledge: KnowledgeLookup, parts: ToolParts): SynthesizedServer {
   const [target] = route.targets;
   if (target === undefined || call.scope === null) throw new Error("knowledge bases are searched for nobody");

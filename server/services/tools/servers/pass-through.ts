@@ -41,13 +41,13 @@ import { noteUpstreamId } from "../forwarding/upstream-request-id.ts";
 import { clientSupportOf, isJson } from "../answers/response-heads.ts";
 import { isReadAsText } from "../../../wire/texts/text-file.ts";
 
-/** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
+/** Caller headers that the protocol defines; headers that mirror the body are added separately. */
 const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
 const ANSWERED = ["content-type", "retry-after", "allow", "mcp-protocol-version"] as const;
 
 /**
- * Sends a request on in the dialect it came in, byte for byte, and passes the answer on likewise. What governance
- * changes is said here: session ids are bound to the caller, and lists lose what the caller may not use.
+ * Forwards a request in its own dialect, byte for byte, and its answer likewise. Governance changes only this: session IDs are bound to the
+ * caller, and lists lose what the caller may not use.
  */
 export async function passThrough(
   call: Call,
@@ -63,11 +63,11 @@ export async function passThrough(
   if (isRefusal(credentials)) return credentials;
   const headers: Record<string, string> = {
     ...headersNamed(PASSED, call.headers),
-    // What was read as UTF-8 is not to be read in another character set there.
+    // The body was read as UTF-8, so the caller's charset must not be passed on.
     ...(message === null ? {} : JSON_AND_EVENTS),
     ...credentials,
   };
-  // Nothing is known of a handshake client without a session.
+  // The capabilities of a handshake client without a session are unknown.
   let client: JsonObject | null = request.envelope?.capabilities ?? null;
   let shows = clientSupportOf(message);
   const token = call.headers.get("mcp-session-id");
@@ -81,7 +81,7 @@ export async function passThrough(
       await deliverClientAnswer(parts, token, message.id, exactValue(message.document.text()) as JsonObject);
       return acceptedAnswer();
     }
-    // The server may know nothing yet of what the gateway holds.
+    // The cancelled request may be held in the gateway, unknown to the server.
     if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message);
   }
   if (request.envelope !== null && message?.method != null) {
@@ -99,7 +99,7 @@ export async function passThrough(
       }),
     );
   }
-  // Touched members are written anew, and nothing else.
+  // Only members that were changed are serialized again.
   const body = message === null ? request.body : message.document.text();
   const url = request.subPath === null ? server.url : `${server.baseUrl}${request.subPath}`;
   const unrecorded = recordTarget(call, url, body, parts);
@@ -144,7 +144,7 @@ export async function passThrough(
     const read = await answerInStream(call, response, id, server.timeoutMs);
     return isRefusal(read) ? read : whole(call, read, { ...answered, "content-type": "application/json" }, edit, awaited, parts);
   }
-  // A stateless server may not ask, nor be answered.
+  // A stateless server must not send requests, so it gets no responses either.
   const respond = async (said: string) => {
     const told = await parts.send({
       ...{ url, method: "POST", headers: { ...headers, ...JSON_AND_EVENTS }, body: said },
@@ -156,22 +156,22 @@ export async function passThrough(
   return stream(call, id, judgedStream(response.body, edit, told), answered, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
 }
 
-/** The caller's own, which its headers mirror: controls may have changed what is sent on. */
+/** The arguments as the caller sent them: its headers mirror these, not what controls have changed. */
 function argumentsAsSent({ body, message }: ToolRequest): JsonValue | undefined {
   const sent: unknown = body === null ? message?.document.value : JSON.parse(new TextDecoder().decode(body));
   return isObject(sent) && isObject(sent.params) ? sent.params.arguments : undefined;
 }
 
-/** Whether there is an answer to it in the protocol. */
+/** Whether the protocol requires an answer to the request. */
 function isAnswered({ message, subPath }: ToolRequest): boolean {
   return message?.kind === "request" && subPath === null;
 }
 
-/** What becomes of an answer that is no message of the protocol. */
+/** How to treat an answer that is not a message of the protocol. */
 interface Unread {
-  /** Why the caller does not get it; null lets it pass. */
+  /** Why it is withheld; null lets it pass. */
   readonly why: string | null;
-  /** Somebody had to look at it. */
+  /** Whether it should have been inspected. */
   readonly held: boolean;
 }
 
@@ -182,11 +182,11 @@ function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: Tool
   if ((looked && mustBeRead(call, parts)) || ((isList || isConnecting(message?.method)) && parts.gates.enforces(call, "mcp_registration")))
     return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
   const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
-  // Below its own path a server may answer what it likes, as long as nothing has to be looked at.
+  // Below its endpoint a server may answer anything, unless the answer must be inspected.
   return { why: held || isAnswered(request) ? "The tool server's answer is no message of the protocol." : null, held };
 }
 
-/** What a server says beside its answers, as the caller may have it; null where nobody looks. */
+/** Inspects what a server sends besides its answers; null if nothing inspects it. */
 function toldBy(call: Call, respond: ((said: string) => Promise<void>) | null, parts: ToolParts): JudgeTold | null {
   if (!parts.gates.looksAt(call, "mcp_output")) return null;
   return async ({ text, value }) => {
@@ -208,10 +208,10 @@ function stream(
   const codec = new RpcStream(id, (answer) => {
     if (errorIn(call, answer.value) !== null) addTag(call, "rpc_error");
     const verdict = verdicts.get(answer.text);
-    // An answer nobody has judged is nobody's to have; an error holds nothing that is judged.
+    // A result without a verdict must never pass; an error without one needs no judgement.
     return verdict === undefined && answer.value.result !== undefined ? refuse("internal_error") : (verdict ?? null);
   });
-  // A stream behind no request, or one of changes, is silent until something happens.
+  // Without a request, or while the caller is being asked for something, silence is no failure.
   const tooSilent = () => {
     if (id !== null && !codec.asked) call.abort.abort("upstream_timeout" satisfies AbortReason);
   };
@@ -256,12 +256,12 @@ async function whole(
     clearTimeout(timer);
   }
   const text = bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : null;
-  // Whatever it is called: a client may read it all the same.
+  // Parsed whatever its content type, because a client may do the same.
   const answer = text === null || id === null ? text : answerIn(text, id);
   const value = answer === null ? null : readUpstreamRpc(answer);
   const isNone = value === null || (value.result === undefined && errorMember(value) === null);
   if ((mustAnswer && isNone) || (text !== null && value === null)) {
-    // 202 says that there is no answer, and of a refusal the status is what counts.
+    // 202 means that there is no answer, and of an error only the status matters.
     if (unread.why !== null && response.ok && response.status !== 202) return refuse("upstream_invalid_response", unread.why);
     if (unread.held && value === null) bytes = new Uint8Array(0);
   }
@@ -292,7 +292,7 @@ async function whole(
   };
 }
 
-/** What is no message, as the caller may have it: nobody looks into what is no text. */
+/** Inspects an answer that is not a message. Binary content is not inspected. */
 async function lookedAtFile(call: Call, response: Response, bytes: Uint8Array, parts: ToolParts): Promise<Uint8Array | Refusal> {
   if (!parts.gates.looksAt(call, "mcp_output")) return bytes;
   const type = response.headers.get("content-type")?.split(";", 1)[0] ?? "";
@@ -301,7 +301,7 @@ async function lookedAtFile(call: Call, response: Response, bytes: Uint8Array, p
   return typeof said === "string" ? new TextEncoder().encode(said) : (said ?? bytes);
 }
 
-/** The message of a whole answer; of a list the one that answers, null when none does. */
+/** The message of an answer; of a batch, the one that answers the request, null if none does. */
 function answerIn(text: string, id: RpcId): string | null {
   const messages = messagesIn(text);
   return messages.length === 1 ? (messages[0] ?? null) : (messages.find((message) => answers(readUpstreamRpc(message) ?? {}, id)) ?? null);

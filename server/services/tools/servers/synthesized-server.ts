@@ -5,20 +5,20 @@ import type { OpenChanges } from "../changes/listen.ts";
 import type { Relay } from "../answers/relay.ts";
 
 /**
- * A server as the gateway itself shows it, in both dialects: a virtual one, or one that speaks the other dialect than
- * its caller. What is the protocol's own business is answered here; everything else is carried to the servers behind.
+ * A server presented by the gateway in both dialects: a virtual server, or one whose dialect differs from its caller's. Protocol
+ * housekeeping is answered here; everything else is forwarded to the servers behind.
  */
 export interface SynthesizedServer {
   readonly id: string;
   readonly info: JsonObject & { readonly name: string; readonly version: string };
   readonly capabilities: JsonObject;
   readonly instructions: string | null;
-  /** Carries a request there, and the answer back. `session` is null of a stateless caller. */
+  /** Forwards a request and yields the messages of its answer. `session`: null for a stateless caller. */
   forward(message: RpcMessage, sender: McpSender, session: string | null): Relay;
   readonly changes: OpenChanges;
 }
 
-/** What of a server's capabilities the gateway can carry across. */
+/** The server capabilities that the gateway can bridge. */
 export function carriedCapabilities(capabilities: Readonly<Record<string, unknown>>): JsonObject {
   const carried: JsonObject = {};
   for (const name of ["tools", "prompts", "resources", "completions", "logging", "extensions", "experimental"]) {

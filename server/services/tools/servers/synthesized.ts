@@ -122,18 +122,18 @@ async function serveHandshake(
     return (await subscribed(message, noted, parts)) ?? empty();
   call.whenEnded.push(cancellableRequest(parts, token, message.id ?? "", call.abort));
   if (takesEvents(call.headers)) return relayAnswer(call, cancellable(call, server.forward(message, sender, token)), "handshake");
-  // Who reads no events can be asked nothing.
+  // A caller that does not accept event streams cannot be asked anything.
   const unasked = { ...sender, capabilities: {} };
   return wholeRelayAnswer(call, cancellable(call, server.forward(message, unasked, token)), "handshake");
 }
 
-/** A request its caller has cancelled gets no answer; its stream just ends. */
+/** A cancelled request gets no answer; its stream just ends. */
 async function* cancellable(call: Call, relay: Relay): Relay {
   const refusal = yield* relay;
   return abortReason(call) === "client_disconnected" ? refuse("upstream_interrupted", "The request was cancelled.") : refusal;
 }
 
-/** An error of this dialect leaves with 200: a 404 would end the session. */
+/** JSON-RPC errors in this dialect are sent with status 200, because 404 would end the session. */
 export function methodNotServed(id: RpcId | null): string {
   return errorText(id, { code: -32601, message: "This method is not served here." });
 }

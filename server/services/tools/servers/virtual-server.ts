@@ -41,12 +41,12 @@ const CAPABILITY_OF: Readonly<Record<ListKind, string>> = {
 };
 const NAMED_BY: Readonly<Record<string, string>> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
 
-/** Tells in a list's `_meta` which members could not be asked. */
+/** Member of a list's `_meta` that names the member servers which could not be asked. */
 const UNAVAILABLE = "dev.gatehouse/unavailable";
 const STATE_PURPOSE = "mcp-member-state";
 const STATE_MS = 3_600_000;
 
-/** Several servers as one: their tools, prompts and resources under namespaced names, in both dialects. */
+/** Presents several servers as one, with namespaced tools, prompts and resources, in both dialects. */
 export function serveVirtualServer(call: Call, virtual: VirtualServerEntry, route: ToolRoute, parts: ToolParts): SynthesizedServer {
   return {
     id: virtual.id,
@@ -89,10 +89,7 @@ function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
   return all;
 }
 
-/**
- * What each member tells, under the addresses the virtual server gives its resources. One that cannot be reached tells of itself once it
- * can.
- */
+/** The change notifications of each member, with resource URIs namespaced. A member that cannot be reached is included once it can. */
 function memberChanges(
   call: Call,
   targets: readonly ToolTarget[],
@@ -108,7 +105,7 @@ function memberChanges(
       });
       const wish = { ...filter, uris: own };
       const open = () => openChanges(call, server, wish, sender, parts);
-      // The others are open already: one that fails in another way than to refuse must not leave them behind.
+      // If one failure were thrown here, the members already opened would never be closed.
       const opened = await open().catch(() => null);
       const first = opened === null || isRefusal(opened) ? null : opened;
       if (first === null) addTag(call, "member_unavailable");
@@ -130,7 +127,7 @@ function namespacedChanges(slug: string, { honoured, notifications, close }: Cha
   return { honoured: { ...honoured, uris: honoured.uris.map((uri) => namespacedUri(slug, uri)) }, notifications: mapped(), close };
 }
 
-/** A request that the caller sent, and the members it may concern. */
+/** A request from the caller, and the members it may concern. */
 interface AskedOfMembers {
   readonly message: RpcMessage;
   readonly sender: McpSender;
@@ -140,7 +137,7 @@ interface AskedOfMembers {
 }
 
 interface Delegation extends Omit<AskedOfMembers, "targets"> {
-  /** Members of the params as the member server knows them. */
+  /** Params as the member server knows them. */
   readonly edits: Readonly<Record<string, JsonValue>>;
   readonly target: ToolTarget;
   readonly capability: NonNullable<ToolRoute["capability"]>;
@@ -151,9 +148,7 @@ const REFERENCES: Readonly<Record<string, readonly ["prompt" | "resource", "name
   "ref/resource": ["resource", "uri"],
 };
 
-/**
- * A completion is the business of the member whose prompt or template it is for. A member that completes nothing has nothing to suggest.
- */
+/** Forwards a completion to the member that owns the prompt or template. A member without completions yields no suggestions. */
 async function* completed(call: Call, { message, sender, session, targets }: AskedOfMembers, parts: ToolParts): Relay {
   const { ref } = message.params;
   const [type, member] = (isObject(ref) ? REFERENCES[String(ref.type)] : undefined) ?? ["prompt", null];
@@ -178,15 +173,15 @@ async function* completed(call: Call, { message, sender, session, targets }: Ask
   );
 }
 
-/** One member's own business, under the name the member knows. */
+/** Forwards a request to one member under the member's own names. */
 async function* delegate(call: Call, { edits: own, target, capability, message, sender, session }: Delegation, parts: ToolParts): Relay {
   const slug = target.slug ?? "";
   const given = message.document.memberText("params");
   const owner = `${principalOf(call)}\n${target.server.id}\n${message.method}\n${requestDigest(given)}`;
   const edits: Record<string, string> = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)]));
   const parsed: JsonObject = { ...message.params, ...own };
-  // State a member gave is sealed for that member and that request: a retry cannot carry it to another.
-  // Of a handshake member there is none: its exchange waits in the gateway, which sealed that itself.
+  // A stateless member's state is sealed for this member and request, so that a retry cannot carry it to another. A handshake member has no
+  // state of its own: its exchange is held in the gateway, which sealed the state itself.
   if (target.server.dialect === "stateless" && typeof message.params.requestState === "string") {
     const opened = openState(parts.secrets, STATE_PURPOSE, owner, message.params.requestState);
     const inner = opened !== null && Number(opened.until) > parts.clock.now() ? opened.state : null;
@@ -233,7 +228,7 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
   );
 }
 
-/** Every member's list as one. A member that fails is named in `_meta`, and fails nobody else. */
+/** Merges the lists of all members. A member that fails is named in `_meta` and does not fail the list. */
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
 async function* list(call: Call, kind: ListKind, { message, sender, session, targets }: AskedOfMembers, parts: ToolParts): Relay {
   if (message.params.cursor != null)
@@ -265,11 +260,11 @@ interface MemberList {
   readonly method: string;
   readonly target: ToolTarget;
   readonly sender: McpSender;
-  /** An item as the virtual server lists it. */
+  /** The item as listed by the virtual server. */
   written(item: JsonObject): JsonObject;
 }
 
-/** The items of all pages of one member as JSON texts; null when not all could be had. */
+/** All items of one member as JSON texts; null if its list could not be read completely. */
 async function memberList(call: Call, { kind, method, target, sender, written }: MemberList, parts: ToolParts): Promise<string[] | null> {
   const pages = await completeList(call, method, target.server, sender, parts);
   if (!Array.isArray(pages)) return null;

@@ -11,16 +11,16 @@ import type { ToolRequest } from "../tool-request.ts";
 
 export const SESSION_PURPOSE = "mcp-session";
 
-/** A session the gateway made for a caller of the handshake dialect. */
+/** A session that the gateway created for a handshake-dialect caller. */
 export interface CallerSession {
   readonly value: JsonObject;
   readonly noted: SessionCredential;
-  /** By which it is known beside its own text, which is a credential. */
+  /** Names the session without revealing its ID, which is a credential. */
   readonly name: string;
   readonly said: SessionStatus;
 }
 
-/** The session the call belongs to, at a server (by id) that the gateway itself shows; a refusal when there is none. */
+/** The call's session at a server that the gateway presents, by the server's ID; a refusal if there is none. */
 export async function callerSession(
   call: Call,
   serverId: string,
@@ -35,7 +35,7 @@ export async function callerSession(
   return said.ended ? refuse("session_not_found") : { value, noted, said, name: sessionState.nameOf(noted) };
 }
 
-/** Refuses a call that will not get anywhere in its session, before it costs anything that is good once. */
+/** Refuses a call whose session is lost, before it uses up anything that is valid only once, such as an approval. */
 export async function refuseLostSession(
   call: Call,
   { envelope, subPath }: ToolRequest,

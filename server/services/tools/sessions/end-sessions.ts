@@ -24,7 +24,7 @@ const ENDED_AT_ONCE = 16;
 
 type KeptSessions = Pick<ToolParts, "send" | "memory">;
 
-/** Ends the sessions that are kept for a session of a caller, by its name. */
+/** Ends the pooled sessions of a caller session, by its name. */
 export function endSessionsOf(name: string, kept: KeptSessions): Promise<void> {
   return endSessions(
     kept,
@@ -36,10 +36,10 @@ export function endAllSessions(kept: KeptSessions): Promise<void> {
   return endSessions(kept, [...kept.memory.sessions.keys()]);
 }
 
-/** As long as clients may come back the next day. */
+/** Long enough for clients to come back the next day. */
 const MAX_IDLE_MS = 86_400_000;
 
-/** Ends sessions without activity for a day: many clients leave without ending theirs. */
+/** Ends sessions that were idle for a day, because many clients never end theirs. */
 export async function endIdleSessions(kept: KeptSessions, now = performance.now()): Promise<void> {
   const { sessions, feeds } = kept.memory;
   const idle: string[] = [];
@@ -57,7 +57,7 @@ export async function endIdleSessions(kept: KeptSessions, now = performance.now(
   await endSessions(kept, idle);
 }
 
-/** Takes two seconds at most. */
+/** Takes at most `END_TIMEOUT_MS`. */
 async function endSessions({ send, memory }: KeptSessions, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
   const abort = new AbortController();
@@ -70,7 +70,7 @@ async function endSessions({ send, memory }: KeptSessions, keys: string[]): Prom
       await endSession(session, send, abort);
     }
   };
-  // A session that is only being begun is not waited for longer either.
+  // Includes sessions that are still being opened.
   const late = new Promise((resolve) => abort.signal.addEventListener("abort", resolve, { once: true }));
   await Promise.race([late, Promise.all(Array.from({ length: ENDED_AT_ONCE }, end))]);
   clearTimeout(timer);

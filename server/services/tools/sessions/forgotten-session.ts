@@ -9,7 +9,7 @@ import { JSON_AND_EVENTS, sessionHeaders } from "./session-pool.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { finalMessage, upstreamMessages } from "../forwarding/upstream-messages.ts";
 
-/** Whether the response says that the server does not know the session; some servers say so with a 400. */
+/** Whether the response means that the server does not know the session; some servers send 400 for that. */
 export async function forgotSession(response: Response): Promise<boolean> {
   if (response.status === 404) {
     void cancelQuietly(response.body);
@@ -20,7 +20,7 @@ export async function forgotSession(response: Response): Promise<boolean> {
   return isObject(error) && (error.code === -32000 || error.code === -32001);
 }
 
-/** Whether the server has lost the session, as one that was started anew has: it is asked. */
+/** Asks the server whether it has lost the session, e.g. by a restart. */
 export async function isForgotten(
   session: PooledSession,
   server: ToolServerEntry,
@@ -38,7 +38,7 @@ export async function isForgotten(
     timeoutMs: server.timeoutMs,
   });
   if (isRefusal(response)) return false;
-  // What broke off says as little as what never came.
+  // A broken response tells as little as none.
   const forgot = await answerInTime(forgotSession(response), server.timeoutMs, abort).catch(() => false);
   void cancelQuietly(response.body);
   return forgot === true;

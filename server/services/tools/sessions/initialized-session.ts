@@ -12,11 +12,11 @@ import { sealState } from "./sealed-state.ts";
 import type { SynthesizedServer } from "../servers/synthesized-server.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-/** Characters. The session's own text holds both and comes back in a header of every request, of which 16 KB are taken together. */
+/** In characters. The session ID contains both and is sent as a header with every request; headers are limited to 16 KB in total. */
 const LONGEST_CAPABILITIES = 6_000;
 const LONGEST_CLIENT = 1_000;
 
-/** The answer to `initialize`, with the session that holds what was agreed. */
+/** The answer to `initialize`, with a session ID that contains what was negotiated. */
 export async function initializedSession(
   call: Call,
   message: RpcMessage,

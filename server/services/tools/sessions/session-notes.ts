@@ -5,7 +5,7 @@ import { LONGEST_URI } from "../../../kernel/operations/subscription-bounds.ts";
 import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-/** Stores a session's subscription or its end for all processes. Returns a refusal when that fails. */
+/** Stores that a session subscribes to or unsubscribes from a resource, for all processes. Returns a refusal if that fails. */
 export async function subscribed(
   { method, params }: RpcMessage,
   noted: SessionCredential,
@@ -22,7 +22,7 @@ export async function subscribed(
   return lost ?? (taken ? null : refuse("rpc_invalid_params", "The session subscribes to too many resources."));
 }
 
-/** Stores a fact of a session that every process must know; a refusal when it cannot be stored. */
+/** Stores a fact of a session for all processes; a refusal if it cannot be stored. */
 export async function noteOrRefuse(note: () => Promise<void>): Promise<Refusal | null> {
   try {
     await note();

@@ -12,7 +12,7 @@ import type { PooledSession } from "../forwarding/exchange.ts";
 const TIMEOUT_MS = 30_000;
 export const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
-/** What its server calls its version; null when it has none. */
+/** The server's version; null if it declares none. */
 export function versionOf({ serverInfo }: Pick<PooledSession, "serverInfo">): string | null {
   return typeof serverInfo?.version === "string" ? serverInfo.version : null;
 }
@@ -24,7 +24,7 @@ export interface Handshake {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Characters of what a server says of itself: each of very many sessions keeps it. */
+/** In characters. Limits each session's copy of the server's description, because there may be very many sessions. */
 const LONGEST_SAID = 64 * 1024;
 const LONGEST_INSTRUCTIONS = 20_000;
 const LONGEST_VERSION = 100;
@@ -33,19 +33,22 @@ export function longestInstructions(instructions: JsonValue | undefined): string
   return typeof instructions === "string" ? instructions.slice(0, LONGEST_INSTRUCTIONS) : null;
 }
 
-/** What a server or a client says it is: all of it, or the name and version alone where it has more than `longest` characters. */
+/** The self-description of a server or client: complete, or only name and version if it exceeds `longest` characters. */
 export function keptInfo(info: JsonObject, longest: number): JsonObject {
   if (JSON.stringify(info).length <= longest) return info;
   return { name: String(info.name ?? "").slice(0, 200), version: String(info.version ?? "").slice(0, 200) };
 }
 
-/** The session for these terms, begun when there is none. Its headers are those of the first call that needed it. */
+/**
+ * The pooled session for these terms, begun if there is none. Its headers are those of the first call. Concurrent calls share one
+ * handshake.
+ */
 export async function pooledSession(
   server: ToolServerEntry,
   terms: Handshake,
   parts: Pick<ToolParts, "send" | "memory">,
 ): Promise<PooledSession | Refusal> {
-  // What a caller says it can do may be megabytes, and the key is kept.
+  // A digest, because capabilities may be megabytes long and the key is kept.
   const key = [server.id, server.url, terms.owner, digestOf(terms.capabilities), terms.headers.authorization ?? ""].join("\n");
   const there = parts.memory.sessions.get(key);
   if (there !== undefined) return usedNow((await there) as PooledSession | Refusal);
@@ -61,13 +64,13 @@ function usedNow(session: PooledSession | Refusal): PooledSession | Refusal {
   return session;
 }
 
-/** The session is over: who comes next begins another, and who listens in it hears so. */
+/** Discards a session that is over: the next call begins another, and listeners are told that it ended. */
 export function dropSession(session: PooledSession, { memory }: Pick<ToolParts, "memory">): void {
-  // Calls learn of it one after the other, and the session that follows has the same key.
+  // Several calls may notice this one after another, when a new session may already use the key.
   if (session.over) return;
   session.over = true;
   memory.sessions.delete(session.key);
-  // A server may give a session up and leave its stream open, on which nothing comes any more.
+  // A server may drop a session but keep its stream open, on which nothing would arrive any more.
   memory.feeds.get(session.key)?.abort.abort("session_over");
 }
 

@@ -1,13 +1,13 @@
 import { isSameSecret, type SecretBox } from "../../../kernel/secrets.ts";
 
 /**
- * Session ids as callers get them. They hold everything a session is, so that any process can answer, and are bound to
- * the caller and the server: one that is presented by anybody else is none.
+ * Session IDs as issued to callers. They contain the whole session, so that any process can serve it, and are bound to caller and server,
+ * so that nobody else can use them.
  */
 
 const text = new TextDecoder();
 
-/** What the client that began a session can show: the interfaces of apps, and addresses to open. */
+/** What the session's client supports: app interfaces, and URL elicitation. */
 export interface ClientSupport {
   readonly apps: boolean;
   readonly addresses: boolean;
@@ -20,14 +20,14 @@ const KINDS: Readonly<Record<string, ClientSupport>> = {
   b: { apps: true, addresses: true },
 };
 
-/** A session of the tool server itself, passed on. */
+/** Wraps the tool server's own session ID. */
 export function passedSession(secrets: SecretBox, owner: string, upstreamId: string, { apps, addresses }: ClientSupport): string {
   const id = Buffer.from(upstreamId).toString("base64url");
   const kind = addresses ? (apps ? "b" : "u") : apps ? "a" : "p";
   return `${kind}.${id}.${secrets.hmac("mcp-session", `${kind}\n${owner}\n${id}`)}`;
 }
 
-/** The tool server's own id; null when the token is not this caller's. */
+/** The tool server's own session ID; null if the token does not belong to this caller. */
 export function upstreamSession(
   secrets: SecretBox,
   owner: string,

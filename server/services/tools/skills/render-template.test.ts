@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { renderTemplate } from "./render-template.ts";
 
-/** While a template is filled in, the process does nothing else. */
+/** Rendering blocks the process, so it must be limited. */
 test.each([
   ["blanks without end", `{{name${" ".repeat(3_000)}x`, {}, "more than 1,000 blanks in a row"],
   [

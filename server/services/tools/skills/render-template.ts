@@ -4,16 +4,16 @@ import type { JsonObject } from "../../../kernel/json-value.ts";
 
 const LONGEST_TEMPLATE = 256 * 1024;
 const LONGEST_TEXT = 1024 * 1024;
-/** Parts of the template looked at: lists within lists multiply them. */
+/** Template tokens rendered, which nested lists multiply. */
 const MOST_STEPS = 200_000;
-/** Characters of names, each counted once for every section it may be looked up in. */
+/** Characters of names, each counted once for every section in which it may be looked up. */
 const MOST_LOOKED_UP = 5_000_000;
-/** In a row: the end of a tag is looked for anew from each of them. */
+/** Consecutive whitespace: the parser searches for the end of a tag again from each position. */
 const MOST_BLANKS = 1_000;
 
 class TooMuch extends Error {}
 
-/** Renders within bounds: of what it is given a template can make any amount. */
+/** Renders within limits, because a template can expand a small input to any size. */
 class BoundedWriter extends Mustache.Writer {
   private steps = 0;
   private length = 0;
@@ -36,13 +36,13 @@ class BoundedWriter extends Mustache.Writer {
 }
 type Mustache = InstanceType<typeof Mustache.Writer>;
 
-/** A Mustache template with its variables filled in as they are: there is no code in one, and nothing else is read. */
+/** Renders a Mustache template without escaping. Templates contain no code and can read nothing but `vars`. */
 export function renderTemplate(template: string, vars: JsonObject): string | Refusal {
   if (template.length > LONGEST_TEMPLATE) return refuse("skill_template_failed", "The template is larger than 256 KiB.");
   for (const [blanks] of template.matchAll(/\s+/g))
     if (blanks.length > MOST_BLANKS) return refuse("skill_template_failed", "The template has more than 1,000 blanks in a row.");
   try {
-    // Of partials there are none: each template stands alone.
+    // Partials are not supported; each template stands alone.
     return new BoundedWriter().render(template, vars, undefined, { escape: String });
   } catch (error) {
     const why = error instanceof TooMuch || error instanceof Error ? error.message.slice(0, 300) : "it is not valid";

@@ -12,7 +12,7 @@ test("a skill's folder is given up though what its caller gave could not be writ
   const root = mkdtempSync(join(tmpdir(), "run-script-"));
   try {
     let roots = 0;
-    // The place is full once the skill stands in it.
+    // The folder for the skill can be created, the one for its input cannot.
     const folders = new SkillFolders(() => (roots++ === 1 ? join(root, "full") : root));
     const files = new Map([["scripts/a.sh", { content: new TextEncoder().encode("echo"), executable: true }]]);
     const tools = {

@@ -20,13 +20,13 @@ export interface ScriptTerms {
   readonly skill: ServedSkill;
   readonly asked: ScriptCall;
   readonly deadlineMs: number;
-  /** What looks at the files that the script leaves. */
+  /** Inspects the files that the script writes. */
   readonly gates: Pick<Gates, "inspect">;
-  /** Writes the call's begin marker; a refusal where that cannot be. */
+  /** Writes the call's begin marker. Returns a refusal if that fails. */
   depart(): Refusal | null;
 }
 
-/** Runs a script of the skill where nothing but the skill and what it was given can be reached; the result of the tool. */
+/** Runs a script of the skill in the sandbox, with access to nothing but the skill and its input. Returns the tool result. */
 export async function runScript(call: Call, terms: ScriptTerms, tools: SkillTools): Promise<JsonObject | Refusal> {
   const { skill, asked } = terms;
   const file = asked.script.startsWith("scripts/") ? skill.files.get(asked.script) : undefined;
@@ -37,7 +37,7 @@ export async function runScript(call: Call, terms: ScriptTerms, tools: SkillTool
   const leave = await tools.running(call.identity?.tenantId ?? "");
   if (leave === null) return refuse("sandbox_busy", undefined, { headers: { "retry-after": "1" } });
   try {
-    // Only now: what waits for its turn holds no files in memory.
+    // Loaded only now, so that calls waiting for their turn hold no files in memory.
     const inputs = await inputsOf(call, asked.inputFiles, tools);
     if (isRefusal(inputs)) return inputs;
     const folder = await tools.folders.open(terms.entry.digest, skill.files);
@@ -63,7 +63,7 @@ export async function runScript(call: Call, terms: ScriptTerms, tools: SkillTool
   }
 }
 
-/** The caller's own files, by the names the script finds them under. */
+/** The caller's own files, by the names under which the script finds them. */
 async function inputsOf(call: Call, ids: readonly string[], { files }: SkillTools): Promise<Map<string, Uint8Array> | Refusal> {
   const found = new Map<string, Uint8Array>();
   const { identity, scope } = call;

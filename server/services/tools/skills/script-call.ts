@@ -3,7 +3,7 @@ import { exactReading, isRawJson } from "../../../kernel/text/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { exactAt } from "../argument-slots.ts";
 
-/** A script that a caller wants run, read. */
+/** A parsed request to run a script. */
 export interface ScriptCall {
   readonly script: string;
   readonly args: readonly string[];
@@ -12,11 +12,11 @@ export interface ScriptCall {
 }
 
 const MOST_ARGS = 256;
-/** Bytes: more than a command line takes, and than anybody types. */
+/** In bytes: within what a command line may have, and far more than anybody types. */
 const LONGEST_ARGS = 100_000;
 const MOST_INPUTS = 16;
 
-/** What the arguments of skills__run_script say (`written` is their text), or what is wrong with them. */
+/** Parses the arguments of skills__run_script; `written` is their JSON text. A refusal if they are invalid. */
 export function scriptCallOf(given: JsonObject, written: string): ScriptCall | Refusal {
   const invalid = (words: string) => refuse("skill_arguments_invalid", words);
   const { script, args = [], input_files: inputs = [] } = given;

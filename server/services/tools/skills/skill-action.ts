@@ -17,7 +17,7 @@ export interface SkillToolCall {
   readonly parts: ToolParts & { readonly skills: SkillTools };
 }
 
-/** Writes the call's begin marker; a refusal where that cannot be. */
+/** Writes the call's begin marker. Returns a refusal if that fails. */
 export function departedForSkill(call: Call, { target, message, parts }: SkillToolCall, name: string): Refusal | null {
   return recordTarget(
     call,
@@ -27,7 +27,7 @@ export function departedForSkill(call: Call, { target, message, parts }: SkillTo
   );
 }
 
-/** Why it may not be done: policies on its arguments, or somebody has to approve it first, or did not. */
+/** Why the action is refused: by a policy on its arguments, or because it needs approval or was denied it. Null if it may proceed. */
 export async function skillActionRefusal(
   call: Call,
   asked: SkillToolCall,
@@ -40,7 +40,7 @@ export async function skillActionRefusal(
   return refusalOf(call, asked, actionOf(asked, { name, args, entry, required: needsApproval }));
 }
 
-/** The same of a file that is read as a resource: what holds for the tool that reads files holds for it. */
+/** The same for a file read as a resource, with the rules of the tool that reads files. */
 export function skillFileRefusal(call: Call, asked: SkillToolCall, entry: SkillEntry, path: string): Promise<Refusal | null> {
   const args = JSON.stringify({ skill_name: entry.name, path });
   return refusalOf(call, asked, actionOf(asked, { name: "skills__read_resource", args, entry, required: false }));
@@ -60,7 +60,7 @@ interface SkillAction {
   readonly required: boolean;
 }
 
-/** An approval is good for one script of one version with these arguments: the digest is that of all files of the version. */
+/** An approval covers one script of one version with these arguments; the digest covers all files of the version. */
 function actionOf({ target, approvalToken }: SkillToolCall, { name, args, entry, required }: SkillAction): Action {
   const plain = actionOn(target, name, args);
   return {

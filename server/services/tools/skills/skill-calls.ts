@@ -26,7 +26,7 @@ export async function callSkillTool(call: Call, asked: SkillToolCall): Promise<J
   if (!isObject(given)) return refuse("skill_arguments_invalid", "arguments must be an object.");
   noteDefinition(call, name);
   if (name === "skills__list") return departedForSkill(call, asked, "") ?? listOf(call);
-  // A name of old for loading a skill, which is offered to nobody.
+  // `skill__` is an old name for loading a skill, which is no longer listed.
   const loads = name === "skills__load" || name.startsWith(LEGACY);
   const wrong = loads ? null : unknownArgument(name, given);
   if (wrong !== null) return refuse("skill_arguments_invalid", wrong);
@@ -68,7 +68,7 @@ function unknownArgument(name: string, given: JsonObject): string | null {
   return unknown === undefined ? null : `${unknown.slice(0, 100)} is no argument of this tool.`;
 }
 
-/** JSON text of the arguments as they stand now. */
+/** JSON text of the current arguments. */
 function argumentsText({ document }: SkillToolCall["message"]): string {
   return memberText(document.memberText("params") ?? "{}", "arguments") ?? "{}";
 }

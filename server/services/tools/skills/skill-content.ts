@@ -4,7 +4,7 @@ import { SKILL_DOCUMENT } from "../../../directory/skills/skill-file.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { skillUri } from "../../../wire/mcp/skill-uri.ts";
 
-/** Says of a block that it is somebody's content, whatever it tells its reader to do. */
+/** Marks a block as untrusted content, whose instructions must not be followed. */
 const CONTENT: JsonObject = { "dev.gatehouse/content": "untrusted" };
 
 export const PREAMBLE =
@@ -42,24 +42,24 @@ export function mimeTypeOf(path: string, content: Uint8Array): string {
   return known ?? (utf8Text(content) === null ? "application/octet-stream" : "text/plain");
 }
 
-/** Null of bytes that are no text. */
+/** Null if the bytes are not valid UTF-8. */
 export function utf8Text(content: Uint8Array): string | null {
   try {
-    // The mark at the beginning of some files is part of them.
+    // A byte order mark is part of the file.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
     return null;
   }
 }
 
-/** One file as contents of a resource. */
+/** A file as resource contents. */
 export function resourceOf(uri: string, path: string, { content }: Pick<ServedFile, "content">): JsonObject {
   const text = utf8Text(content);
   const said = { uri, mimeType: mimeTypeOf(path, content) };
   return text === null ? { ...said, blob: Buffer.from(content).toString("base64") } : { ...said, text };
 }
 
-/** An entry of the extension for skills: the words of SKILL.md and every file with its digest. */
+/** An entry of the skills extension: the front matter of SKILL.md and every file with its digest. */
 export function skillEntryOf(tenantId: string, { name }: SkillEntry, { frontmatter, files }: ServedSkill): JsonObject {
   return {
     uri: skillUri(tenantId, name, SKILL_DOCUMENT),
@@ -68,7 +68,7 @@ export function skillEntryOf(tenantId: string, { name }: SkillEntry, { frontmatt
   };
 }
 
-/** What a skill holds beside its instructions, by what is done with it. */
+/** A skill's files besides its instructions, by purpose. */
 export function manifestOf({ files }: ServedSkill): JsonObject {
   const paths = [...files.keys()].filter((path) => path !== SKILL_DOCUMENT);
   const isScript = (path: string) => path.startsWith("scripts/");

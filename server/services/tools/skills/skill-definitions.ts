@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../../kernel/json-value.ts";
 
-/** Names stand in the schema where they are few enough to read. */
+/** With more skills, the schema does not enumerate their names. */
 const MOST_NAMED = 100;
 
 const text = (description: string) => ({ type: "string", description });
 const READS = { readOnlyHint: true, openWorldHint: false };
 
-/** The five tools by which agents find, load and use skills (interface 4.5); `names`: the skills of this caller. */
+/** The five tools with which agents find, load and use skills (interface 4.5). `names`: the caller's skills. */
 export function skillDefinitions(names: readonly string[]): JsonObject[] {
   const skill = {
     type: "string",

@@ -5,7 +5,7 @@ import type { TextSlot } from "../../../wire/inbound.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { PREAMBLE } from "./skill-content.ts";
 
-/** Characters of the catalogue of skills: beyond it agents ask for the list. */
+/** In characters. Of a longer catalogue agents have to request the list. */
 const LONGEST_CATALOGUE = 30_000;
 
 interface DescribedSkill {
@@ -14,8 +14,8 @@ interface DescribedSkill {
 }
 
 /**
- * What a client is told when it connects: how skills are used, and those of this caller. Where a guardrail blocks a description,
- * all are told by their names alone: whoever connects is not turned away for it.
+ * Instructions for a connecting client: how skills are used, and the caller's skills. If a guardrail blocks the descriptions, only names
+ * are listed, so that the client can still connect.
  */
 export async function instructionsFor(call: Call, skills: readonly SkillEntry[], { gates }: Pick<ToolParts, "gates">): Promise<string> {
   const described = skills.map(({ name, description }) => ({ name, description: description.replace(/\s+/g, " ") }));

@@ -4,12 +4,12 @@ import type { Semaphore } from "../../../kernel/scheduling/semaphore.ts";
 import type { Sandbox } from "../../../upstreams/sandbox/sandbox.ts";
 import type { SkillFolders } from "../../../upstreams/sandbox/skill-folders.ts";
 
-/** What the server for skills works with. */
+/** The dependencies of the skill server. */
 export interface SkillTools {
   readonly served: ServedSkills;
   readonly sandbox: Sandbox;
   readonly folders: SkillFolders;
-  /** Scripts at once, by tenant. */
+  /** Limits concurrent scripts by tenant. */
   readonly running: Semaphore;
   readonly files: Pick<Files, "find" | "open" | "store" | "delete" | "signedPath">;
 }

@@ -7,7 +7,7 @@ import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
 import { mimeTypeOf, resourceOf, skillEntryOf } from "./skill-content.ts";
 import type { SkillTools } from "./skill-parts.ts";
 
-/** An error of the protocol. */
+/** Becomes a JSON-RPC error. */
 export interface SkillProblem {
   readonly problem: string;
 }
@@ -16,7 +16,7 @@ const PAGE = 50;
 const PRIVATE: JsonObject = { ttlMs: 0, cacheScope: "private" };
 const DIRECTORY = "inode/directory";
 
-/** Skills as the resources of the protocol and as its extension for skills has them; null for a method that is neither. */
+/** Serves skills as resources and through the skills extension; null for any other method. */
 export async function skillResources(
   call: Call,
   { method, params }: RpcMessage,
@@ -86,7 +86,7 @@ async function named(
   return entries.size === 0 ? { problem: "That is no directory of the skill." } : { resources: [...entries.values()], ...PRIVATE };
 }
 
-/** Skills behind the one a cursor names; null for a cursor that is none. */
+/** The page after the skill named by the cursor; null if the cursor is invalid. */
 function pageOf(
   granted: readonly SkillEntry[],
   cursor: unknown,

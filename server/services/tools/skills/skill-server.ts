@@ -28,7 +28,7 @@ const NOT_FOUND = { stateless: -32602, handshake: -32002 } as const;
 
 type SkillServerParts = ToolParts & { readonly skills: SkillTools };
 
-/** The server by which agents load and run the skills they may use, in both dialects (interface 4.5). */
+/** The server with which agents load and run their skills, in both dialects (interface 4.5). */
 export async function skillServerFor(
   call: Call,
   request: ToolRequest,

@@ -11,7 +11,7 @@ import type { SkillTools } from "./skill-parts.ts";
 const SIGNED_SECONDS = 900;
 const FILE_ID = "dev.gatehouse/file_id";
 
-/** What the script left for its caller, as files of theirs: all of them, or none. */
+/** Stores the script's output files as files of the caller: all of them, or none. */
 export async function storedOutputs(
   call: Call,
   { files }: RunOutcome,
@@ -49,7 +49,7 @@ export async function storedOutputs(
   return links;
 }
 
-/** Deletes what was stored of a result that its caller does not get. */
+/** Deletes stored outputs of a result that its caller does not get. */
 export async function withdrawOutputs(call: Call, content: unknown, tools: SkillTools): Promise<void> {
   const { identity, scope } = call;
   if (identity === null || scope === null || !Array.isArray(content)) return;
@@ -59,7 +59,7 @@ export async function withdrawOutputs(call: Call, content: unknown, tools: Skill
   }
 }
 
-/** Those that are text, each replaceable; what is none is passed as the blobs of tools are. */
+/** Text outputs as replaceable slots. Binary outputs pass uninspected, like binary content of tools. */
 function textsOf(outputs: Map<string, Uint8Array>): TextSlot[] {
   return [...outputs].flatMap(([name, content]) => {
     const text = utf8Text(content);

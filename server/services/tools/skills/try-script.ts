@@ -3,7 +3,7 @@ import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import { languageOf } from "../../../upstreams/sandbox/languages.ts";
 import type { SkillTools } from "./skill-parts.ts";
 
-/** One version of a skill. */
+/** A version of a skill. */
 export interface TriedVersion {
   readonly tenantId: string;
   readonly id: string;
@@ -11,14 +11,14 @@ export interface TriedVersion {
   readonly digest: string;
 }
 
-/** Runs a script of any version as an administrator, in the sandbox that calls run it in; what it came to. */
+/** Runs a script of any version for an administrator, in the same sandbox as calls, and returns its outcome. */
 export type TryScript = (tried: TriedVersion, asked: AgentSkillTrialRequest, signal: AbortSignal) => Promise<AgentSkillTrial | Refusal>;
 
 const DEFAULT_SECONDS = 30;
 const MOST_SHOWN = 100_000;
 const lenient = new TextDecoder();
 
-/** `tools`: null where the process serves no calls, and has no sandbox. */
+/** `tools`: null if the process serves no calls and therefore has no sandbox. */
 export function scriptTrial(tools: SkillTools | null): TryScript {
   return async (tried, { script, args = [], stdin = "", timeout_seconds: seconds = DEFAULT_SECONDS }, signal) => {
     if (tools === null) return refuse("sandbox_unavailable");
