@@ -9,8 +9,8 @@ const MS_A_CHARACTER = 0.001;
 export const TOO_MUCH_WORK = "looking at it takes more work than one call may cost";
 
 /**
- * The time budget that all controls share for inspecting the content of one call. A control that finds it exhausted fails in the way it is
- * configured to. Work in slices (`kernel/scheduling/in-turns.ts`) reports the time it took.
+ * The time budget that all controls share for inspecting the content of one call. A control that finds it exhausted is
+ * treated as unable to inspect. Work in slices (`kernel/scheduling/in-turns.ts`) reports the time it took.
  */
 export class ContentWork implements WorkBudget {
   private leftMs: number;

@@ -24,7 +24,7 @@ export interface ShippingOptions {
   readonly shippedHead: ChainHead;
   /** Replaces the shipping statement, so that tests can cut it off after its commit. */
   readonly ship?: typeof shipAuditRows;
-  /** Called with checkpoints once they are in the database, so that a restored backup never lacks a copied checkpoint it should have. */
+  /** Called with checkpoints only once they are in the database: a database without a copied checkpoint has lost it. */
   readonly checkpointed?: (checkpoints: readonly CheckpointRecord[]) => void;
 }
 

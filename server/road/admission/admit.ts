@@ -139,7 +139,7 @@ function enter(call: Call, scope: GroupScope | null): Refusal | null {
   return null;
 }
 
-/** Writes no refusal for an unknown tenant: the surface decides what that means. */
+/** Does not refuse an unknown tenant: the surface decides what that means. */
 async function admitAnyone(call: Call, parts: AdmissionParts): Promise<null> {
   const tenant = await parts.snapshots.tenant(call.headers.get("x-tenant-id") ?? DEFAULT_TENANT);
   if (tenant === null || !tenant.enabled) {

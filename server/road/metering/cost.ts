@@ -82,7 +82,7 @@ export function feesOf(prices: Prices, uses: ToolUses = {}): { readonly tokens: 
   return fees.every((fee): fee is { tokens: number; pricePerMillion: MicroUsd } => fee.pricePerMillion !== null) ? fees : null;
 }
 
-/** The tokens that have no price of their own kind. Clamped at 0 if a provider reports more of the kinds than of the whole. */
+/** `whole` less the separately priced `kinds`; 0 if a provider reports more of the kinds than of the whole. */
 function rest(whole: number, kinds: number): number {
   return Math.max(0, whole - kinds);
 }

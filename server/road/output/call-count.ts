@@ -3,7 +3,7 @@ import type { AnswerContents, CallPiece } from "../../wire/texts/answer-texts.ts
 
 interface KnownCall {
   id: string | null;
-  /** As far as they came in pieces. */
+  /** The arguments so far, if they come in pieces. */
   arguments: string;
   readonly wholeness: WholeArguments;
 }

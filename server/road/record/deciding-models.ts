@@ -28,7 +28,7 @@ export class DecidingModels {
       if (isDecided(row)) row.deciding_model = (turn === null ? undefined : this.last.get(turn)) ?? this.last.get(run) ?? null;
       return;
     }
-    // A call without a run ID of its caller cannot lead to another call.
+    // A call that is a run of its own cannot have led to another call.
     const model = row.llm_model_used;
     if (typeof model !== "string" || row.success !== true || row.llm_completion_tokens == null || row.trace_continuity === "minted") return;
     this.last.set(run, model);
