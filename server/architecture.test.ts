@@ -132,7 +132,7 @@ describe("a planted violation is found", () => {
       "server/surfaces/admin/ may not import server/upstreams/",
     ],
     ["server/road/road.ts", 'export { x } from "../surfaces/admin/people.ts";', "server/road/ may not import server/surfaces/"],
-    // The walls of the house: road, controls, services.
+    // The boundaries between road, controls and services.
     ["server/road/road.ts", 'import { x } from "../store/rows.ts";', "server/road/ may not import server/store/"],
     ["server/road/road.ts", 'import { x } from "../upstreams/outlet.ts";', "server/road/ may not import server/upstreams/"],
     [
@@ -185,7 +185,7 @@ describe("a planted violation is found", () => {
       "server/services/tools/ may not import server/surfaces/",
     ],
     ["server/surfaces/llm/chat.ts", 'import { x } from "../../services/models/dispatch.ts";', null],
-    // Ways around a wall.
+    // Attempts to bypass a boundary.
     ["server/surfaces/llm/chat.ts", 'type X = import("../../store/rows.ts").Row;', "may not import server/store/"],
     ["server/surfaces/llm/chat.ts", 'import { "a name" as x } from "../../store/rows.ts";', "may not import server/store/"],
     ["server/surfaces/llm/chat.ts", 'new Worker(new URL("../../store/rows.ts", import.meta.url));', "may not import server/store/"],

@@ -32,20 +32,20 @@ import { openStoredKeys } from "./store/records/sealed-keys.ts";
 import { waitingWork } from "./store/records/waiting-work.ts";
 import { WorkPoller } from "./workers/work-poller.ts";
 
-/** A gateway process that serves. */
+/** A running gateway process. */
 export interface Gateway {
   /** Null without the runtime role. */
   readonly runtimeUrl: string | null;
   readonly adminUrl: string;
   readonly dataDir: string;
-  /** Where the database is, in words and without its password. */
+  /** Where the database is, for display and without its password. */
   readonly database: string;
   readonly made: FirstStart["made"];
-  /** A model a first call can name; null when there is none. */
+  /** A model for a first call; null if there is none. */
   readonly firstModel: string | null;
-  /** Says at `/readyz` that it is about to stop, and goes on serving. */
+  /** Reports at `/readyz` that it is about to stop, but keeps serving. */
   leave(): void;
-  /** Drains: calls in flight may finish within that time, every row is sealed, the database is left clean. */
+  /** Drains and stops: calls in flight may finish within `drainSeconds`, every row is sealed, the database is shut down cleanly. */
   stop(drainSeconds?: number): Promise<void>;
 }
 
@@ -53,11 +53,11 @@ export interface Gateway {
 const AFTER_DRAIN_SECONDS = 5;
 
 export interface ComposeHooks {
-  /** Sees every SQL statement (tests count them). */
+  /** Called with every SQL statement, so that tests can count them. */
   readonly onQuery?: (sql: string) => void;
-  /** Stands in for the ledger (a benchmark measures what it costs). */
+  /** Replaces the ledger, so that a benchmark can measure its cost. */
   readonly openLedger?: typeof openLedger;
-  /** The processes this is one of; without it it is one of its own. */
+  /** The group this process belongs to; a group of one when left out. */
   readonly group?: ProcessGroup;
 }
 
@@ -74,10 +74,10 @@ export async function compose(
   const group = hooks.group ?? alone();
   const directory = openDataDirectory(config.dataDir);
   const keys = keysOf(config, directory);
-  // What was opened is closed in the opposite order, also when a later step fails.
+  // Closed in reverse order, also if a later step fails.
   const closers: (() => Promise<void> | void)[] = [() => directory.close()];
   try {
-    // First: nothing is made for a start that fails over a port.
+    // Open the ports first: a start that fails on a port must not create anything.
     const metrics = telemetry(group.number);
     const { adminPlane, runtimePlaneOpen } = openPlanes(config, group, log, metrics, closers);
 
@@ -129,7 +129,7 @@ export async function compose(
       leaving = true;
       group.leave();
     };
-    // Last: whatever fails before it must not have made secrets that are never shown.
+    // Last, because a failed start must not have created secrets that are never shown.
     const started = await firstStart({
       directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null },
       bootstrapAdminPassword: config.bootstrapAdminPassword,
@@ -140,7 +140,7 @@ export async function compose(
 
     const answerAdmin = async (request: Request, info: { ip: string }) => {
       const response = await control.app.fetch(request, info);
-      // Where one process has both planes, what an admin was told is done is in force for the next call.
+      // If this process serves both planes, answer a write only once it is in force for the next call.
       if (runtime !== null && request.method !== "GET" && response.ok) await Promise.all([runtime.follower.caughtUp(), group.caughtUp()]);
       return response;
     };
@@ -196,13 +196,13 @@ function openPlanes(
     return plane;
   };
   return {
-    // The first process of a group has it for all.
+    // The first process of a group serves it for all.
     adminPlane: open(group.homeDir === null, { port: config.adminPort }),
     runtimePlaneOpen: open(config.roles.includes("runtime"), { port: config.runtimePort, sharing: group.port }),
   };
 }
 
-/** What the other processes of a group may ask of this one. */
+/** What the other processes of the group may ask of this one. */
 function memberOf(runtime: Awaited<ReturnType<typeof openRuntime>> | null, metrics: Telemetry, leave: () => void): SelfInGroup {
   return {
     figures: () => metrics.figures(),
@@ -212,7 +212,7 @@ function memberOf(runtime: Awaited<ReturnType<typeof openRuntime>> | null, metri
   };
 }
 
-/** Where files of callers are stored: a bucket where one is configured, else the data directory of the group. */
+/** Where callers' files are stored: the configured bucket, else the data directory of the group. */
 async function blobsOf(config: Configuration, directory: DataDirectory, { homeDir, number }: ProcessGroup): Promise<BlobStore> {
   if (config.blobBucket !== undefined) return blobBucket(config.blobBucket);
   return openBlobDirectory(join(homeDir ?? directory.path, "files"), homeDir === null ? "arriving" : `arriving-${number}`);
@@ -244,7 +244,7 @@ interface Keys {
   readonly auditSigningKey: string;
 }
 
-/** Given by configuration, else generated once into the data directory. */
+/** From the configuration, else generated once and stored in the data directory. */
 function keysOf(config: Configuration, directory: DataDirectory): Keys {
   return {
     secretKey: config.secretKey ?? directory.secret("secret-key", () => randomBytes(32).toString("base64")),

@@ -28,20 +28,20 @@ import type { UsageVendors } from "./services/usage-import/usage-vendors.ts";
 import { vertexBatches } from "./upstreams/providers/vertex/vertex-batches.ts";
 import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
 
-/** Every way out of the gateway. */
+/** All clients for outbound connections. */
 export function upstreamOf(config: Configuration, clock: Clock) {
   const out = outbound({ allowPrivate: config.allowPrivateUpstreams });
   return {
     clock,
     outbound: out,
-    // Callers name these addresses and hear what stands there; that private ones are allowed is for those an administrator gave.
+    // Callers choose these URLs and see the content. Private addresses are allowed only for URLs set by an administrator.
     media: outbound({ allowPrivate: false }),
     providers: providerDrivers(out, clock),
     batches: batchDrivers(out, clock),
   };
 }
 
-/** One for each format that a provider's record may name. */
+/** One driver for each format that a provider's record may name. */
 export function providerDrivers(out: Outbound, clock: Clock) {
   return {
     openai: openaiProvider(out),
@@ -55,7 +55,7 @@ export function providerDrivers(out: Outbound, clock: Clock) {
   } satisfies Record<ApiFormat, Provider>;
 }
 
-/** Providers' own batches; each format whose record may say that it runs them is here. */
+/** The providers' own batch APIs, for each format whose record may declare support for them. */
 export function batchDrivers(out: Outbound, clock: Clock): Partial<Record<ApiFormat, ProviderBatches>> {
   return {
     openai: openaiBatches(out),
@@ -66,7 +66,7 @@ export function batchDrivers(out: Outbound, clock: Clock): Partial<Record<ApiFor
   };
 }
 
-/** Whom usage and cost can be imported from. */
+/** Vendors that usage and cost can be imported from. */
 export function usageVendors(out: Outbound, clock: Clock): UsageVendors {
   return {
     openai: openaiUsage(out),
@@ -77,7 +77,7 @@ export function usageVendors(out: Outbound, clock: Clock): UsageVendors {
   };
 }
 
-/** What guardrail configurations may name beside the built-in checks. */
+/** External engines that guardrail configurations may name in addition to the built-in checks. */
 export function guardrailEngines(out: Outbound, clock: Clock) {
   return {
     openai_moderation: openaiModeration(out),

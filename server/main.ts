@@ -29,7 +29,7 @@ import { DataDirectoryError } from "./store/data-directory.ts";
 import { EmbeddedPostgresError } from "./store/embedded/error.ts";
 import { MigrationError } from "./store/migrate.ts";
 
-/** Reasons not to start that need no stack: one line, exit code 1. */
+/** Reasons not to start that need no stack trace: one line, exit code 1. */
 const EXPECTED = [
   ConfigurationError,
   ListenError,
@@ -55,7 +55,7 @@ async function start(): Promise<void> {
   await stop(gateway, await stopped);
 }
 
-/** A further process of a gateway on this machine, which another one has started and stops. */
+/** A further process of a gateway, started and stopped by the first one. */
 async function member(): Promise<void> {
   const channel = channelToParent();
   const settings = (await channel.ask("settings")) as MemberSettings;
@@ -74,19 +74,19 @@ async function member(): Promise<void> {
   process.exit(0);
 }
 
-/** Whoever restarts a gateway whose launcher was killed does so at once, and finds the data directory taken until then. */
+/** Short, because a gateway restarted right after its launcher was killed finds the data directory locked until then. */
 const ORPHAN_DRAIN_SECONDS = 0.5;
 
 interface StopRequest {
-  /** Seconds that calls are still taken. */
+  /** Seconds during which calls are still accepted. */
   readonly notice: number;
-  /** Seconds that calls in flight may take from then on. */
+  /** Seconds that calls in flight may take after that. */
   readonly drain: number;
 }
 
 /**
- * Resolves with the first request to stop. A second Ctrl-C waits for nothing. Only SIGTERM comes from where a balancer may stand before
- * us.
+ * Resolves with the first request to stop. A second Ctrl-C exits at once. Only SIGTERM gives notice, because only it comes from
+ * environments with a load balancer.
  */
 function stopSignal({ drainSeconds: drain, drainNoticeSeconds }: Configuration): Promise<StopRequest> {
   return new Promise((heard) => {
@@ -114,15 +114,15 @@ async function stop(gateway: Gateway, { notice, drain }: StopRequest): Promise<v
   process.exit(0);
 }
 
-/** What a shell says of a command that SIGPIPE ended: no verdict, and nothing that went wrong. */
+/** Exit code of a shell command ended by SIGPIPE: neither a verdict nor an error. */
 const READER_GONE = 141;
 
-/** Resolves when the pipe has taken the text: an export must not be cut off by the exit after it. */
+/** Resolves when the pipe has taken the text, so that the exit that follows does not cut off an export. */
 function written(text: string): Promise<void> {
   return new Promise((done, reject) => process.stdout.write(text, (error) => (error ? reject(error) : done())));
 }
 
-/** A reader that closes the pipe early, as `head` does, gets no more. */
+/** Exits when the reader closes the pipe early, as `head` does. */
 function endWithReader(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(READER_GONE);

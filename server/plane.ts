@@ -5,22 +5,22 @@ import { callerAddress } from "./kernel/http/caller-address.ts";
 import { plainError } from "./runtime-plane.ts";
 import { portUrl, serve, type Serving } from "./runtime/serve.ts";
 
-/** Two of them come as one with a comma between, and of two the proxies before us may have taken the other. */
+/** Two Host headers arrive as one with a comma, and the proxies in front may have used the other one. */
 const ONE_HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[\da-f:.%]+\])(?::\d{0,5})?$/i;
 
-/** `ip` is the address of the caller, which is not the peer's where that is a trusted proxy. */
+/** `ip` is the caller's address: the peer's, or the forwarded one if the peer is a trusted proxy. */
 type Answer = (request: Request, info: { ip: string }) => Response | Promise<Response>;
 
-/** A port that is open, whatever answers on it. */
+/** An open port, whatever answers on it. */
 export interface Plane extends Serving {
   /**
-   * The handler from now on; until then every request is answered that the gateway is starting. Who joins others on their
-   * port opens it only now: before, the kernel would send here what they could answer.
+   * Sets the handler; until then every request is answered that the gateway is starting. A process that joins others on their port opens it
+   * only now: earlier, the kernel would send it connections that the others could serve.
    */
   answer(handler: Answer): void;
 }
 
-/** `refused` is told of each request that comes before anything answers, or that nobody may answer. Throws `ListenError`. */
+/** `refused` is called for each request that arrives before there is a handler or that is rejected here. Throws `ListenError`. */
 export function openPlane(
   { host, trustedProxies }: Configuration,
   { port, sharing = "own" }: { readonly port: number; readonly sharing?: "own" | "first" | "joined" },

@@ -55,20 +55,19 @@ import { FILE_SURFACES } from "./surfaces/files/routes.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
 /**
- * Every route of the runtime plane on one page. A governed route takes the path of docs/lifecycle.md: an API key or token, an audit
- * row, every control. An open route asks for no credential and leaves no row. The control plane's routes stand in
- * surfaces/admin/routes.ts.
+ * Every route of the runtime plane on one page. A governed route takes the path of docs/lifecycle.md: an API key or token, an audit row,
+ * every control. An open route asks for no credential and leaves no row. For the control plane's routes see surfaces/admin/routes.ts.
  */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What some surfaces work with beside the road. */
+/** What surfaces need in addition to the road. */
 export interface Services extends IngestServices {
   readonly models: Dispatch;
-  /** What providers store. */
+  /** Responses stored at providers. */
   readonly responses: StoredResponses;
-  /** What answers left behind for requests that name it. */
+  /** Items of earlier answers that requests may reference. */
   readonly items: Pick<ItemCache, "find" | "keep">;
-  /** The way out to an upstream of a surface's own, behind the gates. */
+  /** Creates an outlet, behind the gates, to an upstream that a surface brings itself. */
   readonly outletTo: <Upstream>(upstream: Upstream) => Outlet<Upstream>;
   readonly tools: ToolService;
   readonly agents: AgentService;
@@ -80,7 +79,7 @@ export interface Services extends IngestServices {
   readonly videos: VideoService;
   readonly spool: MediaSpool;
   readonly room: FileRoom;
-  /** Where callers reach this plane, if that was said. */
+  /** The configured public URL of this plane, if any. */
   readonly publicUrl: string | null;
   readonly portal: PortalServices;
 }
@@ -89,7 +88,7 @@ export interface Governed extends Omit<GovernedRoute, "surface"> {
   readonly surface: Surface | ((services: Services) => Surface);
   readonly method: Method;
   readonly path: string;
-  /** Of the portal's; what is said of the others stands in surfaces/openapi/runtime-routes.ts. */
+  /** Documentation of portal routes; that of other routes is in surfaces/openapi/runtime-routes.ts. */
   readonly described?: DescribedRoute;
 }
 
@@ -132,7 +131,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     audit: llm("anthropic_count_tokens"),
     body: true,
   },
-  // Google's current client says v1 by default, its older ones and its documentation v1beta.
+  // Google's current client defaults to v1, its older clients and documentation use v1beta.
   ...["/v1beta", "/v1"].flatMap((version): Governed[] => [
     {
       method: "POST",
@@ -174,7 +173,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
   { method: "GET", path: "/v1/models", surface: byVendor(messagesModels, geminiModels), audit: llm("models_list"), body: false },
   { method: "GET", path: "/v1/models/:model{.+}", surface: byVendor(messagesModel, geminiModel), audit: llm("model_detail"), body: false },
-  // Before the sub-paths of tool servers, which these would be. A client has no credential yet when it asks for them.
+  // Must precede the tool servers' sub-paths, which would match these. Clients ask for them before they have a credential.
   ...[
     "/v1/proxy/mcp/:server_id/.well-known/oauth-protected-resource",
     "/.well-known/oauth-protected-resource/v1/proxy/mcp/:server_id",
@@ -270,7 +269,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     authenticates: true,
     body: false,
   },
-  // Before other tool servers: this one is the gateway itself.
+  // Must precede the other tool servers: this one is the gateway itself.
   { method: "POST", path: SKILL_SERVER, surface: ({ tools }) => skillToolServer(tools), audit: skill("skill_jsonrpc"), body: true },
   { method: "GET", path: SKILL_SERVER, surface: ({ tools }) => skillToolServer(tools), audit: skill("skill_stream"), body: false },
   { method: "DELETE", path: SKILL_SERVER, surface: ({ tools }) => skillToolServer(tools), audit: skill("skill_session_end"), body: false },
@@ -339,7 +338,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     audit: virtualMcp("mcp_session_end"),
     body: false,
   },
-  // A client reads a card, and the keys it is signed with, before it has a credential.
+  // Clients read a card, and the keys that sign it, before they have a credential.
   ...["/.well-known/agent-card/:tenant_id/:card_name", `${AGENT}/.well-known/agent-card.json`, `${AGENT}/.well-known/agent.json`].map(
     (path): Governed => ({
       method: "GET",
@@ -370,7 +369,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   agentRoute("GET", `${AGENT_TASK}/pushNotificationConfigs/:config_id`, "push_config_get", "GetTaskPushNotificationConfig"),
   agentRoute("DELETE", `${AGENT_TASK}/pushNotificationConfigs/:config_id`, "push_config_delete", "DeleteTaskPushNotificationConfig"),
   agentRoute("GET", `${AGENT}/extendedAgentCard`, "extended_agent_card", "GetExtendedAgentCard"),
-  // Clients that put paths together add the slash.
+  // Clients that join paths add a trailing slash.
   ...[AGENT, `${AGENT}/`].map((path): Governed => ({
     method: "POST",
     path,

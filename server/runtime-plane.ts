@@ -15,7 +15,7 @@ import { FilesInMessages } from "./services/files/in-messages.ts";
 import { withFiles } from "./surfaces/files/with-files.ts";
 
 export interface Health {
-  /** Null when ready, else what is missing; `calls`: for calls alone, which go on while the database is away. */
+  /** Null when ready, else what is missing. With `calls`, only what calls need: they continue while the database is unreachable. */
   readonly notReady: (calls: boolean) => Promise<string | null>;
 }
 
@@ -23,7 +23,7 @@ interface Env {
   Bindings: { ip: string };
 }
 
-/** Ways that are remembered: callers use a few again and again, and any of them may hold an id. */
+/** Bounds the route cache: callers use a few paths repeatedly, but a path may contain an ID. */
 const REMEMBERED_WAYS = 4_096;
 const LONGEST_WAY = 256;
 
@@ -31,8 +31,8 @@ const DOCUMENT = "/openapi.json";
 const CONTROL_PLANES = /^\/v1\/admin(?:\/|-users\/|$)/;
 
 /**
- * The runtime plane as one fetch function: no socket, so tests call it as the server does. `unserved` is told of each
- * request to an address, or with a method, that it does not serve: that is no call and leaves no row.
+ * The runtime plane as one fetch function, without a socket, so that tests call it as the server does. `unserved` is called for each
+ * request to an unknown path or with a wrong method: it is no call and leaves no row.
  */
 export function runtimePlane(
   road: Road,
@@ -42,10 +42,10 @@ export function runtimePlane(
   unserved: (reason: ErrorCode) => void,
 ): (request: Request, info: { ip: string }) => Response | Promise<Response> {
   const app = new Hono<Env>();
-  // What the router answered, so that a call in steady state does not ask it again.
+  // Cache of router results, so that calls in steady state skip the router.
   const ways = new BoundedMap<string, GovernedRoute>(REMEMBERED_WAYS);
   const wayOf = (request: Request) => `${request.method} ${pathOf(request.url)}`;
-  // First, because the path of a governed route may hold any name where these have theirs.
+  // Registered first, because the pattern of a governed route may match these paths.
   const [alive, ready, ...subsystems] = OPEN_ROUTES;
   app.get(alive, (c) => c.json({ status: "ok" }));
   for (const path of subsystems) app.get(path, (c) => c.json({ status: "ok" }));
@@ -56,7 +56,7 @@ export function runtimePlane(
     const route = { ...rest, surface: withFiles(inMessages, typeof surface === "function" ? surface(services) : surface) };
     app.on(rest.method, rest.path, (c) => {
       const way = wayOf(c.req.raw);
-      // A HEAD is answered by the way of its GET and keeps its head only; a long path is nobody's habit.
+      // A HEAD request is served by its GET route without the body, and is not cached; nor are long paths, which are unlikely to recur.
       if (c.req.raw.method === rest.method && way.length <= LONGEST_WAY) ways.set(way, route);
       const answered = road.handle(route, c.req.raw, c.env.ip);
       return c.req.raw.method === "HEAD" ? headOf(answered) : answered;
@@ -86,7 +86,7 @@ export function runtimePlane(
   };
   const opened = origins.calls.size + origins.toolServers.size > 0;
   return (request, info) => {
-    // A call without an Origin comes from no page, which is nearly every one.
+    // Almost no call has an Origin header: only those from web pages do.
     if (!request.headers.has("origin") && !opened) return answer(request, info);
     const answered = preflight(request, origins) ?? answer(request, info);
     return answered instanceof Promise
@@ -95,20 +95,20 @@ export function runtimePlane(
   };
 }
 
-/** Nobody reads the body, and a stream that waits for its reader would never end, nor its call be sealed. */
+/** Cancels the body: a stream that waits for a reader would never end, nor its call be sealed. */
 async function headOf(answered: Response | Promise<Response>): Promise<Response> {
   const response = await answered;
   await response.body?.cancel();
   return response;
 }
 
-/** A balancer that asks `?for=calls` takes no process out for a database that all of them miss. */
+/** With `?for=calls`, a load balancer does not remove processes because of a database outage that affects all of them. */
 export async function readiness(health: Health, url: string): Promise<{ status: 200 | 503; body: { status: string; detail?: string } }> {
   const missing = await health.notReady(new URL(url).searchParams.get("for") === "calls");
   return missing === null ? { status: 200, body: { status: "ready" } } : { status: 503, body: { status: "not_ready", detail: missing } };
 }
 
-/** An error outside every surface: no route knows whose shape it should have. */
+/** An error outside every surface, so in no protocol's format. */
 export function plainError(code: ErrorCode, headers: Record<string, string> = {}, more = ""): Response {
   const { status, message } = ERRORS[code];
   return Response.json({ error: message + more, code }, { status, headers: { "x-request-id": ulid(), ...headers } });

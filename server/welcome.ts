@@ -1,7 +1,7 @@
 import type { Gateway } from "./compose.ts";
 import type { Configuration } from "./kernel/configuration/configuration.ts";
 
-/** What a start prints: where everything is, the secrets made just now, and a line that works when pasted. */
+/** What a start prints: all addresses, the secrets just generated, and a command that works when pasted. */
 export function welcome(gateway: Gateway, config: Configuration): string {
   const lines = ["", "Gatehouse is ready.", ""];
   const row = (name: string, value: string) => lines.push(`  ${name.padEnd(16)}${value}`);

@@ -45,7 +45,7 @@ interface BatchParts {
   readonly upstream: { readonly batches: ProviderRunsParts["batches"] };
 }
 
-/** Batch jobs: what callers reach of them, and what runs them in this process. */
+/** Batch jobs: the service callers use, and the workers that run them in this process. */
 export function openBatches(parts: BatchParts) {
   const { background, connection, calls, models, items, responses: stored, files, clock, log, snapshots, ledger, upstream } = parts;
   const store = new BatchStore(connection.db);
@@ -81,14 +81,14 @@ export function openBatches(parts: BatchParts) {
   const jobs: Job[] = [
     { name: "run_batches", everyMs: LOOKED_MS, run: () => runner.look() },
     { name: "run_provider_batches", everyMs: LOOKED_MS, run: () => providerRuns.look() },
-    // A job of its own: the others stop before the process does, and may be at something long.
+    // A separate job, because the others may take long and stop before the process does.
     { name: "keep_batch_lines", everyMs: LOOKED_MS, run: () => Promise.all([runner.stayAlive(), providerRuns.stayAlive()]) },
     { name: "forget_batches", everyMs: SWEPT_MS, run: () => store.sweep() },
   ];
   return {
     batches: new BatchService({ store, now: () => clock.now(), wake: () => runner.wake(), modeFor: modeAmong(batches) }),
     jobs,
-    /** Begins no more lines; those under way are calls like others. */
+    /** Starts no more lines; lines in progress drain like other calls. */
     stop() {
       runner.stop();
       providerRuns.stop();

@@ -44,7 +44,7 @@ interface ControlParts {
   readonly upstream: ReturnType<typeof upstreamOf>;
   /** Null when ready, else what is missing. */
   readonly notReady: Health["notReady"];
-  /** The chain that this process writes, and the way to embedding models; null without the runtime role. */
+  /** The chain this process writes, and what the admin API needs to search, run scripts and try policies; null without the runtime role. */
   readonly runtime: {
     readonly ledger: Pick<Ledger, "status">;
     readonly knowledge: NonNullable<Parameters<typeof searchBench>[1]>;
@@ -57,7 +57,7 @@ interface ControlParts {
   readonly gatewayOrigins: readonly string[];
 }
 
-/** The control plane's port: the admin API where the process has that role, and its state in any. */
+/** The control plane's port: the admin API if the process has the control role, health and metrics always. */
 export function openControlPlane(config: Configuration, parts: ControlParts) {
   const { db, secrets, clock, log, metrics, upstream, notReady, runtime, signingKey, gatewayOrigins } = parts;
   const health = {
@@ -68,7 +68,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   };
   const attempts = new RefusedAttempts(db, clock);
   const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), { log, metrics });
-  // A queue of its own: whoever storms the portal's logins keeps no administrator out.
+  // A queue of its own, so that a flood of portal logins does not lock administrators out.
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const saml = samlClient();
   const askTools = withSseServers(toolServerSend(upstream.outbound));

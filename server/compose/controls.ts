@@ -39,28 +39,28 @@ interface ControlParts {
   readonly engines: GuardrailEngines;
   readonly askModel: AskModel;
   readonly findPassages: FindPassages;
-  /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
+  /** The judge model if neither the semantic policy nor its tenant names one; null for none. */
   readonly judgeModel: string | null;
   readonly upstreamTimeoutMs: number;
-  /** What the configuration in force here is known to be worth. */
+  /** The provenance of the configuration in force in this process. */
   readonly knowledge: (tenantId: string) => ConfigurationProvenance;
 }
 
 /**
- * Every control in the order calls pass them. The order is part of the product (docs/lifecycle.md): who may use what is
- * settled before anything is counted, changed or looked at; answers meet guardrails first, then policies on the tool calls
- * in them, the cap on those, then policies in words, and last they are held where somebody has to approve them; an action is held to
- * policies on its arguments, to guardrails and policies in words on its definition before anybody is asked to approve it.
+ * Every control, in the order calls pass them. The order is part of the product (docs/lifecycle.md). Requests: access is decided before
+ * anything is counted, changed or inspected. Answers: guardrails, policies on tool calls, the cap on tool calls, semantic policies, then
+ * holding for approval. Actions: argument policies, then guardrails and semantic policies on the definition, before anyone is asked to
+ * approve.
  */
 export function openControls(parts: ControlParts): {
   readonly controls: Controls;
   readonly gates: Gates;
-  /** Of the request controls those that decide who may use what. */
+  /** The request controls that decide access. */
   readonly standing: readonly StandingControl[];
   readonly cleared: GuardrailInspector["cleared"];
-  /** What is asked of an action before anybody is to approve it. */
+  /** The checks of an action that come before approval. */
   readonly actions: readonly ActionControl[];
-  /** What a policy in words is tried with. */
+  /** Judges a text against a semantic policy, for trying a policy out. */
   readonly judge: SemanticEnforcement["verdictOf"];
 } {
   const { askModel, clock, log, limits, upstreamTimeoutMs: idleMs } = parts;

@@ -6,14 +6,14 @@ import { type DatabaseConnection, openDatabase } from "../store/database.ts";
 import { databaseFailure } from "../store/connections/database-state.ts";
 import { startEmbeddedPostgres } from "../store/embedded.ts";
 
-/** Beside its pool a process listens on a few. */
+/** Each process needs a few connections for LISTEN in addition to its pool. */
 const CONNECTIONS_OF_EACH = 12;
 const CONNECTIONS_OF_ONE = 60;
 
-/** Many processes of one machine ask no more of the database together than it was made for. */
+/** Pool size of one process. It shrinks as processes are added, so that together they do not overload the database. */
 const connectionsOf = (processes: number): number => Math.max(5, Math.floor(10 / Math.sqrt(processes)));
 
-/** What the driver cannot read of an address it says by throwing: a port there is not, a certificate that is not there. */
+/** The driver throws on addresses it cannot use, for example an invalid port or a missing certificate file. */
 function openNamed(url: string, options: Parameters<typeof openDatabase>[1]): DatabaseConnection {
   try {
     return openDatabase(url, options);
@@ -22,7 +22,7 @@ function openNamed(url: string, options: Parameters<typeof openDatabase>[1]): Da
   }
 }
 
-/** The database that the configuration names, else one of our own. */
+/** Connects to the configured database, else starts the embedded one. Throws `ConfigurationError` if the configured one cannot be used. */
 export async function connect(
   config: Configuration,
   directory: DataDirectory,

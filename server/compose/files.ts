@@ -30,13 +30,13 @@ interface StoreParts {
   readonly group: Pick<ProcessGroup, "homeDir">;
 }
 
-/** The files of callers, where they are told those are, and where files of calls under way are kept. */
+/** Callers' files, resumable uploads, and temporary storage for files of calls in progress. */
 export async function openFiles(config: Configuration, parts: StoreParts, snapshots: Snapshots) {
   const { blobs, secrets, clock, log, journal } = parts;
   const { db } = parts.connection;
   const files = new Files({ db, blobs, secrets, clock, log, tenant: (id) => snapshots.tenant(id) });
   const uploads = new ResumableUploads({ db, blobs, clock }, files);
-  // Beside the journal, which one process holds as well.
+  // Next to the journal, which likewise belongs to one process.
   const spool = await Spool.open(join(dirname(journal), "spool"), new SoundLengths());
   return {
     files,
@@ -50,7 +50,7 @@ export async function openFiles(config: Configuration, parts: StoreParts, snapsh
 
 export async function fileJobs({ connection: { db }, clock, blobs, log, group }: StoreParts): Promise<Job[]> {
   const watch = directoryWatch({ db, blobs, log });
-  // One of those that share the directory speaks for all of them.
+  // One of the processes that share the directory reports for all.
   const speaks = group.homeDir === null;
   if (speaks) await watch();
   return [

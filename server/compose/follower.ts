@@ -7,7 +7,7 @@ import type { EndedAccess } from "../road/ended-access.ts";
 import type { openTools } from "../services/tools/tool-service.ts";
 import type { DatabaseConnection } from "../store/database.ts";
 
-/** Who keeps in memory what is written in the directory. */
+/** The caches of directory records. */
 interface Followers extends Pick<AdmissionParts, "credentials" | "users" | "snapshots" | "workloads"> {
   readonly tenants: NamedTenants;
   readonly tools: Pick<Awaited<ReturnType<typeof openTools>>, "forgetTokens">;
@@ -15,7 +15,7 @@ interface Followers extends Pick<AdmissionParts, "credentials" | "users" | "snap
   readonly feed: LiveFeed;
 }
 
-/** Puts what was written to the directory in force here. */
+/** Applies directory changes to this process. */
 export function openFollower(
   connection: DatabaseConnection,
   log: Log,

@@ -22,7 +22,7 @@ interface LedgerParts {
   readonly group: Pick<ProcessGroup, "size">;
 }
 
-/** The ledger of this process, watched by the metrics. */
+/** The ledger of this process, with its metrics registered. */
 export async function openWatchedLedger(config: Configuration, parts: LedgerParts) {
   const { openLedger: open, journal, connection, signingKey, clock, log, metrics, targets, group } = parts;
   const ledger = await open({
@@ -36,7 +36,7 @@ export async function openWatchedLedger(config: Configuration, parts: LedgerPart
     log,
     checkpointed: targets.keep,
   });
-  // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
+  // Wait briefly for the backlog of an earlier process, so that its rows are in the database before anyone queries them.
   await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
   const firstSeq = ledger.status().headSeq;
   metrics.watchLedger(() => {

@@ -25,9 +25,9 @@ interface LimitsParts {
   readonly group: Pick<ProcessGroup, "counters">;
 }
 
-/** Limits with their counters, in Valkey or in the first process of the group, and the totals they are held to. */
+/** Limits with their counters (in Valkey, or in the first process of the group) and the usage totals they are based on. */
 export function openLimits(config: Configuration, { connection, clock, log, metrics, group }: LimitsParts, shipped: () => Promise<void>) {
-  // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
+  // Monotonic: not affected by changes of the wall clock.
   const steady = () => clock.micros() / 1000;
   const truth = new UsageTruth(connection.db, shipped);
   const fromValkey = (url: string) => {

@@ -16,9 +16,9 @@ interface ObservingParts {
   readonly metrics: Telemetry;
 }
 
-/** Where it is told that calls ended: the process's own metrics, and a collector where there is one. */
+/** What observes ended calls: the process's metrics, and the exporter if a collector is configured. */
 export function openObserving({ collector }: Configuration, { clock, log, metrics }: ObservingParts) {
-  // The collector is the operator's own, who may have it anywhere.
+  // The operator configured the collector, so its address may be private.
   const exporter = collector === null ? null : new CallExporter(collector, outbound({ allowPrivate: true }), clock, log);
   const jobs: Job[] = exporter === null ? [] : [{ name: "send_spans", everyMs: SPANS_SENT_MS, run: () => exporter.send() }];
   const observe: ConstructorParameters<typeof OpenCalls>[0]["observe"] = ({ audit, row, attempts }) => {

@@ -28,12 +28,12 @@ interface PortalParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly upstream: ReturnType<typeof upstreamOf>;
-  /** Resolves when every row that was sealed so far, in any process of this machine, is in the database. */
+  /** Resolves when every row sealed so far, in any process of this machine, is in the database. */
   readonly shipped: () => Promise<void>;
   readonly group: Pick<ProcessGroup, "logins">;
 }
 
-/** What end users sign in to: their directory, passwords, live events and sign-on, until `close`. */
+/** The portal for end users: directory, passwords, live events and sign-on. */
 export function openPortal(config: Configuration, parts: PortalParts) {
   const { admission, connection, secrets, clock, log, upstream } = parts;
   const { users, tokens, snapshots } = admission;

@@ -18,14 +18,14 @@ import { messages } from "../surfaces/messages/messages.ts";
 const REPLAYS_LOOKED_FOR_MS = 1_000;
 
 /**
- * Of the controls, a replay passes all but two: nobody is asked to approve what is only tried, and a system that is
- * suspended is tried all the same, because what it does is what has to be known before it comes back.
+ * Controls that replays skip: nobody is asked to approve a trial, and a suspended system can be tried, because its behaviour must be known
+ * before it is reinstated.
  */
 const NOT_IN_REPLAYS: ReadonlySet<string> = new Set(["autonomy", "held answers"]);
 
 const RUBRIC_MS = 30_000;
 
-/** A rubric as a rule that an answer breaks by not meeting it, for the judge of the tenant. */
+/** Judges rubrics as a policy that an answer violates by not meeting the rubric. */
 function rubricJudge(judge: Judge): JudgeRubric {
   return async (call, rubric, text) => {
     const policy: SemanticPolicyEntry = {
@@ -40,17 +40,17 @@ function rubricJudge(judge: Judge): JudgeRubric {
 
 interface ReplayParts extends Omit<ReplayRunnerParts, "govern" | "surfaces" | "judgeRubric"> {
   readonly ask: AskModel;
-  /** Judges rubrics where the tenant names no judge; null: none does. */
+  /** The judge model if the tenant names none; null for none. */
   readonly judgeModel: string | null;
   readonly controls: Controls;
-  /** Without the cache: what was answered once is not what is answered now. */
+  /** Without the semantic cache: a replay needs a fresh answer. */
   readonly models: Dispatch;
   readonly items: ResponseServices["items"];
   readonly responses: ResponseServices["responses"];
   readonly tools: ToolService;
 }
 
-/** What carries replays out, and its job. */
+/** The replay runner and its job. */
 export function openReplays({ controls, models, items, responses: stored, tools, ask, judgeModel, ...parts }: ReplayParts) {
   const passed = <T extends { readonly name: string }>(list: readonly T[]) => list.filter(({ name }) => !NOT_IN_REPLAYS.has(name));
   const runner = new ReplayRunner({

@@ -30,7 +30,7 @@ interface ResponsesParts {
   readonly timeoutMs: number;
 }
 
-/** Responses that providers store: what callers reach of them, and how it is found out what those of the background used. */
+/** Responses stored at providers: the service callers use, and the metering of background responses. */
 export function openStoredResponses(parts: ResponsesParts) {
   const { background, connection, calls, budgets, providers, snapshots, ledger, clock, log, timeoutMs } = parts;
   const store = new ResponseStore(connection.db);

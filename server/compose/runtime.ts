@@ -99,17 +99,17 @@ export interface RuntimeParts {
   readonly log: Log;
   readonly metrics: Telemetry;
   readonly journal: string;
-  /** Where files of callers are stored. */
+  /** Where callers' files are stored. */
   readonly blobs: BlobStore;
   readonly signingKey: string;
   readonly jwtSecret: string;
   readonly group: ProcessGroup;
   readonly workPoller: WorkPoller;
-  /** Where clients reach this plane. */
+  /** The addresses at which clients reach this plane. */
   readonly gatewayOrigins: readonly string[];
 }
 
-/** All that calls need, running: what the runtime plane serves from, until `close`. */
+/** Opens everything that calls need and starts the background jobs. The result serves the runtime plane until `close`. */
 export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { connection, secrets, clock, log, upstream } = parts;
   const { db } = connection;
@@ -204,10 +204,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     services,
     ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock }, takeOver: lasting.takeOver },
     follower,
-    /** What the first calls need is in memory then, as far as it could be read. */
-    // A change that came just now would have what was read before it read anew.
+    /** Resolves when what the first calls need is in memory, as far as it could be read. */
+    // Catch up first: a change that arrives during the preload would cause a second read.
     warm: () => follower.caughtUp().then(() => warmed(snapshots, log)),
-    /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
+    /** Accepts no more calls and lets those in flight end, aborting them after `graceMs`. */
     async drain(graceMs: number): Promise<void> {
       batch.stop();
       replays.stop();
@@ -231,7 +231,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   };
 }
 
-/** What goes on at providers when the call that began it has ended. */
+/** Work that continues at providers after the call that started it has ended. */
 function openLasting(parts: Parameters<typeof openVideos>[0] & Parameters<typeof openStoredResponses>[0]) {
   const [films, stored] = [openVideos(parts), openStoredResponses(parts)] as const;
   return {
@@ -247,16 +247,16 @@ function rememberedPassages(config: Configuration, { connection }: RuntimeParts)
   return new RememberedPassages({ databaseUrl, mostBytes: config.knowledgeMemoryBytes });
 }
 
-/** What files hold that are written into bodies of ours may be as much as bodies hold that have not come whole. */
+/** Files inlined into outbound bodies may take as much memory as bodies still arriving. */
 function roomForBodies({ maxBodyBytes }: Configuration, { group }: RuntimeParts) {
   const mostBytes = bodyShare(memoryBytes(), group.size, maxBodyBytes);
   return { room: new FileRoom(mostBytes), bodies: new ArrivingBodies({ mostBytes }) };
 }
 
-/** What the process may use; of the whole machine where nothing confines it. */
+/** The process's memory limit, or the machine's memory if it has none. */
 const memoryBytes = () => Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 
-/** Resolves when every row that any process of this machine sealed so far is in the database. */
+/** Resolves when every row sealed so far, by any process of this machine, is in the database. */
 const shippedBy = (ledger: Ledger, { group }: Pick<RuntimeParts, "group">) =>
   coalesced(() => Promise.all([ledger.shipped(), group.shipped()]).then(() => undefined));
 
@@ -279,7 +279,7 @@ function openAdmission(config: Configuration, { connection, secrets, clock, log,
   };
 }
 
-/** What the service of tools works with beside the calls. */
+/** Further dependencies of the tool service. */
 function toolParts(config: Configuration, { connection, upstream, log, gatewayOrigins }: RuntimeParts) {
   return {
     ...{ connection, log, gatewayOrigins },
@@ -291,7 +291,7 @@ function toolParts(config: Configuration, { connection, upstream, log, gatewayOr
   };
 }
 
-/** What searches of the web work with: an administrator vouched for providers, for pages nobody did. */
+/** Dependencies of web search. Search providers were approved by an administrator, so they may be private; pages may not. */
 function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimeParts): Omit<Parameters<typeof openWebSearch>[0], "gates"> {
   return {
     clock,
@@ -303,13 +303,13 @@ function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimePar
   };
 }
 
-/** What the service of agents works with beside the calls. */
+/** Further dependencies of the agent service. */
 function agentParts(config: Configuration, { upstream, log, gatewayOrigins }: RuntimeParts) {
   const { publicUrl = null, allowPrivateUpstreams: allowPrivate } = config;
   return { send: agentSend(upstream.outbound), log, publicUrl, gatewayOrigins, allowPrivate };
 }
 
-/** What the service of models works with beside the calls: its providers, and the way to what a request names by address. */
+/** Dependencies of the model service: its providers, and the client that fetches media URLs in requests. */
 function modelParts(config: Configuration, upstream: RuntimeParts["upstream"]) {
   return {
     ...upstream,
@@ -318,7 +318,7 @@ function modelParts(config: Configuration, upstream: RuntimeParts["upstream"]) {
   };
 }
 
-/** What answers from the record itself. */
+/** Services that read from or write to the ledger. */
 function openRecordServices(
   { connection: { db }, secrets, clock, log, gatewayOrigins }: RuntimeParts,
   { ledger, shipped, truth }: { readonly ledger: Ledger; readonly truth: UsageTruth; shipped(): Promise<void> },

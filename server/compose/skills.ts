@@ -7,10 +7,10 @@ import type { Database } from "../store/database.ts";
 import { Sandbox } from "../upstreams/sandbox/sandbox.ts";
 import { SkillFolders } from "../upstreams/sandbox/skill-folders.ts";
 
-/** Scripts at once: each takes memory and a processor of the machine for itself, and one tenant leaves room for others. */
+/** Concurrent script runs, in total and per tenant. Each uses memory and a processor of this machine. */
 const RUNS = { most: 96, mostOfOne: 64, waitMs: 10_000 };
 
-/** What the server for skills works with, and what ends it. */
+/** The dependencies of the skill server. */
 export async function openSkills(db: Database, files: Files, log: Log): Promise<SkillTools & { close(): void }> {
   const sandbox = await Sandbox.open(process.env, log);
   return {

@@ -30,7 +30,7 @@ interface VideoParts {
   readonly log: Log;
 }
 
-/** Jobs of videos: what callers reach of them, and what goes on with them in this process. */
+/** Video jobs: the service callers use, and the runner of this process. */
 export function openVideos(parts: VideoParts) {
   const { background, connection, calls, budgets, providers, files, snapshots, ledger, clock, log } = parts;
   const store = new VideoStore(connection.db);
@@ -50,7 +50,7 @@ export function openVideos(parts: VideoParts) {
       everyMs: SWEPT_MS,
       run: async () => {
         await store.sweep();
-        // Budgets may still be held for jobs that others brought to an end, when no row of a job asks for a look any more.
+        // Budgets may still be held for jobs that other processes ended, when no row is left that would trigger a look.
         await runner.look();
       },
     },
@@ -58,9 +58,9 @@ export function openVideos(parts: VideoParts) {
   return {
     videos: new VideoService({ store, runner, providers, models, begin: (call) => calls.begin(call), now }),
     jobs,
-    /** Budgets are short, from here on, of what jobs may cost that this process had when it died. */
+    /** Holds budgets again for the jobs this process had when it died. */
     takeOver: () => runner.takeOver().catch((error: Error) => log.warn("videos_not_taken_over", { error })),
-    /** Leaves what is under way to others; the calls that submit jobs are to have ended. */
+    /** Leaves unfinished jobs to other processes. The calls that submit jobs must have ended. */
     stop: () => runner.stop(),
   };
 }

@@ -39,7 +39,7 @@ const USAGE_IMPORTED_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** What the worker role does for the whole fleet. */
+/** Jobs that the worker role does for the whole fleet. */
 function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
   return [
     { name: "prune_config_changes", everyMs: HOUR_MS, run: () => pruneChanges(db) },
@@ -69,7 +69,7 @@ interface WorkerParts {
   readonly upstream: Pick<ReturnType<typeof upstreamOf>, "outbound">;
 }
 
-/** The background work of this process that no call needs, as its roles say; `close` signs what the admin log says last. */
+/** Background work according to the process's roles; `close` signs the head of the admin log a last time. */
 export function openWorkers(
   { roles, learning, judgeModel, allowPrivateUpstreams: allowPrivate }: Configuration,
   { db, secrets, clock, log, targets, signingKey, workPoller, upstream }: WorkerParts,

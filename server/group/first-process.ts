@@ -13,16 +13,16 @@ import type { MemberSettings } from "./member-process.ts";
 import type { SelfInGroup, GroupSettings, ProcessGroup } from "./process-group.ts";
 import { type ChildOfOurs, startProcess } from "../runtime/process-channel.ts";
 
-/** What this process runs itself: the source, or the bundle of it. */
+/** The program this process runs: the source or its bundle. */
 const MAIN = process.argv[1] ?? "";
 const FIRST_RESTART_MS = 50;
 const LONGEST_RESTART_MS = 5_000;
-/** One that answers nothing must not keep an administrator, or whoever reads metrics, waiting. */
+/** An unresponsive process must not hold up an administrator or the metrics. */
 const ANSWER_WITHIN_MS = 1_000;
-/** For the last bytes and rows of what it drained. */
+/** Time beyond the drain for the last bytes and rows. */
 const END_WITHIN_MS = 15_000;
 
-/** One of the other processes did not come up: the reason stands in the log. */
+/** Another process of the group failed to start; the log has the reason. */
 export class ProcessGroupError extends Error {}
 
 /** The data directory of the process with this number. */
@@ -36,7 +36,7 @@ interface GroupOptions {
   readonly log: Log;
 }
 
-/** The first process of a group: it starts the others, starts again what dies, and counts for all. */
+/** The first process of a group: it starts the others, restarts those that die, and keeps the shared counters. */
 export function firstProcess({ size, homeDir, env, log }: GroupOptions): ProcessGroup {
   let served: ServedCounters | undefined;
   let throttle: Attempts | undefined;
@@ -99,7 +99,7 @@ function bounded<T>(work: Promise<unknown>, otherwise: T): Promise<T> {
   return Promise.race([work.catch(() => otherwise) as Promise<T>, late]);
 }
 
-/** What another process is configured with: as this one is, but for what is its own or was made here. */
+/** The environment of another process: like this one's, except for its own settings and those generated here. */
 function settingsOf(env: GroupOptions["env"], settings: GroupSettings, dataDir: string): Record<string, string> {
   const given = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[0] !== "GW_BOOTSTRAP_ADMIN_PASSWORD",
@@ -124,15 +124,15 @@ interface MemberOptions {
   readonly log: Log;
   readonly env: Readonly<Record<string, string>>;
   readonly homeDir: string;
-  /** What it may ask for in one life, and what to do at the end of that. */
+  /** The requests it may make during one run, and a callback for the end of that run. */
   answerers(member: Member): { readonly left: () => void; readonly answerers: Parameters<ChildOfOurs["channel"]["answer"]>[0] };
 }
 
-/** Another process of the group, through all its lives. */
+/** Another process of the group, across restarts. */
 class Member {
-  /** Resolves when it takes calls for the first time; rejects when it ends before that. */
+  /** Resolves when it first accepts calls; rejects if it exits before that. */
   readonly started: Promise<void>;
-  /** Resolves when every row that it sealed so far is in the database. Asked for all, since each asking ships what there is at once. */
+  /** Resolves when every row it sealed so far is in the database. Coalesced, because each request ships a batch at once. */
   readonly shipped = coalesced(() => this.rowsShipped());
   private readonly options: MemberOptions;
   private child: ChildOfOurs | undefined;
@@ -145,7 +145,7 @@ class Member {
   constructor(options: MemberOptions) {
     this.options = options;
     const first = Promise.withResolvers<void>();
-    // Whoever waits for the start looks at it; one that is stopped before has nobody who does.
+    // Nobody awaits the start of a process that is stopped before it.
     first.promise.catch(() => undefined);
     this.started = first.promise;
     this.over = this.keepRunning(first);
@@ -163,7 +163,7 @@ class Member {
     this.child?.channel.tell(name);
   }
 
-  /** While it is being started again its rows are in its journal, so that is waited for. */
+  /** Its rows are in its journal while it restarts, so wait for that. */
   private async rowsShipped(): Promise<void> {
     while (!this.stopping) {
       await this.ready.promise;

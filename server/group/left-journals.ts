@@ -18,8 +18,8 @@ interface Parts {
 }
 
 /**
- * Brings the rows of processes that this gateway had and has no more into the database, calls that were interrupted
- * there included, and removes their directories. `size`: how many processes it has now.
+ * After the number of processes was reduced to `size`: ships the rows of the former processes, including those of interrupted calls, and
+ * deletes their directories.
  */
 export async function emptyLeftJournals(homeDir: string, size: number, config: Configuration, parts: Parts): Promise<void> {
   const all = join(homeDir, "processes");

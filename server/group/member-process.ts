@@ -6,13 +6,13 @@ import type { ProcessChannel } from "../runtime/process-channel.ts";
 export interface MemberSettings {
   readonly number: number;
   readonly size: number;
-  /** Its environment: what `readConfiguration` reads. */
+  /** Its environment, as input to `readConfiguration`. */
   readonly env: Readonly<Record<string, string>>;
   /** The data directory of the first process. */
   readonly homeDir: string;
 }
 
-/** A further process of a group, as the first one started it. `stopAsked` is called with the seconds it may drain. */
+/** A further process of a group, as started by the first one. `stopAsked` is called with the drain time in seconds. */
 export function memberProcess(
   channel: ProcessChannel,
   { number, size, homeDir }: MemberSettings,

@@ -7,20 +7,20 @@ import type { Log } from "../kernel/log.ts";
 import type { OtherProcess } from "../kernel/telemetry/process-metrics.ts";
 import type { MetricFigures } from "../kernel/telemetry/telemetry.ts";
 
-/** What the first process passes to each process that it starts. */
+/** What the first process passes to each process it starts. */
 export interface GroupSettings {
   readonly databaseUrl: string;
   readonly secretKey: string;
   readonly jwtSecret: string;
   readonly auditSigningKey: string;
-  /** The port that all of them serve; null where there is none. */
+  /** The port all of them serve; null without the runtime role. */
   readonly runtimePort: number | null;
 }
 
-/** What the others ask of one process, and what it is told. */
+/** What the other processes may ask of or tell one process. */
 export interface SelfInGroup {
   figures(): Promise<MetricFigures>;
-  /** Resolves when what was written to the directory before is in force here. */
+  /** Resolves when earlier directory changes are in force in this process. */
   caughtUp(): Promise<void>;
   /** Resolves when every row sealed here so far is in the database. */
   shipped(): Promise<void>;
@@ -28,33 +28,33 @@ export interface SelfInGroup {
 }
 
 /**
- * The processes of one gateway on one machine (`GW_PROCESSES`), as each of them sees the others. The first has the
- * database, the control plane, the background work and the counters; the others serve calls behind the same port.
+ * The processes of one gateway on one machine (`GW_PROCESSES`), as seen by each of them. The first has the database, the control plane, the
+ * background work and the counters; the others serve calls on the same port.
  */
 export interface ProcessGroup {
-  /** How many they are. */
+  /** Number of processes. */
   readonly size: number;
-  /** From 1; null in a group of one, whose metrics need no name. */
+  /** From 1; null in a group of one, whose metrics need no process label. */
   readonly number: number | null;
-  /** Whether the port of the runtime plane is one that others listen on. */
+  /** Whether this process listens on the runtime plane's port alone, as the first of several, or joins others. */
   readonly port: "own" | "first" | "joined";
-  /** The data directory of the first process; null in itself. */
+  /** The data directory of the first process; null in the first process itself. */
   readonly homeDir: string | null;
-  /** Counters that all of them share, where no Valkey is configured. `now`: milliseconds, never steps. */
+  /** Counters shared by the group if no Valkey is configured. `now`: monotonic milliseconds. */
   counters(now: () => number, log: Log): Counters;
-  /** What slows the guessing of portal passwords, in all of them together. */
+  /** The throttle on guessing portal passwords, shared by the group. */
   logins(clock: Clock): Attempts;
-  /** Resolves when every row that the others sealed so far is in the database. */
+  /** Resolves when every row sealed so far by the other processes is in the database. */
   shipped(): Promise<void>;
   caughtUp(): Promise<void>;
-  /** Of the others that answer. */
+  /** Metrics of the other processes that respond. */
   figures(): Promise<readonly MetricFigures[]>;
-  /** Those that this one starts. */
+  /** The processes this one started. */
   others(): readonly OtherProcess[];
-  /** Resolves when all of them take calls. */
+  /** Resolves when all of them accept calls. */
   start(settings: GroupSettings, self: SelfInGroup): Promise<void>;
   leave(): void;
-  /** Resolves when no other process of the group runs any more. */
+  /** Resolves when no other process of the group is running. */
   stop(drainSeconds: number): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Twenty rows of two tenants in turn, with a checkpoint at 20. */
+/** Twenty rows alternating between two tenants, with a checkpoint at 20. */
 beforeEach(async () => {
   ledger = await testLedger(database.db, temporaryDirectory());
   chain = ledger.chainId;

@@ -57,7 +57,7 @@ const JOHN = {
 
 const MARYS_CALL = ulid();
 
-/** An answer kept for whoever asks the same, made in a call. */
+/** Stores a cached answer that was produced by a call. */
 async function keepAnswer(callId: string, answer: string): Promise<void> {
   const config = crypto.randomUUID();
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}') ON CONFLICT DO NOTHING`.execute(database.db);

@@ -6,7 +6,7 @@ import type { Database, Trx } from "../store/database.ts";
 import { countErasures, erasurePage, eraseSubject, type SubjectColumn } from "../store/people/erasure.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** An erasure as it is listed: what identified the subject, and none of its values. */
+/** An erasure as listed: which identifiers were given, but none of their values. */
 export interface ErasureEvent {
   readonly id: string;
   readonly tenant_id: string;
@@ -25,13 +25,13 @@ export interface ErasureRequest {
   readonly subject: Readonly<Partial<Record<SubjectColumn, string>>>;
   readonly reason: string | null;
   readonly requestedBy: string | null;
-  /** What went with the person in the same transaction, for the event to tell; nothing when left out. */
+  /** What was deleted in the same transaction besides rows and runs, for the event. */
   readonly gone?: { readonly account: boolean; readonly approvals: number };
 }
 
 /**
- * Removes content and direct identifiers of a data subject from rows and runs, and sees to it that rows still on their
- * way lose them too. What the hash covers stays, so the chain verifies as before.
+ * Erases content and direct identifiers of a data subject from rows and runs, and from rows not yet shipped once they arrive. Hashed fields
+ * stay, so the chain still verifies.
  */
 export async function eraseDataSubject(trx: Trx, request: ErasureRequest, clock: Clock): Promise<ErasureEvent> {
   const salt = randomBytes(16).toString("hex");
@@ -80,8 +80,8 @@ export async function listErasures(
 }
 
 /**
- * A job that clears this process's journal of what it has shipped whenever there was another erasure, and again where rows
- * came after it: of calls that were under way then.
+ * A job that clears shipped rows from this process's journal after each erasure, and again if affected rows of calls then in progress
+ * arrived later.
  */
 export async function journalScrubber(db: Database, ledger: Pick<Ledger, "scrub" | "holdsErased">): Promise<() => Promise<void>> {
   let seen = await countErasures(db);

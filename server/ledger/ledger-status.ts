@@ -7,20 +7,20 @@ export interface LedgerStatus {
   readonly chainId: string;
   readonly headSeq: number;
   readonly headHash: string;
-  /** Head of the chain in the database. A verification may be held to it. */
+  /** Head of the chain in the database, to hold a verification against. */
   readonly shippedSeq: number;
   readonly shippedHash: string;
-  /** Calls begun and not sealed. */
+  /** Calls begun but not sealed. */
   readonly openCalls: number;
   readonly unshippedBytes: number;
   readonly unshippedRows: number;
-  /** ISO time of about the oldest row that waits for the database. */
+  /** ISO time of approximately the oldest row that waits for the database. */
   readonly oldestUnshippedAt: string | null;
-  /** Why no calls are accepted any more. */
+  /** Why calls are no longer accepted; null while they are. */
   readonly failed: string | null;
-  /** Why rows do not reach the database just now. */
+  /** Why rows are currently not reaching the database; null while they are. */
   readonly shippingError: string | null;
-  /** Times the journal was brought to stable storage, and the milliseconds that took together. */
+  /** Number of journal syncs, and their total time in milliseconds. */
   readonly syncs: number;
   readonly syncMs: number;
 }

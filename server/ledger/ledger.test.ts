@@ -63,7 +63,7 @@ test("rows that come while others are shipped wait for company", async () => {
     shipWaitMs: 100,
     async ship(db, shipment) {
       sizes.push(shipment.rows.length);
-      // They come while the first is on its way, and one more as soon as it has arrived.
+      // Two rows arrive during the first shipment, and one right after it.
       if (sizes.length === 1) await Promise.all([ledger.seal(callRow()), ledger.seal(callRow())]);
       const moved = await shipAuditRows(db, shipment);
       if (sizes.length === 1) first.resolve();
@@ -217,7 +217,7 @@ describe("after a crash", () => {
     ]);
     expect(rows[1]).toMatchObject({ llm_model_used: "gpt-x", tenant_id: open.tenant_id as string, http_status_code: null });
     await next.close();
-    // The writer that was taken for dead finds that it may add no more.
+    // The writer believed dead finds that it may not continue.
     await ledger.seal(callRow());
     await expect(ledger.shipped()).rejects.toThrow();
     expect(ledger.accepting()).toBe(false);
@@ -242,7 +242,7 @@ describe("after a crash", () => {
     const last = listSegments(left).at(-1)?.number as number;
     writeFileSync(segmentPath(left, last + 1), "H1234");
     await (await testLedger(database.db, left)).close();
-    // The directory was stored before the end of the segment under way.
+    // The directory was synced before the end of the current segment.
     const full = listSegments(left).at(-1)?.number as number;
     appendFileSync(segmentPath(left, full), 'R12345678{"id":"half');
     writeFileSync(segmentPath(left, full + 1), "");
@@ -297,7 +297,7 @@ describe("after a crash", () => {
     const setBack = copyAsCrashed(directory);
     await ledger.seal(open);
     await ledger.close();
-    // The call that was open in it has its row already.
+    // The call that was open in the older journal already has a row.
     const next = await testLedger(database.db, setBack);
     expect(next.status()).toMatchObject({ chainId: ledger.chainId, headSeq: 2 });
     await next.seal(callRow());

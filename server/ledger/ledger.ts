@@ -28,24 +28,24 @@ import { startUpkeep } from "./upkeep.ts";
 import { lockWriter } from "./journal/writer-lock.ts";
 
 export interface LedgerOptions {
-  /** Directory of the journal, made when absent. One ledger at a time. */
+  /** Directory of the journal, created if absent. Only one ledger may use it at a time. */
   readonly directory: string;
   readonly db: Database;
   readonly durability: "strict" | "relaxed";
-  /** Journal bytes that may wait for the database. */
+  /** Limit on journal bytes that wait for the database. */
   readonly maxBytes: number;
-  /** Ed25519 private key that signs checkpoints, PEM. */
+  /** Ed25519 private key (PEM) that signs checkpoints. */
   readonly signingKey: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly newChainId?: () => string;
   readonly segmentBytes?: number;
   readonly checkpointMs?: number;
-  /** How long rows wait for others before they go to the database together. */
+  /** How long rows are batched before they are shipped. */
   readonly shipWaitMs: number;
-  /** How long rows that are in the database may stay in the journal's files. */
+  /** How long shipped rows may stay in the journal's files. */
   readonly segmentMs?: number;
-  /** How often a disk that is short of room is relieved of rows that are in the database. */
+  /** How often to check whether a disk short of space can be relieved of shipped rows. */
   readonly diskMs?: number;
   /** How long `close` waits for the database. */
   readonly closeMs?: number;
@@ -58,27 +58,26 @@ export interface LedgerOptions {
 export interface Ledger {
   readonly chainId: string;
   /**
-   * Records that a call is about to leave for its upstream, with what is known of it; written before it returns. A call
-   * that never leaves needs none. Throws `JournalFailed`: the call must then not be served. Throws for a call whose row
-   * is sealed: nothing leaves for it any more.
+   * Writes the begin marker of a call that is about to be sent upstream; written when it returns. A call that is never sent needs none.
+   * Throws `JournalFailed`: the call must not be served then. Throws for a call whose row is sealed: it must not be sent any more.
    */
   begin(row: AuditRow): void;
   /**
-   * Gives the row its place in the chain and stores it. Resolves when it is on stable storage (strict) or written
-   * (relaxed). Sets created_at, source and the chain fields on `row`. Rejects when it cannot be stored; throws
-   * `TypeError` for a row without id. `alone`: no other call is under way, so that waiting on the spot keeps nobody waiting.
+   * Chains the row and stores it. Resolves when it is on stable storage (strict) or written (relaxed). Sets created_at, source and the
+   * chain fields on `row`. Rejects if it cannot be stored; throws `TypeError` for a row without ID. `alone`: no other call is in progress,
+   * so a blocking sync delays nobody.
    */
   seal(row: AuditRow, alone?: boolean): Promise<void>;
-  /** Whether one more call may be let in beside so many `calls`, begun or not, and those begun. */
+  /** Whether one more call may be admitted besides `calls` open calls, or besides those begun if they are more. */
   accepting(calls?: number): boolean;
   status(): LedgerStatus;
-  /** Resolves when everything written so far is in the database. */
+  /** Resolves when everything written so far is in the database; rejects when that can no longer happen. */
   shipped(): Promise<void>;
-  /** Leaves nothing in the journal's files of rows that are in the database. Resolves when it is done. */
+  /** Removes shipped rows from the journal's files. Resolves when done. */
   scrub(): Promise<void>;
-  /** Whether rows were erased as they came into the database that the journal's files still hold. */
+  /** Whether the journal's files may still hold rows that were erased on their arrival in the database. */
   readonly holdsErased: boolean;
-  /** Signs the head a last time, ships what can be shipped within a bound, releases the files. */
+  /** Signs the head a last time, ships what it can within a time limit, and releases the files. */
   close(): Promise<void>;
 }
 
@@ -86,12 +85,12 @@ export interface Ledger {
 export type CallLedger = Pick<Ledger, "begin" | "seal" | "accepting">;
 
 const SEGMENT_BYTES = 64 * 1024 * 1024;
-/** Retention knows of the database only: on a quiet gateway a segment would keep what it holds for months. */
+/** Retention covers only the database; without this limit a quiet gateway would keep rows in a segment file for months. */
 const SEGMENT_MS = 3_600_000;
 
 /**
- * Opens the ledger of this process: heals what a crash left, claims the chain in the database (which must be there),
- * and starts shipping. Throws `JournalInUse`, `JournalDamaged`, `ChainUnproven`, or what the database said.
+ * Opens the ledger of this process: recovers from a crash, claims the chain in the database (which must be reachable), and starts shipping.
+ * Throws `JournalInUse`, `JournalDamaged`, `ChainUnproven`, or the database's error.
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { directory } = options;
@@ -143,7 +142,7 @@ async function openLocked(options: LedgerOptions, files: JournalFiles, signer: N
   let shippedSeq = () => resume.shippedHead.seq;
   const rows = new RowWriter({ chain, journal, checkpoints, clock, shippedSeq: () => shippedSeq() });
   await writeInterrupted(scan?.unsealed ?? new Map<string, AuditRow>(), { db, log, write: (row) => rows.write(row) });
-  // Rows of a writer that died are signed at once: a process that keeps dying would never get to its timer.
+  // Sign the rows of a dead writer at once: a process that keeps crashing would never reach its timer.
   if (chain.head.seq > (checkpoints.state?.seq ?? 0)) checkpoints.sign(journal);
   await journal.synced();
 
@@ -189,7 +188,7 @@ class OpenLedger implements Ledger {
   }
 
   begin(row: AuditRow): void {
-    // A marker behind its row would be a second row after the next start.
+    // A marker after its row would become a second row at the next start.
     if (row.chain_seq != null) throw new Error("the call is over: its row is sealed");
     this.parts.journal.begin(row.id as string, JSON.stringify(row));
   }
@@ -226,7 +225,7 @@ class OpenLedger implements Ledger {
   async scrub(): Promise<void> {
     const { journal, shipping } = this.parts;
     journal.rotate();
-    // What is erased from here on may stand in the new segment.
+    // Rows erased from here on may be in the new segment.
     shipping.erasedArrivals = false;
     await shipping.shipped();
   }

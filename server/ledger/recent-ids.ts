@@ -1,4 +1,4 @@
-/** Remembers the newest ids, some ten thousand, so that sealing the same call twice is noticed. */
+/** Remembers the newest IDs (some 16,000 to 32,000), to detect a call that is sealed twice. */
 export interface RecentIds {
   has(id: string): boolean;
   add(id: string): void;
@@ -6,7 +6,7 @@ export interface RecentIds {
 
 const GENERATION = 16_384;
 
-/** A second row with the same id would never reach the table, and leave a gap in the chain that looks like a deletion. */
+/** A second row with the same ID would be rejected by the table and leave a gap in the chain that looks like a deletion. */
 export function recentIds(): RecentIds {
   let young = new Set<string>();
   let old = new Set<string>();

@@ -9,7 +9,7 @@ import { verifyChain } from "./chains/chains.ts";
 import { applyRetention } from "./retention.ts";
 import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 
-/** What rows meet retention with that are written or read while it goes over them. */
+/** Rows that are written or read while retention runs. */
 
 let database: TestDatabase;
 let at = Date.UTC(2026, 7, 1);
@@ -52,7 +52,7 @@ test("a verification that begins while months are dropped sees them or does not,
     while ((await count()) !== sessions) await new Promise(setImmediate);
   };
   at = Date.UTC(2026, 10, 2);
-  // The admin log is told last of all, when the months are as good as gone.
+  // The admin log is written last, when the months are about to be dropped.
   const dropped = retain();
   await waiting(1);
   const verified = verifyChain(database.db, other.chainId);

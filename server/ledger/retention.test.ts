@@ -40,7 +40,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Seals a call as it arrived at a time, which decides its month. */
+/** Seals a call that arrived at the given time, which decides its month. */
 async function call(arrived: number, fields: object = {}): Promise<string> {
   const id = ulidAt(arrived);
   await ledger.seal(callRow({ id, timestamp: isoMicros(arrived * 1000), tenant_id: "long", root_task_id: id, ...fields }));
@@ -270,7 +270,7 @@ test("what people were told goes with the time it was for and with the calls, an
 test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {
   await retain();
   await month(Date.UTC(2026, 0, 20), 1_005);
-  // Arrived in January, ended in February between others.
+  // Arrived in January but ended in February, between other calls.
   at = Date.UTC(2026, 1, 2);
   await call(Date.UTC(2026, 1, 2));
   await call(Date.UTC(2026, 0, 31, 23, 59));
@@ -291,7 +291,7 @@ test("bodies, rows and months go when they are due, and what is left verifies, o
   expect(await counted("tenant_id = 'short' AND client_ip IS NULL AND row_hash IS NOT NULL")).toBe(502);
   expect((await verify()).verdict).toBe("intact");
 
-  // January is past for both tenants; the call that ended in February stays, and so does what no checkpoint reaches.
+  // January is past retention for both tenants; the call that ended in February stays, and so do rows no checkpoint covers.
   at = Date.UTC(2026, 3, 2);
   await retain();
   expect(await counted("chain_seq <= 1000")).toBe(0);
@@ -361,7 +361,7 @@ test("what is kept of a tenant that is gone ends with its rows and runs", async 
   expect(await kept()).toEqual(["brief", "brief", "short"]);
   at += 2 * DAY;
   await retain();
-  // The other one has rows that are evidence.
+  // The other tenant has rows that may be evidence.
   expect(await kept()).toEqual(["short"]);
 });
 

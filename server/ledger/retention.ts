@@ -19,9 +19,9 @@ import { listSigningKeys, trustedKeys } from "./checkpoints/signing-keys.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * Holds every tenant's rows, bodies, runs, approvals and what people were told to its retention, and makes the partitions of the months
- * to come. What is past `log_days` is reduced to what its hash covers; whole months that are past it for every tenant are dropped, up to
- * a signed checkpoint. What is kept of a tenant that is gone ends with its rows. Idempotent, and safe in two processes at once.
+ * Applies every tenant's retention to rows, bodies, runs, approvals and messages to users, and creates partitions for the coming months.
+ * Rows past `log_days` are reduced to the hashed fields; months past it for every tenant are dropped, up to a signed checkpoint. What is
+ * left of a deleted tenant is removed along with its last rows. Idempotent, and safe in two processes at once.
  */
 export async function applyRetention(db: Database, clock: Clock, log: Log): Promise<void> {
   const now = new Date(clock.now());
@@ -53,7 +53,7 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
   }
 }
 
-/** What people were told beside calls, and what says that they were. */
+/** Notifications, alerts, the provisioning log and records of AI notices. */
 async function pruneTold(db: Database, tenantId: string, before: Date): Promise<number> {
   return (
     (await pruneNotifications(db, tenantId, before)) +
@@ -63,7 +63,7 @@ async function pruneTold(db: Database, tenantId: string, before: Date): Promise<
   );
 }
 
-/** Drops the months that ended before `before`. Each chain's drop is recorded in the admin log. */
+/** Drops the partitions of months that ended before `before`, and records each chain's drop in the admin log. */
 async function dropMonths(db: Database, before: Date, now: Date, log: Log): Promise<void> {
   const boundary = new Date(Date.UTC(before.getUTCFullYear(), before.getUTCMonth(), 1));
   const keys = trustedKeys(await listSigningKeys(db));
@@ -91,7 +91,7 @@ async function dropMonths(db: Database, before: Date, now: Date, log: Log): Prom
     log.info("audit_months_dropped", { partitions: partitions.join(","), chains: prefixes.length });
   });
 
-  /** What a checkpoint does not hold is evidence of something, and stays. */
+  /** Rows not covered by a valid checkpoint may be evidence of tampering, and are kept. */
   function holds(prefix: DroppablePrefix): boolean {
     const { checkpoint, invalid } = openCheckpoint(prefix.note, keys);
     const good =

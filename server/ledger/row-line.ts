@@ -2,18 +2,18 @@ import { FIELD_NAMES, FIELDS, type AuditRow, type FieldName } from "@gatehouse/l
 import type { FieldType } from "@gatehouse/ledger-format/field-types";
 
 /**
- * A row as one line of the journal: PostgreSQL's COPY text format, one column for each field in the order of the fields
- * table. The shipper hands the line to the database as it stands, so that a row is serialised once in its life.
+ * A row as one line of the journal, in PostgreSQL's COPY text format with one column per field in the order of the fields table. The
+ * shipper sends the line unchanged, so a row is serialised only once.
  */
 
-/** Columns of the lines this release writes. A journal segment names its own, which an earlier release may have written. */
+/** The columns this release writes. A journal segment names its own, which may be an earlier release's. */
 export const LINE_COLUMNS: readonly FieldName[] = FIELD_NAMES;
 
 const ABSENT = "\\N";
 
 const NEEDS_ESCAPE = /[\\\n\r\t]/;
 
-/** Bytes 8, 9, 10 and 13 as COPY knows them; a backslash in front of itself. */
+/** Escapes bytes 8, 9, 10, 13 and backslashes as COPY does. */
 function escapeColumn(text: string): string {
   if (!NEEDS_ESCAPE.test(text)) return text;
   let escaped = text.includes("\\") ? text.replaceAll("\\", "\\\\") : text;
@@ -29,7 +29,7 @@ function unescapeColumn(text: string): string {
   return text.includes("\\") ? text.replace(/\\([nrt\\])/g, (_, letter: string) => ESCAPES[letter] as string) : text;
 }
 
-/** A column of a stored line as the field's own type; null when absent. */
+/** A column of a stored line as the field's type; null if absent. */
 function columnValue(type: FieldType, text: string): unknown {
   if (text === ABSENT) return null;
   switch (type) {
@@ -45,7 +45,7 @@ function columnValue(type: FieldType, text: string): unknown {
   }
 }
 
-/** The row a line holds, absent fields left out. `columns` are those of the segment it stands in. */
+/** The row in a line, without absent fields. `columns`: those of the line's segment. */
 export function readRowLine(line: string, columns: readonly string[] = LINE_COLUMNS): AuditRow {
   const row: Record<string, unknown> = {};
   for (const [index, text] of line.split("\t").entries()) {
@@ -72,39 +72,39 @@ function columnText(type: FieldType, value: unknown): string {
   }
 }
 
-/** Types of the columns, by place. */
+/** Types of the columns, by position. */
 export const TYPES: readonly FieldType[] = LINE_COLUMNS.map((name) => FIELDS[name].type);
 
-/** The index of a field's column in a line. */
+/** The position of each field's column in a line. */
 export const PLACE_OF: ReadonlyMap<string, number> = new Map(LINE_COLUMNS.map((name, place) => [name, place]));
 const NOTHING: readonly string[] = LINE_COLUMNS.map(() => ABSENT);
 
 /**
- * A line while it is written: its columns' text in their order, all absent at first. Most fields of a row are absent, so
- * whoever writes one goes over what the row has and not over what it could have.
+ * Builds a line; all columns are absent at first. Most fields of a row are, so writers iterate over the fields a row has rather than all
+ * fields.
  */
 export class RowColumns {
   private readonly columns = NOTHING.slice();
 
-  /** `value` is of the field's type and there. */
+  /** `value` must be of the field's type, and not null. */
   set(place: number, value: unknown): void {
     this.columns[place] = columnText(TYPES[place] as FieldType, value);
   }
 
-  /** The whole line, without its line feed. */
+  /** The complete line, without its line feed. */
   line(): string {
     return this.columns.join("\t");
   }
 }
 
-/** The whole line of a row that is storable (`row.ts`), without its line feed. */
+/** The complete line of a storable row (`row.ts`), without its line feed. */
 export function rowLine(row: AuditRow): string {
   const columns = new RowColumns();
   for (const [place, name] of LINE_COLUMNS.entries()) if (row[name] !== null && row[name] !== undefined) columns.set(place, row[name]);
   return columns.line();
 }
 
-/** The id of a stored line, without reading the rest: it is the first column. */
+/** The ID in a stored line, which is the first column, without parsing the rest. */
 export function lineId(payload: Buffer): string {
   const end = payload.indexOf(9);
   return payload.toString("latin1", 0, end < 0 ? payload.length : end);

@@ -12,11 +12,11 @@ export interface RowWriterParts {
   readonly journal: Journal;
   readonly checkpoints: Checkpointer;
   readonly clock: Clock;
-  /** Position of the last row in the database. */
+  /** Chain position of the last row in the database. */
   readonly shippedSeq: () => number;
 }
 
-/** Gives each row its place in the chain and writes it to the journal. */
+/** Chains each row and writes it to the journal. */
 export class RowWriter {
   private readonly parts: RowWriterParts;
   private readonly sealed = recentIds();
@@ -26,12 +26,12 @@ export class RowWriter {
     this.parts = parts;
   }
 
-  /** Whether a row of this id was written of late. */
+  /** Whether a row with this ID was written recently. */
   has(id: string): boolean {
     return this.sealed.has(id);
   }
 
-  /** ISO time of about the oldest row that waits for the database. */
+  /** ISO time of approximately the oldest row that waits for the database; null if none does. */
   oldestWaiting(): string | null {
     return this.waiting.oldest(this.parts.shippedSeq());
   }

@@ -8,9 +8,9 @@ import { PLACE_OF, RowColumns, TYPES } from "./row-line.ts";
 const ID = /^[0-9A-Za-z_-]{1,64}$/;
 
 /**
- * Makes a row storable, in place, without ever refusing it: PostgreSQL holds neither NUL characters nor lone surrogates,
- * and what is hashed must be what is stored. Values of a wrong type become absent. Returns the columns of its journal
- * line, but for those the chain gives it. Throws `TypeError` when the row has no id.
+ * Makes a row storable, in place, without ever rejecting its values: PostgreSQL stores neither NUL characters nor lone surrogates, and the
+ * hash must match what is stored. Values of the wrong type are dropped. Returns the columns of the journal line except the chain's. Throws
+ * `TypeError` if the row has no valid ID.
  */
 export function storableRow(row: AuditRow): RowColumns {
   if (typeof row.id !== "string" || !ID.test(row.id)) throw new TypeError("an audit row needs an id of its own");
@@ -48,7 +48,7 @@ function fits(type: FieldType, value: unknown): boolean {
   }
 }
 
-/** Flat objects and arrays of texts, which is what rows hold; anything deeper is looked at the long way. */
+/** Fast path for flat objects and arrays of strings, which is what rows usually hold. */
 function isFlat(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   for (const key in value) {
@@ -77,7 +77,7 @@ function ofType(type: FieldType, value: unknown): unknown {
   }
 }
 
-/** A value that cannot be serialised (a cycle, a BigInt) is left out rather than costing the row. */
+/** Drops a value that cannot be serialised (a cycle, a BigInt) rather than losing the row. */
 function storableJson(value: unknown): unknown {
   try {
     return storableValue(JSON.parse(JSON.stringify(value)));

@@ -9,7 +9,7 @@ import type { Log, LogFields } from "../kernel/log.ts";
 import type { Database } from "../store/database.ts";
 import { openLedger, type Ledger, type LedgerOptions } from "./ledger.ts";
 
-/** Test support: ledgers in throwaway directories, and rows to put into them. */
+/** Test support: ledgers in temporary directories, and rows for them. */
 
 export const SIGNING_KEY = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }) as string;
 
@@ -27,7 +27,7 @@ export function temporaryDirectory(): string {
   return mkdtempSync(join(tmpdir(), "gatehouse-ledger-"));
 }
 
-/** The directory as it would be found if its writer were killed at this moment. */
+/** A copy of the directory as a writer killed at this moment would leave it. */
 export function copyAsCrashed(directory: string): string {
   const copy = temporaryDirectory();
   cpSync(directory, copy, { recursive: true });
@@ -51,7 +51,7 @@ export function testLedger(db: Database, directory: string, options: Partial<Led
 
 const clock: Clock = systemClock();
 
-/** A row of a model call, as full as real ones are. */
+/** A row of a model call, with as many fields as real ones. */
 export function callRow(fields: AuditRow = {}): AuditRow {
   return {
     id: ulid(),

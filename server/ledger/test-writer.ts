@@ -2,10 +2,7 @@ import { writeSync } from "node:fs";
 import { openDatabase } from "../store/database.ts";
 import { callRow, recordedLog, testLedger } from "./test-support.ts";
 
-/**
- * Test support: a process that makes calls until it is killed, and says on standard output which it began (`B id`) and
- * which it answered (`A id`).
- */
+/** Test support: a process that makes calls until it is killed, and prints which calls it began (`B id`) and answered (`A id`). */
 const [url = "", directory = "", signingKey = ""] = process.argv.slice(2);
 const connection = openDatabase(url, { log: recordedLog(), max: 2 });
 const ledger = await testLedger(connection.db, directory, { signingKey, segmentBytes: 100_000 });

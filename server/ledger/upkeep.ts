@@ -14,7 +14,7 @@ export interface UpkeepOptions {
 
 const DISK_LOOKED_AT_MS = 1_000;
 
-/** Signs the head, ends old segments and looks at the disk now and then, until the function it returns is called. */
+/** Periodically signs the head, ends old segments and checks the disk. Returns a function that stops it. */
 export function startUpkeep({ journal, checkpoints, shipping, checkpointMs, diskMs, segmentMs }: UpkeepOptions): () => void {
   const timer = setInterval(() => {
     checkpoints.sign(journal);

@@ -4,77 +4,79 @@ import type { Refusal } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json-value.ts";
 import type { ToolTarget } from "./target.ts";
 
-/** What an upstream is about to be asked to do, as action controls see it. */
+/** An operation that an upstream is about to perform, as action controls see it. */
 export interface Action {
-  /** As its upstream knows it. */
+  /** Name at the upstream. */
   readonly name: string;
-  /** As the caller named it: policies hold under either name. */
+  /** Name the caller used. Policies match either name. */
   readonly alias: string;
   /** JSON text. */
   readonly arguments: string;
-  /** What the upstream says of it; null where nothing says what it does, and nothing can be looked at. */
+  /** The upstream's definition of the tool; null if none is known, so that nothing can be inspected. */
   readonly definition: ActionDefinition | null;
   readonly approval: ApprovalTerms;
 }
 
 export interface ActionDefinition {
-  /** Digest of the definition as it was last seen; null where none was. */
+  /** Digest of the definition as last seen; null if it was never seen. */
   readonly hash: string | null;
-  /** The definition of that digest; null when it is not there any more. */
+  /** Loads the definition with that digest; null if it no longer exists. */
   load(): Promise<JsonObject | null>;
 }
 
-/** Under which terms an action needs somebody's approval, and what of one the caller brings. */
+/** Whether an action needs approval, from whom, and what evidence of an approval the caller presents. */
 export interface ApprovalTerms {
   readonly required: boolean;
   readonly serverId: string;
   readonly serverName: string;
-  /** Of the configuration that asks for the approval; null where none does. */
+  /** The configuration that requires the approval; null if none does. */
   readonly configId: string | null;
   readonly approverGroupIds: readonly string[];
   readonly timeoutSeconds: number;
-  /** Digest of what is to be done as it stands now: an approval is good for that alone. */
+  /** Digest of the action in its current form. An approval covers only that digest. */
   definitionDigest(): Promise<string>;
   readonly proof: ApprovalProof;
 }
 
-/** Evidence of an approval that the caller brings, besides a token in `X-Approval-Token`. */
+/** Evidence of an approval, other than a token in `X-Approval-Token`. */
 export interface ApprovalProof {
-  /** Why the call could not go on even if it were approved. */
+  /** A refusal if the call could not continue even with an approval, else null. */
   ready?(): Promise<Refusal | null>;
-  /** The approval that the call was held for before, or that its caller was asked to get, as it stands; null: it is not there. */
+  /** The current state of the approval that the call was held for, or that its caller was told to get; null if it does not exist. */
   readonly asked?: () => Promise<Approval | null>;
-  /** The approval of a call that goes on in another request; "over" where it cannot, null where the request is none such. */
+  /**
+   * ID of the approval, for a call that continues in another request; "over" if it cannot continue, null if the request is no continuation.
+   */
   readonly continued?: () => Promise<string | "over" | null>;
-  /** The session in which somebody was shown the way to the approval. */
+  /** The session in which someone was shown how to approve. */
   readonly session: string | null;
-  /** The one-time token, where the caller brings it in another way than the header. */
+  /** The one-time token, if it does not come in the header. */
   readonly token?: string | undefined;
 }
 
 const NO_PROOF: ApprovalProof = { session: null };
 
-/** A control's decision on an action. Each protocol tells its caller of a hold in its own way. */
+/** A control's decision on an action. Each protocol reports a hold to its caller in its own way. */
 export type ActionDecision = ActionPass | { readonly kind: "refuse"; readonly refusal: Refusal } | ActionHold;
 
 export interface ActionPass {
   readonly kind: "pass";
-  /** The approval that covers the action; null where none was needed. */
+  /** The approval that covers the action; null if none was needed. */
   readonly approvalId: string | null;
 }
 
-/** The action waits for somebody's approval: it passes the gates again once that was given. */
+/** The action waits for an approval and passes the gates again once it is granted. */
 export interface ActionHold {
   readonly kind: "hold";
-  /** As it stands: pending, or decided against the caller. Null: it is not there any more. */
+  /** The approval: pending, or decided against the caller. Null if it no longer exists. */
   readonly approval: Approval | null;
 }
 
 export const ACTION_PASSES: ActionPass = { kind: "pass", approvalId: null };
 
 /**
- * A tool of a registered server, called with these arguments (JSON text), under the terms of whoever granted it. What else a
- * protocol knows (another name, what the tool says of itself, ways to an approval) is put beside it.
+ * The call of a registered server's tool with these arguments (JSON text), under the terms of the grant. Callers add what only their
+ * protocol knows (an alias, the definition, evidence of an approval).
  */
 export function actionOn({ server, access }: ToolTarget, name: string, given: string): Action {
   return {

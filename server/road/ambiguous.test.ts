@@ -15,7 +15,7 @@ import { InboundView } from "./view.ts";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const gemini = (text: string) => readGeminiRequest(bytes(text), { model: "m", stream: false });
 
-/** Two members of one name below the top of each body; a reader keeps the second. */
+/** Bodies with a duplicate member name below the top level; a parser keeps the second. */
 const DOUBLED: Record<string, readonly [name: string, read: InboundRequest | { readonly fields: unknown }]> = {
   chat: ["content", readChatRequest(bytes('{"model":"m","messages":[{"role":"user","content":"project titan","content":"fine"}]}'))],
   "chat, escaped": [

@@ -12,9 +12,9 @@ export interface WholeAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array;
-  /** Null where nothing is metered. */
+  /** Null if nothing is metered. */
   readonly usage: Usage | null;
-  /** Set when an upstream refused the request and the answer passes its refusal on. */
+  /** The upstream's error message if it refused the request and this answer passes the refusal on; else null. */
   readonly failure: string | null;
 }
 
@@ -24,33 +24,33 @@ export interface StreamAnswer {
   readonly headers: Record<string, string>;
   readonly upstream: ReadableStreamDefaultReader<Uint8Array>;
   readonly codec: StreamCodec;
-  /** What the codec already gave while it was seen whether the answer would begin. */
+  /** Output that the codec already produced while the gateway waited to see whether the answer would begin. */
   readonly head: readonly Uint8Array[];
-  /** Length of the input, for an estimate when the provider never tells; null where nothing is metered. */
+  /** Length of the input in characters, to estimate usage if the provider reports none; null if nothing is metered. */
   readonly inputCharacters: number | null;
-  /** How it was asked to be served, which holds as far as it does not say itself; the usual way when left out. */
+  /** The service tier the request asked for, used if the answer does not name its tier; standard when left out. */
   readonly asked?: ServiceTier;
-  /** What its provider bills as soon as it was asked, of one that never began; what it tells itself when left out. */
+  /** What the provider bills for a request whose answer never began; by default, only what the provider itself reports. */
   readonly usageOfSending?: () => Usage;
-  /** Longest silence, milliseconds; the gateway's own when left out. */
+  /** Longest silence in milliseconds; the gateway's default when left out. */
   readonly idleMs?: number;
-  /** Who sends it, as errors call it; the model provider when left out. */
+  /** What error messages call the sender; the model provider when left out. */
   readonly sender?: string;
-  /** Whether it is bytes of a file, which can hold no word of an error: one that fails is torn. */
+  /** True for raw file bytes, which cannot carry an error message: a failed stream is torn instead. */
   readonly bytes?: boolean;
-  /** Bytes that may be held of it where it has to be looked at whole; as of any stream when left out. */
+  /** Most bytes that may be buffered if the answer must be inspected as a whole; the default for streams when left out. */
   readonly mostHeld?: number;
-  /** What its caller is told while there is nothing to tell, wherever no event has begun; nothing when left out. */
+  /** Keep-alive bytes, sent only between events; none when left out. */
   readonly whenSilent?: Uint8Array;
-  /** Whether it tells news for as long as it is listened to: whoever listens ends it by going, and nothing was cut off. */
+  /** True for a stream of notifications that ends only when the caller leaves, which is then not recorded as an interruption. */
   readonly endless?: boolean;
-  /** How it tells its texts, where a model says it. */
+  /** How the stream encodes its texts, if a model produced it. */
   readonly form?: OutputForm;
-  /** Asked after each piece, and with `ended` when nothing more comes: why nothing more of the answer may be given. */
+  /** Called after each piece, and with `ended` at the end. A refusal stops the answer there. */
   readonly refusal?: (ended: boolean) => Refusal | null;
 }
 
-/** An answer that no upstream gave: nothing of it is metered. */
+/** An answer the gateway itself produced: nothing is metered. */
 export function ownAnswer(status: number, headers: Record<string, string>, body: string | Uint8Array = ""): WholeAnswer {
   return { kind: "whole", status, headers, body: typeof body === "string" ? encoder.encode(body) : body, usage: null, failure: null };
 }

@@ -1,5 +1,5 @@
-/** The knowledge that a request asks to be answered with. */
+/** The knowledge bases that a request wants its answer to draw on. */
 export interface AskedKnowledge {
-  /** The knowledge bases that the caller names; null: those of their group. */
+  /** IDs the caller named; null for the defaults of the resource group. */
   readonly ids: readonly string[] | null;
 }

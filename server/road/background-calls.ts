@@ -22,28 +22,27 @@ export interface BackgroundRequest {
   readonly path: string;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** Where the caller was when they asked for it. */
+  /** The caller's address when they submitted the work. */
   readonly ip: string;
   readonly holder: Holder;
   readonly groupId: string;
   readonly parentId: string;
   readonly rootTaskId: string | null;
-  /** What its row says of where it belongs. */
+  /** Written into the row's `custom_metadata`: the job it belongs to. */
   readonly noted: Readonly<Record<string, unknown>>;
 }
 
 interface RecordedEvent extends Omit<BackgroundRequest, "surface" | "body" | "holder" | "groupId"> {
-  /** Further fields of its row, where `claim` gave it to this process. */
+  /** Further fields of the row, added only if `claim` assigned the event to this process. */
   readonly fields?: Partial<AuditRow>;
   /**
-   * Called with the id of the row after its begin marker is written and before the row is. False: another process reports the
-   * event, and this row says nothing of it. When this process dies after that, whoever recovers its journal writes the row as
-   * interrupted.
+   * Called with the row's ID after its begin marker and before the row is written. False: another process reports the event, and this row
+   * leaves out the event's fields. If this process dies afterwards, recovery of its journal writes the row as interrupted.
    */
   readonly claim?: (rowId: string) => Promise<boolean>;
 }
 
-/** Whose row the event is. */
+/** Who the row is attributed to. */
 interface EventOwner {
   readonly tenantId: string;
   readonly groupId: string;
@@ -55,14 +54,14 @@ export interface BackgroundAnswer {
   readonly id: string;
   readonly status: number;
   readonly body: string;
-  /** As its row has it; null where it succeeded. */
+  /** As in the row; null if the call succeeded. */
   readonly errorType: string | null;
   readonly errorMessage: string | null;
-  /** False where the caller would not be let in any more. */
+  /** False if the caller would no longer be admitted. */
   readonly admitted: boolean;
-  /** Whether the process stopped before the answer. */
+  /** Whether the process stopped before the answer arrived. */
   readonly interrupted: boolean;
-  /** What it was refused with, before an upstream was asked. */
+  /** Set if the call was refused before any upstream was asked. */
   readonly refusal: Refusal | null;
 }
 
@@ -71,11 +70,11 @@ export interface SuspendedLine {
   readonly departure: Departure;
   readonly id: string;
   readonly timestamp: string;
-  /** What its row says so far. */
+  /** The row so far. */
   readonly row: AuditRow;
-  /** What it asks, as controls left it. */
+  /** The request body after the controls' changes. */
   readonly asked: string;
-  /** Whom it left for, where this process knows it still. */
+  /** The model the line was sent to, if this process still has it. */
   readonly model?: ModelEntry | null;
 }
 
@@ -85,9 +84,9 @@ export type ProviderResult = { readonly status: number; readonly body: string } 
 interface BackgroundParts extends AdmissionParts {
   readonly calls: OpenCalls;
   readonly govern: Govern;
-  /** The same for what left in a batch and comes back. */
+  /** `govern` for answers that come back from a provider's batch: runs the answer controls only. */
   readonly give: Govern;
-  /** Of the request controls those that decide who may use what. */
+  /** The request controls that decide access. */
   readonly standing: readonly StandingControl[];
   readonly log: Log;
   readonly upstreamTimeoutMs: number;
@@ -100,7 +99,7 @@ const NOT_CLAIMED: CallOutcome = {
   errorMessage: "another process had told it, or nobody could be asked",
 };
 
-/** What says nothing of the caller: only that nobody could be asked just now. */
+/** Refusals that say nothing about the caller, only that the directory could not be asked. */
 const OF_THE_MOMENT: ReadonlySet<Refusal["code"]> = new Set(["directory_unavailable", "database_unavailable"]);
 
 /** Makes calls without an HTTP request, on the same path as every other call: admitted, governed and sealed, each with its row. */
@@ -114,8 +113,8 @@ export class BackgroundCalls {
   }
 
   /**
-   * Makes one call. Null where it could not be recorded: then it was not served. With `batched` its provider answers it in a
-   * batch: it stops where it would leave, and gives what `finish` needs, unless it was answered before that.
+   * Makes one call. Returns null if it could not be recorded; it was not served then. With `batched`, the call stops where it would be sent
+   * and what `finish` needs is returned, unless it was answered before that.
    */
   async run(request: BackgroundRequest, batched = false): Promise<BackgroundAnswer | SuspendedLine | null> {
     const { calls, log } = this.parts;
@@ -139,9 +138,9 @@ export class BackgroundCalls {
   }
 
   /**
-   * Finishes a call that left in a batch: its answer passes the answer controls, and its row is sealed. Null where it could not be
-   * recorded, or nobody could say just now whom it is for: it is given later. `recorded`: its row was sealed before, by a process that
-   * died before it could note that.
+   * Finishes a call that left in a provider's batch: runs the answer controls and seals the row. Returns null if the row could not be
+   * recorded or the caller could not be looked up; the answer has to be delivered later then. `recorded`: the row was already sealed, by a
+   * process that died before it could note that.
    */
   async finish(
     request: BackgroundRequest,
@@ -158,7 +157,7 @@ export class BackgroundCalls {
       left,
     );
     const notAdmitted = await admitHolder(call, request.holder, this.parts).catch(internalErrorOf);
-    // The answer is there still, and is given when it can be told to whom.
+    // Keep the answer until the caller can be looked up.
     if (notAdmitted !== null && OF_THE_MOMENT.has(notAdmitted.code)) {
       calls.forget(call);
       return null;
@@ -167,7 +166,7 @@ export class BackgroundCalls {
     call.scope ??= await Promise.resolve(snapshots.scope(tenantId, request.groupId)).catch(() => null);
     call.identity ??= { tenantId, credentialId: "", credentialName: "", userId: null, username: null };
     Object.assign(call.row, left.row);
-    // Its row tells of the request since it left.
+    // The row already describes the request as it was sent.
     call.requestContent = null;
     call.notedContent = null;
     call.priceFactor = (left.row.custom_metadata as { batch?: { price_factor?: number } } | null | undefined)?.batch?.price_factor ?? 1;
@@ -178,7 +177,7 @@ export class BackgroundCalls {
       log.error("call_failed", { call_id: call.id, error: error as Error });
       answer = internalErrorOf(error);
     }
-    // What the answer cost is known by now; whoever is let in no more does not get it.
+    // The cost of the answer is settled either way, but a caller who is no longer admitted does not get it.
     const given = notAdmitted ?? answer;
     if (!recorded) return this.sealed(call, request, given, notAdmitted === null);
     calls.forget(call);
@@ -186,8 +185,8 @@ export class BackgroundCalls {
   }
 
   /**
-   * Why the caller of what a provider works on would not be allowed to use that model now; null where they would, or where the
-   * directory cannot be asked. Leaves no row.
+   * Why the holder of a provider's batch would now be refused this model; null if they would not, or if the directory cannot be asked.
+   * Writes no row.
    */
   async accessRefusal(
     request: Omit<BackgroundRequest, "surface" | "body">,
@@ -239,7 +238,7 @@ export class BackgroundCalls {
     return response === null ? null : backgroundAnswer(call, given, response.status, await response.text(), admitted);
   }
 
-  /** The answer of a call whose row is there already. */
+  /** The answer of a call whose row already exists. */
   private answerAsRecorded(call: Call, { surface }: BackgroundRequest, answer: Answer | Refusal, admitted: boolean): BackgroundAnswer {
     const given = wholeOf(answer);
     const outcome = isRefusal(given) ? refusedOutcome(call, given) : answeredOutcome(given);
@@ -249,8 +248,8 @@ export class BackgroundCalls {
   }
 
   /**
-   * Seals a row for something that no call did, such as the end of a job. `row`: its id and time, where they were chosen before. False
-   * where it could not be stored, or where another process reports the event.
+   * Seals a row for an event that no call caused, such as the end of a job. `row`: ID and time, if chosen before. Returns false if the row
+   * could not be stored or another process reports the event.
    */
   async recordEvent(event: RecordedEvent, who: EventOwner, outcome: CallOutcome, row?: ResumedCall): Promise<boolean> {
     const { audit, path, headers, ip, parentId, rootTaskId, noted, fields = {}, claim } = event;
@@ -281,7 +280,7 @@ export class BackgroundCalls {
     return (await calls.seal(call)) && claimed;
   }
 
-  /** What they are called now; null for those that are gone, and where the directory cannot be asked. */
+  /** Current names; null for deleted records, and if the directory cannot be asked. */
   private async namesOf({ tenantId, keyId, userId }: EventOwner) {
     const { credentials, users } = this.parts;
     const [keyName, user] = await Promise.all([
@@ -324,7 +323,7 @@ export class BackgroundCalls {
   }
 }
 
-/** As the row of a refused call has it. */
+/** Error type and message as the refused call's row records them. */
 function asRecorded(call: Call, refusal: Refusal): { readonly code: string; readonly message: string } {
   const { errorType, errorMessage } = refusedOutcome(call, refusal);
   return { code: errorType ?? refusal.code, message: errorMessage ?? "" };
@@ -347,7 +346,7 @@ function backgroundAnswer(call: Call, given: WholeAnswer | Refusal, status: numb
   };
 }
 
-/** What the call has of the one that asked for it: its run, and where it belongs. */
+/** Copies the submitter's run, group and job metadata to the call's row. */
 function note(call: Call, { groupId, parentId, rootTaskId, noted }: BackgroundRequest): void {
   call.row.parent_request_id = parentId;
   call.row.resource_group_id ??= groupId;

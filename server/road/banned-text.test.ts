@@ -7,7 +7,7 @@ import { ContentWork } from "./content-work.ts";
 
 const standsIn = (pattern: string, text: string) => runToEnd(new BannedText(pattern).standsIn(text, new ContentWork()));
 
-/** Large enough that a megabyte is looked at in pieces. */
+/** Large enough that a megabyte is compared in pieces. */
 const LARGE = `(?:${"ab?".repeat(300)}|[a-z]{1,200}#)`;
 const filler = "lorem ipsum dolor ".repeat(60_000);
 

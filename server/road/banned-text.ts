@@ -1,12 +1,12 @@
 import { RE2JS } from "re2js";
 import type { InTurns, WorkBudget } from "../kernel/scheduling/in-turns.ts";
 
-/** Instructions times characters that are compared without a break. */
+/** Bounds the work done before other calls get a turn: program size times characters. */
 const STEPS_WITHOUT_BREAK = 2_000_000;
-/** What two neighbouring pieces of a long text have in common: a longer match that lies across their border is not found. */
+/** Overlap of neighbouring pieces, in characters. A longer match across a border is missed. */
 const OVERLAP = 1_024;
 
-/** A pattern of the tenant's (RE2) that may stand in no text of a request. */
+/** A tenant's RE2 pattern that no text of a request may match. */
 export class BannedText {
   private readonly pattern: RE2JS;
   private readonly piece: number;
@@ -16,7 +16,7 @@ export class BannedText {
     this.piece = Math.max(OVERLAP, Math.floor(STEPS_WITHOUT_BREAK / this.pattern.programSize()));
   }
 
-  /** Whether it stands in the text; null where finding out would take more than the call may cost. */
+  /** Whether the text matches; null if the call's work budget ran out first. Pauses after each piece so that other calls can run. */
   *standsIn(text: string, budget: WorkBudget): InTurns<boolean | null> {
     const { pattern, piece } = this;
     budget.grant(text.length);
@@ -27,7 +27,7 @@ export class BannedText {
     }
     for (let at = 0; at < text.length; at += piece) {
       if (budget.exhausted) return null;
-      // The character before it and one behind it keep `^` and `$` from matching where the text goes on.
+      // One character before the piece and a NUL behind it keep `^` and `$` from matching inside the text.
       const before = Math.max(0, at - 1);
       const end = at + piece + OVERLAP;
       const part = end < text.length ? `${text.slice(before, end)}\0` : text.slice(before);

@@ -13,10 +13,10 @@ export interface Departure {
  */
 export type Batched =
   | { readonly kind: "leaving"; departed: Departure | null }
-  /** The provider's answer to it. */
+  /** The provider's answer to the line. */
   | { readonly kind: "answered"; readonly status: number; readonly body: string };
 
-/** Thrown instead of sending a call that was added to a provider's batch: this process does not wait for its answer. */
+/** Thrown instead of sending a call that was added to a provider's batch. The call resumes later, possibly in another process. */
 export class LeftInBatch extends Error {}
 
 /** Whether the provider has answered the call in its batch, so that the call only has to be finished. */

@@ -2,57 +2,57 @@ import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
 import type { Refusal } from "../kernel/errors.ts";
 import type { Call } from "./call.ts";
 
-/** The bounds of a call of the gateway's own. */
+/** Bounds of a nested call, used to compute its worst-case cost. */
 export interface NestedBounds {
   readonly bodyBytes: number;
   readonly outputTokens: number | null;
-  /** Longest wait for calls in flight; null: as long as a caller's call. */
+  /** Longest wait in milliseconds for budget held by calls in flight; null for the same wait as a caller's call. */
   readonly waitMs: number | null;
-  /** Whether the call it is made for waits for it. */
+  /** Whether the parent call waits for this one. */
   readonly parentWaits: boolean;
 }
 
-/** A job that runs on after the call that began it, and the most it may come to. */
+/** A job that outlives the call that started it, with its worst-case cost. */
 export interface BudgetedJob {
   readonly scope: GroupScope;
-  /** Null of an agent's: it is held to budgets alone, and to what its run may cost. */
+  /** Null for a job of an agent, which counts only against budgets and the cost limit of its run. */
   readonly model: ModelEntry | null;
   /** The run it belongs to. */
   readonly rootTaskId: string | null;
   readonly micros: number;
   readonly tokens: number;
-  /** When it was asked for, milliseconds: it counts in the windows of then. */
+  /** Start time in milliseconds since the epoch; decides which budget windows the job counts in. */
   readonly at: number;
 }
 
-/** What jobs hold in budgets. */
+/** Budget holds of jobs. */
 export interface JobBudgets {
   /**
-   * Holds what a job may come to, in the place of what the call `from` holds. Where there is no room the job goes on, and
-   * what it used is counted all the same. Rejects when the counters cannot be reached.
+   * Holds the job's worst case, replacing what the call `from` holds. If there is no room the job continues and its usage is counted all
+   * the same. Rejects if the counters cannot be reached.
    */
   hold(id: string, job: BudgetedJob, from: Call | null): Promise<void>;
-  /** Holds for a job what the call that began it holds, in its place; what that is. */
+  /** Transfers the holds of the call that started the job to the job, and returns the amounts held. */
   takeOver(id: string, call: Call): Promise<{ readonly micros: number; readonly tokens: number }>;
-  /** Puts what it cost in the place of that; does nothing where nothing is held. */
+  /** Replaces the hold with actual usage; does nothing if the job holds nothing. */
   settle(id: string, micros: number, tokens?: { readonly input: number; readonly output: number }): Promise<void>;
 }
 
-/** The limits as the road uses them, besides their role as a request control. */
+/** The limits as the road uses them, beyond their role as a request control. */
 export interface CallLimits {
-  /** Takes what is set for one member of a routing group alone; a refusal sends the call to another member. */
+  /** Acquires the limits that apply to one member of a routing group alone; on a refusal the call fails over to another member. */
   enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null>;
-  /** Takes what a call of the gateway's own, made on behalf of `parent`, may come to. */
+  /** Holds the worst case of a nested call made on behalf of `parent`. */
   enterNested(call: Call, parent: Call, bounds: NestedBounds): Refusal | null | Promise<Refusal | null>;
-  /** Puts what a call used in the place of what it held; null when it is done at once. Never rejects. */
+  /** Replaces the call's holds with its actual usage. Null if it was done synchronously. Never rejects. */
   settle(call: Call): Promise<void> | null;
-  /** Calls that leave in a batch of their provider. */
+  /** Calls that were handed to a provider's batch. */
   readonly left: {
-    /** Holds for a call, for as long as it is away, what it may come to. A refusal means that it must not leave. */
+    /** Keeps the call's worst case held while its batch runs. On a refusal the call must not leave. */
     leave(call: Call): Promise<Refusal | null>;
-    /** Gives up what is held for calls that are not among these. */
+    /** Releases the holds of calls that are not in `away`. */
     release(away: ReadonlySet<string>): void;
   };
-  /** The row of a settled call is sealed. */
+  /** Called once the row of a settled call is sealed. */
   sealed(call: Call): void;
 }

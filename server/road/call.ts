@@ -12,7 +12,7 @@ import type { Batched } from "./batched.ts";
 import type { DelegationChain } from "./record/delegation.ts";
 import type { ResolvedTarget } from "./target.ts";
 
-/** How the audit row files a route's calls. */
+/** How the audit row classifies a route's calls. */
 export interface AuditClass {
   readonly proxyType: "llm" | "mcp" | "virtual_mcp" | "skill" | "oauth" | "a2a" | "portal" | "batch";
   readonly proxySubtype: string;
@@ -20,104 +20,106 @@ export interface AuditClass {
 
 export interface Identity {
   readonly tenantId: string;
-  /** What runs and sessions are keyed to: the API key, or the user where a token of their own was shown. */
+  /** The key of runs and sessions: the API key's ID, or the user's ID if they presented their own token. */
   readonly credentialId: string;
   readonly credentialName: string;
   readonly userId: string | null;
   readonly username: string | null;
-  /** When the user showed who they are, milliseconds since the epoch, where a token says so. */
+  /** When the user authenticated, in milliseconds since the epoch, if a token says so. */
   readonly since?: number;
-  /** What a client was granted in their name, when that is what it showed. */
+  /** The OAuth grant, if a client presented the broker's token for it. */
   readonly grantId?: string;
-  /** The resource group that a user's key opens whether the user is in it or not. */
+  /** The resource group that a user's key opens even if the user is not a member of it. */
   readonly keyGroupId?: string;
-  /** The skills its key opens; all of its group where left out. */
+  /** The skills the key is limited to; all skills of the group when left out. */
   readonly skillIds?: readonly string[];
-  /** The provider whose token was shown, an issuer that the tenant trusts: no key and no account of the gateway's stands behind it. */
+  /** The trusted external issuer of the token presented. Such a caller has neither an API key nor an account in the gateway. */
   readonly workloadProviderId?: string;
 }
 
 /**
- * What is handed along the path of a call: who calls, under which policy, in which run, and the audit record being filled.
- * The parts below `row` are set in the order the road passes them.
+ * The state of one call along the road: who calls, under which policy, in which run, and the audit record so far. The fields below `row`
+ * are set in the order of the road's steps.
  */
 export interface Call extends OnRoster {
   readonly id: string;
   readonly audit: AuditClass;
   readonly method: string;
-  /** As the caller sent it, query included. */
+  /** As the caller sent it, including the query. */
   readonly url: string;
   readonly headers: RequestHeaders;
   readonly path: string;
   readonly ip: string;
-  /** Monotonic milliseconds of arrival, for the duration. */
+  /** Monotonic time of arrival in milliseconds, for the duration. */
   readonly arrivedAt: number;
-  /** Ends whatever the call is waiting for: the caller is gone or let in no more, or the gateway stops. */
+  /** Aborted when the caller disconnects or loses access, or when the gateway stops; ends whatever the call waits for. */
   readonly abort: AbortController;
-  /** What `abort` with `access_ended` tells the caller, where it is not that their access ended. */
+  /** The refusal to send after an `access_ended` abort, if another than the default. */
   endedBy?: Refusal;
   readonly row: AuditRow;
-  /** Headers every answer to this call carries. */
+  /** Headers of every answer to this call. */
   readonly answerHeaders: Record<string, string>;
 
   identity: Identity | null;
-  /** The end user who calls, with a token or a key of their own. */
+  /** The end user, if the call came with a token or key of theirs. */
   user: EndUserIdentity | null;
-  /** The token they came with; null of a key. */
+  /** The token presented; null if the call came with a key. */
   token: PortalToken | null;
   tenant: TenantSnapshot | null;
-  /** Why there is no `tenant`, on routes that admit whoever names one. */
+  /** Why `tenant` is null, on routes that admit anyone who names a tenant. */
   tenantMissing?: TenantMissing;
   scope: GroupScope | null;
-  /** Where it may go, once access has been granted. */
+  /** The upstream it may go to, once access is granted. */
   target: ResolvedTarget;
-  /** The agents the run went through before this call, as the gateway itself once wrote it down. */
+  /** The agents the run passed through before this call, from the signed delegation chain. */
   delegation?: DelegationChain;
-  /** Of a line of a batch that its provider runs. */
+  /** Set for a line of a batch that its provider runs. */
   batched?: Batched;
-  /** What part of its model's prices holds for it; all where left out. */
+  /** Factor on the model's prices; 1 when left out. */
   priceFactor?: number;
-  /** Whether its begin marker is written. */
+  /** Whether the begin marker is written. */
   begun: boolean;
-  /** Every attempt at a provider, in order. */
+  /** All attempts at providers, in order. */
   readonly attempts: Attempt[];
-  /** What the answer's head says of how the upstream was asked, where it leaves before the upstream has answered. */
+  /** Response headers that describe the upstream request, for an answer whose headers are sent before the upstream answers. */
   askedHeaders?: Readonly<Record<string, string>>;
-  /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */
+  /** Each is called once before the row is closed, however the call ended, to record what is known only then. */
   readonly beforeRecord: (() => void)[];
-  /** Resolves when what later calls need of this one's answer is where every process finds it, or cannot be put there; never rejects. */
+  /**
+   * Resolves once everything later calls need from this answer is stored where any process finds it, or storing it failed; never rejects.
+   */
   keeping?: Promise<unknown>;
-  /** Called once when the call has ended: with the error type of its row, null when it succeeded. */
+  /** Each is called once when the call has ended, with the row's error type (null on success). */
   readonly whenEnded: ((errorType: string | null) => void)[];
-  /** The body as it comes, on routes that are not read whole before they are governed; read at most once. */
+  /** The body stream, on routes that govern before they read the whole body; may be read only once. */
   arriving?: ReadableStream<Uint8Array>;
-  /** Bytes of texts that the request names and the gateway put in their places; none where left out. */
+  /** Bytes of files and other texts that the gateway inserted in place of references; 0 when left out. */
   putInBytes?: number;
-  /** What the request preview begins: the body received, then the body that left. */
+  /** Source of the request preview: first the body received, then the body sent upstream. */
   requestContent: string | Uint8Array | null;
-  /** The same before passages of knowledge bases were put into it, which differ from call to call; left out where none were. */
+  /** The body before passages of knowledge bases were inserted, which vary from call to call; left out if none were. */
   askedContent?: string | Uint8Array | null;
-  /** What the row tells of the request so far: the content it has a preview of; undefined while it tells nothing. */
+  /** The content the row's request fields were last written from; undefined if they were not written yet. */
   notedContent: string | Uint8Array | null | undefined;
-  /** False once a control changed the answer, warned of it or could not look at it: then nobody else is given it. */
+  /** False once a control changed the answer, warned about it or could not inspect it; such an answer is not cached for other calls. */
   answerReusable: boolean;
 }
 
-/** One try at one provider, as the audit row tells it. */
+/** One attempt at one provider, as recorded on the audit row. */
 export interface Attempt {
   readonly model: string;
   readonly provider: string;
-  /** What it came to: `served`, or the code of its failure. */
+  /** `served`, or the error code. */
   outcome: string;
-  /** The provider's HTTP status; null when none arrived. */
+  /** The provider's HTTP status; null if none arrived. */
   status: number | null;
   durationMs: number;
-  /** What a failed attempt had used before it failed, where the provider reported it. */
+  /** What a failed attempt used, if the provider reported it. */
   usage: Usage | null;
   costMicros: MicroUsd | null;
 }
 
-/** Counts bytes that the gateway added to the request beside what the caller sent. */
+/** Counts bytes that the gateway added to the caller's request. */
 export function noteAddedBytes(call: Call, bytes: number): void {
   call.putInBytes = (call.putInBytes ?? 0) + bytes;
 }
@@ -129,21 +131,21 @@ export function abortReason(call: Call): AbortReason | null {
   if (!call.abort.signal.aborted) return null;
   const reason: unknown = call.abort.signal.reason;
   if (reason === "gateway_interrupted" || reason === "client_disconnected" || reason === "access_ended") return reason;
-  // The seam to the network ends a call with an error of its own when its head takes too long.
+  // The HTTP client aborts with an error of its own if the response headers take too long.
   return "upstream_timeout";
 }
 
-/** The refusal for a call that must not continue; null while it may continue, and for a call that ends by itself. */
+/** The refusal for a call whose access ended; null for any other call. */
 export function endingRefusal(call: Call): Refusal | null {
   return abortReason(call) === "access_ended" ? (call.endedBy ?? refuse("access_ended")) : null;
 }
 
-/** Whether nobody waits for the answer any more, as opposed to an answer that did not come in time. */
+/** Whether nobody is waiting for the answer any more, as opposed to an answer that timed out. */
 export function isAbandoned(reason: AbortReason | null): boolean {
   return reason !== null && reason !== "upstream_timeout";
 }
 
-/** When the call arrived, milliseconds since the Unix epoch: the moment whose windows and prices hold for it. */
+/** When the call arrived, in milliseconds since the Unix epoch. It decides which limit windows and prices apply. */
 export function arrivalOf({ row }: Call): number {
   return Date.parse(row.timestamp as string);
 }

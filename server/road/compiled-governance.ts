@@ -1,7 +1,7 @@
 import type { Fields } from "../directory/limits/merge.ts";
 import { BannedText } from "./banned-text.ts";
 
-/** Parameter governance as a call is held to it: merged, with its patterns compiled. */
+/** Parameter governance as applied to a call: merged, with its patterns compiled. */
 export interface Governance {
   readonly none: boolean;
   readonly maxTemperature: number | null;
@@ -10,16 +10,16 @@ export interface Governance {
   readonly maxInputTokens: number | null;
   readonly rejectTokens: boolean;
   readonly toolMode: "allow" | "approval_required" | "deny";
-  /** Null: all. */
+  /** Null allows all tools. */
   readonly allowedTools: ReadonlySet<string> | null;
   readonly blockedTools: ReadonlySet<string>;
-  /** Whether a request may name nothing that a vendor keeps. */
+  /** Whether a request must not refer to anything stored in the vendor's account. */
   readonly refusesVendorIds: boolean;
   readonly maxToolCalls: number | null;
   readonly prepend: readonly string[];
   readonly append: readonly string[];
   readonly bannedPatterns: readonly BannedText[];
-  /** Bytes that the fragments add to the request. */
+  /** Bytes that the prepended and appended fragments add to the request. */
   readonly addedBytes: number;
 }
 
@@ -43,7 +43,7 @@ export function compileGovernance(fields: Fields): Governance {
     prepend,
     append,
     bannedPatterns: list("system_prompt.banned_patterns").map((source) => new BannedText(source)),
-    // Each fragment may stand in a message of its own, whose frame takes some tokens too.
+    // Each fragment may become a message of its own, whose framing costs some tokens too.
     addedBytes: [...prepend, ...append].reduce((sum, text) => sum + Buffer.byteLength(text) + 32, 0),
   };
 }

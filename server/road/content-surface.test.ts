@@ -5,7 +5,7 @@ import { GOVERNED_ROUTES } from "../routes.ts";
 import { BATCH_ENDPOINTS } from "../services/batch/endpoints.ts";
 import { SURFACES, surfaceOf } from "./content-surface.ts";
 
-/** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere, files that are only stored. */
+/** Routes whose calls send nothing to a model: lists, the end of a run, spans of external calls, stored files. */
 const WORDLESS = new Set([
   "run_end",
   "otel_traces",
@@ -24,7 +24,7 @@ test("every surface is declared once, and every call that carries words to a mod
     const guarded = surfaceOf(audit.proxySubtype, "input") !== null;
     expect([audit.proxySubtype, guarded]).toEqual([audit.proxySubtype, body !== false && !WORDLESS.has(audit.proxySubtype)]);
   }
-  // Lines of batches come by no route.
+  // Batch lines have no route.
   const subtypes = new Set([
     ...GOVERNED_ROUTES.map(({ audit }) => audit.proxySubtype),
     ...Object.values(BATCH_ENDPOINTS).map(({ subtype }) => subtype as string),

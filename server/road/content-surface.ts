@@ -2,7 +2,7 @@ import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 
 interface SurfaceFacts {
   readonly direction: "input" | "output";
-  /** Audit subtypes of the calls that are guarded here; none while the surface is not served yet. */
+  /** Audit subtypes of the calls guarded here; empty while the surface is not served yet. */
   readonly subtypes: readonly string[];
 }
 
@@ -16,14 +16,14 @@ const CONVERSATIONS = [
   "gemini_stream_generate_content",
 ] as const;
 
-/** Lines of batch jobs, by what each asks for. */
+/** Lines of batch jobs, one subtype for each format. */
 const BATCH_TALKS = [
   "batch_line_chat_completions",
   "batch_line_responses",
   "batch_line_completions",
   "batch_line_anthropic_messages",
 ] as const;
-/** What the audit subtype of a line has in front of that of the same call made by itself. */
+/** Prefix of a batch line's audit subtype; the rest is the subtype of the same call made directly. */
 const LINE = "batch_line_";
 
 const AGENT_CALLS = [
@@ -41,14 +41,14 @@ const AGENT_CALLS = [
   "a2a_outbound",
 ] as const;
 
-/** Every place where a guardrail can look, and the calls that pass it. */
+/** Every guardrail surface and the calls it covers. */
 export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
-  // Counting the tokens of a text sends it to the vendor like any other question.
+  // Token counting sends the text to the vendor like any other request.
   chat_input: {
     direction: "input",
     subtypes: [...CONVERSATIONS, "anthropic_count_tokens", "gemini_count_tokens", "responses_input_tokens"],
   },
-  // What is written in the background first reaches its caller when it is asked for.
+  // The output of a background response first reaches its caller when it is retrieved.
   chat_output: { direction: "output", subtypes: [...CONVERSATIONS, "response_retrieve", "response_cancel", "response_input_items"] },
   embeddings_input: { direction: "input", subtypes: ["embeddings", "gemini_embed_content", "gemini_batch_embed_contents", "rerank"] },
   image_gen_input: { direction: "input", subtypes: ["image_generations", "image_edits"] },
@@ -64,7 +64,7 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   moderation_input: { direction: "input", subtypes: ["moderations"] },
   mcp_input: { direction: "input", subtypes: ["mcp_jsonrpc", "mcp_sub_path"] },
   mcp_output: { direction: "output", subtypes: ["mcp_jsonrpc", "mcp_sub_path", "sse_stream", "mcp_app_resource"] },
-  // Looked at where tools are listed and called by name (the gates of road/gates.ts), beside what such a call carries.
+  // Inspected when tools are listed or called by name (see road/gates.ts), in addition to the content of the call.
   mcp_registration: { direction: "input", subtypes: [] },
   skill_input: { direction: "input", subtypes: ["skill_jsonrpc"] },
   skill_output: { direction: "output", subtypes: ["skill_jsonrpc"] },
@@ -77,8 +77,8 @@ for (const [surface, { direction, subtypes }] of Object.entries(SURFACES))
   for (const subtype of subtypes) bySubtype[direction].set(subtype, surface as GuardrailSurface);
 
 /**
- * Every place where content on its way through `surface` is looked at, that surface first: a line of a batch is looked at
- * where the same call made by itself would be as well, so that nobody gets around a guardrail by way of a batch.
+ * The surfaces at which content of `surface` is inspected, `surface` first. A batch line is also inspected where the same call made
+ * directly would be, so that batches cannot bypass a guardrail.
  */
 export function guardedAt(proxySubtype: string, surface: GuardrailSurface): readonly [GuardrailSurface, ...GuardrailSurface[]] {
   if (surface !== "batch_input" && surface !== "batch_output") return [surface];
@@ -86,7 +86,7 @@ export function guardedAt(proxySubtype: string, surface: GuardrailSurface): read
   return byItself === null ? [surface] : [surface, byItself];
 }
 
-/** The guardrail surface of calls of this audit subtype; null when they have none. */
+/** The guardrail surface of calls with this audit subtype; null if they have none. */
 export function surfaceOf(proxySubtype: string, direction: "input" | "output"): GuardrailSurface | null {
   return bySubtype[direction].get(proxySubtype) ?? null;
 }

@@ -1,16 +1,16 @@
 import type { WorkBudget } from "../kernel/scheduling/in-turns.ts";
 import type { Call } from "./call.ts";
 
-/** Processor time that looking at the content of one call may take, and for each character of it besides. */
+/** CPU time that inspecting the content of one call may take, plus an allowance for each character. */
 const BASE_MS = 1_000;
 const MS_A_CHARACTER = 0.001;
 
-/** Why content was not looked at to its end. */
+/** The reason given when content was not inspected completely. */
 export const TOO_MUCH_WORK = "looking at it takes more work than one call may cost";
 
 /**
- * What all controls together may spend on looking at what one call carries. Past it a control cannot look, and fails as it
- * does then; work in slices (`kernel/scheduling/in-turns.ts`) tells it what it took.
+ * The time budget that all controls share for inspecting the content of one call. A control that finds it exhausted is
+ * treated as unable to inspect. Work in slices (`kernel/scheduling/in-turns.ts`) reports the time it took.
  */
 export class ContentWork implements WorkBudget {
   private leftMs: number;
@@ -34,7 +34,7 @@ export class ContentWork implements WorkBudget {
 
 const works = new WeakMap<Call, ContentWork>();
 
-/** The one budget of a call, whichever control asks. */
+/** The call's budget, shared by all controls. */
 export function contentWorkOf(call: Call): ContentWork {
   let work = works.get(call);
   if (work === undefined) works.set(call, (work = new ContentWork()));

@@ -6,57 +6,57 @@ import type { StreamCodec } from "../wire/streams/stream.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Call } from "./call.ts";
 
-/** A conversation a surface has read, with what its format needs on the way back. */
+/** A conversation read by a surface, with what is needed to write the answer in its format. */
 export interface Conversation {
   readonly inbound: ConversationInbound;
   readonly caller: ConversationCodec;
-  /** How an answer of the caller's own format passes as it is. */
+  /** How an answer that is already in the caller's format is passed through. */
   readonly passing: {
-    /** Where it is not simply called as the format is. */
+    /** Set if the provider operation is not the format's default one. */
     readonly operation?: ProviderOperation;
     stream(sealed: SealsTold): StreamCodec;
-    /** Null when the bytes are not an answer of the format. */
+    /** Null if the bytes are not an answer of this format. */
     reply(
       bytes: Uint8Array,
       sealed: SealsTold,
     ): { readonly usage: Usage | null; readonly outputCharacters: number; readonly meteredLater?: true } | null;
   };
-  /** Null: server-sent events. */
+  /** Null for server-sent events. */
   readonly writer: ((context: ReplyContext) => StreamWriter) | null;
   readonly streamType: string;
-  /** Whether nothing can stand between the events of a stream that all clients of the format pass over. */
+  /** True if the format has no keep-alive that all its clients ignore between events. */
   readonly silent?: true;
-  /** Reads what the writer writes, where that is not what the format's own stream reader reads. */
+  /** Reads what `writer` writes, if the format's own stream reader cannot. */
   readonly reader?: () => StreamReader;
-  /** Whether a streaming caller asked for usage, where the format makes that a question. */
+  /** Whether a streaming caller asked for usage, in formats that make it optional. */
   readonly includeUsage: boolean;
-  /** Headers of the caller that a provider of the same format acts on. */
+  /** Caller headers that a provider of the same format acts on. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What of the address's query such a provider acts on; nothing when left out. */
+  /** The part of the query that such a provider acts on; empty when left out. */
   readonly query?: string;
-  /** Told what later requests may name of an answer that the gateway writes, as JSON by its ids. */
+  /** Receives the items of a gateway-written answer that later requests may reference: JSON by ID. */
   readonly keep?: (items: ReadonlyMap<string, string>) => void;
-  /** Fields that only a provider of the caller's own format can serve; empty where there are none. */
+  /** Request fields that only a provider of the caller's own format can serve. */
   readonly statefulFields: readonly string[];
-  /** Whether a provider of the caller's own format stores the answer, for requests that go on from it. */
+  /** Whether a provider of the caller's own format stores the answer for follow-up requests. */
   readonly isStored?: boolean;
-  /** The answer of before that this one goes on from, where the request names one. */
+  /** The earlier answer that the request continues from. */
   readonly previous?: PreviousAnswer;
-  /** The one of them by which a conversation goes on whose instructions its provider keeps, and takes no others for. */
+  /** The field by which the request continues a conversation whose provider keeps its instructions and accepts no others. */
   readonly instructedBy?: string;
 }
 
-/** Told what the reasoning of an answer is sealed with, which its caller sends back. */
+/** Receives the signatures of an answer's reasoning, which the caller sends back later. */
 export type SealsTold = (seals: readonly string[]) => void;
 
 export interface PreviousAnswer {
   readonly field: string;
   readonly id: string;
-  /** The provider that keeps it; null where the caller has no such answer. */
+  /** The provider that stores it; null if the caller has no such answer. */
   readonly providerKey: string | null;
 }
 
-/** What writing an answer in the caller's format requires. */
+/** The context a writer needs for an answer in the caller's format. */
 export function replyContext(call: Call, { inbound, includeUsage }: Conversation, model: ModelEntry): ReplyContext {
   return {
     callId: call.id,
@@ -67,7 +67,7 @@ export function replyContext(call: Call, { inbound, includeUsage }: Conversation
   };
 }
 
-/** Hands on what of an answer that was written here can be named. */
+/** Passes on the items of a gateway-written answer that later requests may reference. */
 export function noteReferable({ keep }: Conversation, items: ReadonlyMap<string, string> | undefined): void {
   if (items !== undefined && items.size > 0) keep?.(items);
 }

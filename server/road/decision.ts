@@ -8,7 +8,7 @@ import type { WholeAnswer } from "./answer.ts";
 export type Decision =
   | { readonly kind: "pass" }
   | { readonly kind: "refuse"; readonly refusal: Refusal }
-  /** An answer that is there already and passed every control when it was new: nobody is asked. */
+  /** An existing answer that passed every control when it was new: no upstream is asked. */
   | { readonly kind: "answer"; readonly answer: WholeAnswer };
 
 export const PASS: Decision = { kind: "pass" };

@@ -1,7 +1,7 @@
 import { NO_TARGET } from "./target.ts";
 import type { RequestView } from "./view.ts";
 
-/** The view of a request that carries nothing for a model. */
+/** The view of a request that addresses no model. */
 export const EMPTY_VIEW: RequestView = {
   target: NO_TARGET,
   streaming: false,

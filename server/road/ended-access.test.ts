@@ -5,7 +5,7 @@ import { EndedAccess } from "./ended-access.ts";
 const SIGNED_OUT_AT = 2_000;
 const USER = { id: "ada", tenant_id: "default", is_active: true, group_ids: [], tokens_valid_from: new Date(SIGNED_OUT_AT) };
 
-/** Whether a call that came with this still goes on once Ada was signed out, or had her keys suspended. */
+/** Whether a call with this identity continues after Ada was signed out or her keys were suspended. */
 async function goesOn(identity: Partial<Identity>, suspended: Date | null = null): Promise<boolean> {
   const call = {
     id: "call",

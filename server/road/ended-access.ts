@@ -19,7 +19,7 @@ interface EndedAccessParts {
   readonly log: Log;
 }
 
-/** Ends the open calls of people and keys whose access was revoked, including streams that began before. */
+/** Ends open calls, streams included, of users and keys whose access was revoked. */
 export class EndedAccess {
   private readonly parts: EndedAccessParts;
 
@@ -27,7 +27,7 @@ export class EndedAccess {
     this.parts = parts;
   }
 
-  /** What is known of a person changed; null: of any of the tenant's. To be called once the cache has forgotten them. */
+  /** Call after a user changed and the cache has dropped them; `userId` null stands for all users of the tenant. */
   async review(tenantId: string, userId: string | null): Promise<void> {
     const { calls, users, log } = this.parts;
     for (const call of calls.openOf(tenantId, userId)) {
@@ -35,16 +35,13 @@ export class EndedAccess {
         if (call.user !== null && (await isLetIn(call, users))) continue;
         call.abort.abort("access_ended" satisfies AbortReason);
       } catch (error) {
-        // The directory cannot be asked: whoever was let in stays so until it can.
+        // The directory cannot be asked: calls that were admitted continue until it can.
         log.warn("access_not_reviewed", { call_id: call.id, error: error as Error });
       }
     }
   }
 
-  /**
-   * A tenant's policy changed: what is under way of an AI System that is suspended now ends, and of a group that is gone or a tenant that is
-   * switched off. To be called once the change is in force.
-   */
+  /** Call once a policy change of the tenant is in force. Ends calls of suspended AI Systems, deleted groups and disabled tenants. */
   async reviewTenant(tenantId: string): Promise<void> {
     const { calls, snapshots, log } = this.parts;
     for (const call of calls.openIn(tenantId)) {
@@ -59,7 +56,7 @@ export class EndedAccess {
     }
   }
 
-  /** The key of this hash changed. One that was rotated ends nothing: what came with its value before goes on. */
+  /** Call after the key with this hash changed. Rotating a key ends nothing: calls that used its previous value continue. */
   async reviewKey(keyHash: string): Promise<void> {
     const { calls, credentials, log } = this.parts;
     try {
@@ -71,7 +68,7 @@ export class EndedAccess {
     }
   }
 
-  /** Whose tokens the tenant takes changed. To be called once what was known of that is forgotten. */
+  /** Call after the tenant's trusted issuers changed and cached trust was dropped. */
   async reviewWorkloads(tenantId: string): Promise<void> {
     const { calls, workloads, log } = this.parts;
     for (const { identity, abort, id } of calls.openIn(tenantId)) {
@@ -84,7 +81,7 @@ export class EndedAccess {
     }
   }
 
-  /** What changed can no longer be said one by one. To be called once everything is in force that is. */
+  /** Reviews everything, when the individual changes are not known. Call once all changes are in force. */
   async reviewAll(keys: readonly { readonly hash: string; readonly tenantId: string; readonly id: string }[]): Promise<void> {
     const { calls } = this.parts;
     for (const { hash, tenantId, id } of keys) if (calls.openWith(tenantId, id).length > 0) await this.reviewKey(hash);
@@ -96,12 +93,12 @@ export class EndedAccess {
   }
 }
 
-/** Whether the person may still call, and in the group of the call; what they do in the portal itself needs none. */
+/** Whether the user may still call, and in the call's group. Actions in the portal itself need no group. */
 async function isLetIn({ user, identity, scope, target }: Call, users: EndUserCache): Promise<boolean> {
   const now = user === null ? null : await users.find(user.tenant_id, user.id);
   if (now === null || !now.is_active) return false;
   if (identity?.since !== undefined && identity.since < now.tokens_valid_from.getTime()) return false;
-  // Who came with a token of their own is known by their own id, and who came with a key by that of the key.
+  // `credentialId` is the user's own ID if they came with a token, else the key's ID.
   if (now.api_keys_suspended_at !== null && identity?.credentialId !== now.id) return false;
   return scope === null || target.kind === "none" || scope.groupId === identity?.keyGroupId || now.group_ids.includes(scope.groupId);
 }

@@ -1,11 +1,11 @@
 import type { Call } from "./call.ts";
 
-/** So that the largest single request has room in the half of its tenant. */
+/** Large enough for the largest single request to fit into its tenant's half. */
 const LEAST = 256 * 1024 * 1024;
 
 /**
- * Bounds the memory for files that are written into request bodies, so that short requests for large files cannot exhaust it. One tenant
- * may hold half of it.
+ * Bounds the memory for files that are inlined into request bodies, so that short requests for large files cannot exhaust it. One tenant
+ * may hold at most half of it.
  */
 export class FileRoom {
   private readonly ofTenants = new Map<string | null, number>();
@@ -17,7 +17,7 @@ export class FileRoom {
     this.mostBytes = Math.max(mostBytes, LEAST);
   }
 
-  /** Holds so many bytes more until the call has ended; false where there is no room for them. */
+  /** Reserves `size` more bytes until the call has ended; false if there is no room. */
   hold(call: Call, size: number): boolean {
     const tenantId = call.identity?.tenantId ?? null;
     const ofTenant = this.ofTenants.get(tenantId) ?? 0;
@@ -30,7 +30,7 @@ export class FileRoom {
     return true;
   }
 
-  /** Gives back all that the call holds, for an attempt of it that is over or when it has ended. */
+  /** Releases everything the call holds, after a failed attempt or at its end. */
   release(call: Call): void {
     const tenantId = call.identity?.tenantId ?? null;
     const size = this.ofCalls.get(call) ?? 0;

@@ -8,38 +8,36 @@ import type { Call } from "./call.ts";
 import type { ActionControl, StandingControl } from "./control.ts";
 import type { RequestView } from "./view.ts";
 
-/** Looks at content on its way to and from an upstream. */
+/** Inspects content on its way to and from an upstream. */
 export interface Inspector {
-  /**
-   * Looks at every text, and puts in its place what may go on. A refusal ends the call. What is found is told on the row.
-   */
+  /** Inspects every text and replaces it with what may continue. A refusal ends the call. Findings are recorded on the row. */
   inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
-  /** The same of a piece of a text that flows on. Whoever only watches is told of the whole, by `heard`. */
+  /** `inspect` for a piece of a streamed text. Guardrails that only monitor get the whole text through `heard`. */
   inspectPiece(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
-  /** What the pieces of a text came to, once nothing more comes. */
+  /** Reports the whole text of a stream after its last piece. */
   heard(call: Call, surface: GuardrailSurface, text: string): void;
-  /** Definitions as the caller may be offered them; null: as they came. */
+  /** Tool definitions as the caller may be offered them; null if they are unchanged. */
   offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null>;
-  /** Whether anything looks at content of this kind: if not, it need not be taken apart. */
+  /** Whether anything inspects content of this kind. If not, it need not be parsed. */
   looksAt(call: Call, surface: GuardrailSurface): boolean;
-  /** Whether content that cannot be read must be withheld, because something that can change or end the call has not seen it. */
+  /** Whether unreadable content must be withheld, because a guardrail that can change or end the call has not inspected it. */
   enforces(call: Call, surface: GuardrailSurface): boolean;
-  /** Whether it goes by what a text says as a whole, and not by values in it: a piece of one tells it nothing. */
+  /** Whether any guardrail judges the text as a whole rather than values in it, so that it cannot work on pieces. */
   judgesWhole(call: Call, surface: GuardrailSurface): boolean;
 }
 
 export interface GateParts extends AdmissionParts {
-  /** In the order an action passes them. */
+  /** In the order in which an action passes them. */
   readonly actions: readonly ActionControl[];
-  /** In the order content passes them. */
+  /** In the order in which content passes them. */
   readonly inspectors: readonly Inspector[];
-  /** Of the request controls those that decide who may use what. */
+  /** The request controls that decide access. */
   readonly standing: readonly StandingControl[];
 }
 
 /**
- * What services ask in the middle of a call: whether an action may be done, whether content may pass, whether the caller would still be
- * admitted. An upstream is only handed out behind these checks (`outlet.ts`).
+ * The checks a service makes in the middle of a call: whether an action may run, whether content may pass, whether the caller would still
+ * be admitted. Upstreams are handed out only behind these checks (`outlet.ts`).
  */
 export class Gates {
   private readonly parts: GateParts;
@@ -48,9 +46,7 @@ export class Gates {
     this.parts = parts;
   }
 
-  /**
-   * Argument policies, guardrails and semantic policies on the definition, approval: the first that does not let the action pass decides.
-   */
+  /** Runs argument policies, guardrails and semantic policies on the definition, then approval. The first that does not pass decides. */
   async beforeAction(call: Call, action: Action): Promise<ActionDecision> {
     let passed = ACTION_PASSES;
     for (const control of this.parts.actions) {
@@ -106,8 +102,8 @@ export class Gates {
   }
 
   /**
-   * Why a caller who was let in would not be now; null when it would. What is found out is not told on the call's row. `tokensAt`: when a
-   * token has to be good, milliseconds since the epoch; now where left out.
+   * Why the caller would no longer be admitted; null if they would be. Nothing is written to the call's row. `tokensAt`: the time at which
+   * tokens must be valid, in milliseconds since the epoch; now when left out.
    */
   async readmit(
     call: Call,
@@ -117,7 +113,7 @@ export class Gates {
   ): Promise<{ readonly refusal: Refusal | null; readonly now: Call }> {
     const now: Call = { ...call, row: { ...call.row }, answerHeaders: {} };
     const refusal = await admit(now, admits, this.parts, tokensAt);
-    // Whoever was let in stays so until the directory can be asked.
+    // Admission stands while the directory cannot be asked.
     if (refusal !== null) return { refusal: refusal.code === "directory_unavailable" ? null : refusal, now };
     for (const control of this.parts.standing) {
       const decision = await control.decide(now, view);

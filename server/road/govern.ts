@@ -10,10 +10,10 @@ import { noteSettings } from "./record/settings.ts";
 import type { Exchange } from "./surface.ts";
 import type { RequestView } from "./view.ts";
 
-/** The rules every exchange passes, each list in its order. The order is part of the product (docs/lifecycle.md). */
+/** The controls every exchange passes. Their order is part of the product (docs/lifecycle.md). */
 export interface Controls {
   readonly request: readonly RequestControl[];
-  /** Each sees what the one before it let through. */
+  /** Each sees the answer as the previous one left it. */
   readonly answer: readonly AnswerControl[];
 }
 
@@ -63,7 +63,7 @@ async function answered(call: Call, exchange: Exchange, checks: readonly AnswerC
   return givenAs(call, exchange, checked);
 }
 
-/** The answer that every control has let pass, as its caller is to have it. */
+/** The answer in the form the caller asked for, after all controls have passed it. */
 function givenAs(call: Call, exchange: Exchange, answer: Answer): Answer | Refusal | Promise<Answer | Refusal> {
   if (answer.kind === "stream") {
     const form = outputFormOfExchange(exchange);
@@ -72,7 +72,7 @@ function givenAs(call: Call, exchange: Exchange, answer: Answer): Answer | Refus
   return exchange.written === undefined || answer.failure !== null ? answer : exchange.written(call, answer);
 }
 
-/** Null where every control lets the call pass. */
+/** Null if every control passes the call. */
 async function decidedBy(controls: readonly RequestControl[], call: Call, view: RequestView): Promise<WholeAnswer | Refusal | null> {
   for (const control of controls) {
     const decided = control.decide(call, view);
@@ -86,7 +86,7 @@ async function decidedBy(controls: readonly RequestControl[], call: Call, view: 
   return null;
 }
 
-/** Which rule spoke against the call, where its status may as well be that of a request nobody could serve. */
+/** Records the control that refused a call, for statuses that could also mean an invalid request. */
 function noteRefusedBy(row: AuditRow, { name }: RequestControl, refusal: Refusal): void {
   const status = httpStatusOf(refusal);
   if (status !== 400 && status !== 413) return;
@@ -120,7 +120,7 @@ function noteView(row: AuditRow, view: RequestView): void {
   row.llm_function_calling = view.tools.length > 0;
 }
 
-/** What no model was told, because the call was refused before or answered without one, is told as the controls left it. */
+/** A call that was refused or answered without a model records its settings as the controls left them. */
 function noteUnsent(row: AuditRow, view: RequestView): void {
   if (view.target.kind === "model" && row.prompt_fingerprint === undefined) noteSettings(row, view);
 }

@@ -1,4 +1,7 @@
-/** Fires when a wait lasts longer than `ms`. One timer for the whole stream: arming one for each piece would cost more than the piece. */
+/**
+ * Calls `fire` when a wait lasts longer than `ms`. Uses one timer for the whole stream, because a timer for each piece would cost more than
+ * the piece.
+ */
 export function idleWatch(ms: number, fire: () => void): { wait(): void; pause(): void; stop(): void } {
   let since: number | null = null;
   const check = () => {

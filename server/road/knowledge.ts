@@ -4,7 +4,7 @@ import { isRefusal, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Call } from "./call.ts";
 import type { RequestView } from "./view.ts";
 
-/** A passage that was found for a call, by a reader who may see it. */
+/** A passage found for a call that its caller is allowed to read. */
 export interface FoundPassage {
   readonly documentId: string;
   readonly ordinal: number;
@@ -15,22 +15,22 @@ export interface FoundPassage {
   readonly similarity: number | null;
 }
 
-/** Finds the passages for a call's question, best first, within the bounds of the knowledge bases and the rights of the caller. */
+/** Finds the passages for a question, best first, within the limits of the knowledge bases and the caller's permissions. */
 export type FindPassages = (call: Call, question: string, bases: readonly KnowledgeBaseEntry[]) => Promise<readonly FoundPassage[]>;
 
-/** What knowledge bases are looked up with. */
+/** The dependencies of a knowledge base search. */
 export interface KnowledgeLookup {
   readonly find: FindPassages;
-  /** Texts as guardrails let them go on; null in the place of one that they block. */
+  /** Texts after the guardrails; null in place of a blocked one. */
   readonly cleared: (call: Call, surface: GuardrailSurface, texts: readonly string[]) => Promise<readonly (string | null)[]>;
 }
 
-/** What stands around a passage at most, and before all of them, in bytes. */
+/** Upper bounds in bytes on the text around one passage, and before all of them. */
 const AROUND_ONE = 1_024;
 const BEFORE_ALL = 1_024;
 const BYTES_A_TOKEN = 4;
 
-/** The knowledge bases a call uses: those it names, else those of its group that it may use. Empty for a call that takes none. */
+/** The knowledge bases a call uses: those it names, else the defaults of its group that it may use. Empty for a call that takes none. */
 export function knowledgeFor(call: Call, { knowledge }: RequestView): readonly KnowledgeBaseEntry[] | Refusal {
   const { scope } = call;
   if (scope === null || knowledge === undefined) return [];
@@ -42,7 +42,7 @@ export function knowledgeFor(call: Call, { knowledge }: RequestView): readonly K
   const asked: KnowledgeBaseEntry[] = [];
   for (const id of ids) {
     const base = granted.get(id);
-    // Whether there is one that others may use is nothing to tell.
+    // The same refusal whether the knowledge base does not exist or is not granted.
     if (base === undefined) return refuse("knowledge_base_not_found", `There is no knowledge base ${JSON.stringify(id)} for this caller.`);
     if (!base.enabled) return refuse("knowledge_base_disabled");
     asked.push(base);
@@ -50,7 +50,7 @@ export function knowledgeFor(call: Call, { knowledge }: RequestView): readonly K
   return asked;
 }
 
-/** The bounds for several knowledge bases together: those of the most generous one. */
+/** The limits for several knowledge bases together: the highest of each. */
 export function boundsOfAll(bases: readonly KnowledgeBaseEntry[]): { readonly topK: number; readonly maxContextTokens: number } {
   return {
     topK: Math.max(0, ...bases.map(({ topK }) => topK)),
@@ -66,7 +66,7 @@ export function knowledgeBytes(call: Call, view: RequestView): number {
   return maxContextTokens * BYTES_A_TOKEN + topK * AROUND_ONE + BEFORE_ALL;
 }
 
-/** A passage under the number that it is cited by: passages of one document are one source. */
+/** A passage with its citation number. Passages of one document share it. */
 export interface NumberedPassage extends FoundPassage {
   readonly source: number;
 }
@@ -80,7 +80,7 @@ export function numbered(passages: readonly FoundPassage[]): NumberedPassage[] {
   });
 }
 
-/** Records on the row and in the headers which passages a call was given, in the order of its sources. */
+/** Records on the row and in the answer headers which passages a call was given. */
 export function noteKnowledge(
   { row, answerHeaders }: Call,
   bases: readonly KnowledgeBaseEntry[],

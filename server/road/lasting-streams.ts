@@ -13,21 +13,24 @@ interface Listener extends OnRoster {
 const AT_ONCE = 50;
 
 /**
- * Open event streams without an end of their own. Each is closed once its caller would no longer be admitted, and its events pass the
- * guardrails that hold for the caller now.
+ * Open event streams that have no end of their own. Each is closed once its caller would no longer be admitted, and its events pass the
+ * guardrails that currently apply to the caller.
  */
 export class LastingStreams {
   private readonly open = new Roster<Listener>();
   private readonly gates: Gates;
   private readonly verdict: (refusal: Refusal | null, now: Call, then: Call) => Refusal | null;
 
-  /** `verdict`: why a stream ends, where its call `then` would be admitted as `now`, or refused; null lets it go on. */
+  /**
+   * `verdict`: why a stream must end, given the readmission refusal (or null), the call as readmitted now and the call as it began; null
+   * keeps it open.
+   */
   constructor(gates: Gates, verdict: LastingStreams["verdict"]) {
     this.gates = gates;
     this.verdict = verdict;
   }
 
-  /** Ends the call's stream once its caller is let in no more. */
+  /** Registers the call's stream, to be ended by `check` once its caller is no longer admitted. */
   follow(call: Call, view: RequestView): void {
     const listener: Listener = {
       place: -1,
@@ -42,12 +45,12 @@ export class LastingStreams {
     call.whenEnded.push(() => this.open.delete(listener));
   }
 
-  /** Ends the streams of those who would not be let in now. */
+  /** Ends the streams of callers who would no longer be admitted. */
   async check(): Promise<void> {
     let looked = 0;
     for (const listener of this.open.all()) {
       if (!this.open.has(listener)) continue;
-      // Calls are not to wait for all of them.
+      // Yield to the event loop so that other calls are not delayed.
       if (++looked % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
       const refusal = await this.accessRefusal(listener);
       if (refusal !== null) {
@@ -61,7 +64,7 @@ export class LastingStreams {
     const { refusal, now } = await this.gates.readmit(call, "group", view);
     const ends = this.verdict(refusal, now, call);
     if (ends === null && now.scope !== null) call.scope = now.scope;
-    // Of a key or a person that opens nothing any more every stream says the same, whoever notices it first.
+    // A key or user that lost all access ends all its streams with the same error, whichever check notices it first.
     return ends?.code === "unauthenticated" ? refuse("access_ended") : ends;
   }
 }

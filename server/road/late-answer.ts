@@ -4,17 +4,17 @@ import type { Call } from "./call.ts";
 import type { Govern } from "./govern.ts";
 import type { Awaited, Exchange } from "./surface.ts";
 
-/** An answer that is not there yet, and whose caller has to be told that it is waited for. */
+/** An answer still pending when its caller must be told that the gateway is waiting for it. */
 export interface LateAnswer {
   readonly kind: "late";
   readonly coming: Promise<Answer | Refusal>;
   readonly awaited: Awaited;
 }
 
-/** As long as a stream that has begun may be silent. What fails before has a status of its own; what fails later, an error in the stream. */
+/** The longest silence allowed in a stream. Earlier failures get their own HTTP status; later ones become an error in the stream. */
 const LATE_AFTER_MS = 15_000;
 
-/** What became of the exchange, or that it has not become anything yet. An upstream was asked in either case of the second. */
+/** The result of the exchange, or a `LateAnswer` if an upstream was asked and has not answered within `lateAfterMs`. */
 export async function answeredOrLate(
   call: Call,
   exchange: Exchange,
@@ -27,7 +27,7 @@ export async function answeredOrLate(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const coming = govern(call, {
     ...exchange,
-    // Nothing is said before every control let the request pass.
+    // The clock starts only once every control has passed the request.
     answer: (asked) => {
       timer = setTimeout(late.resolve, lateAfterMs, null);
       return exchange.answer(asked);

@@ -1,10 +1,10 @@
 import type { TextSlot } from "../wire/inbound.ts";
 
-/** Groups the texts that a model reads as parts of one message: adjoining texts of one role. */
+/** Groups adjoining texts of one role within a message, which a model reads as one text. Returns only groups of two or more. */
 export function partsOfMessages(slots: readonly TextSlot[]): TextSlot[][] {
   const groups: TextSlot[][] = [];
   let group: TextSlot[] = [];
-  // Of the present message those of other roles, which most messages do not have.
+  // Groups of other roles in the current message; most messages have none.
   let others: TextSlot[][] | null = null;
   for (const slot of slots) {
     if (slot.owner === undefined || slot.kind !== "text") continue;
@@ -23,10 +23,10 @@ export function partsOfMessages(slots: readonly TextSlot[]): TextSlot[][] {
   return groups;
 }
 
-/** The ways in which adjoining texts may be read as one: run together, or separated by a space. */
+/** The ways adjoining texts may be joined: directly, or with a space. */
 export const PART_JOINTS = ["", " "] as const;
 
-/** The texts as a model reads them, with the parts of one message joined. */
+/** The texts as a model reads them, with the parts of each message joined. */
 export function textsAsRead(slots: readonly TextSlot[]): Pick<TextSlot, "role" | "kind" | "text">[] {
   const first = new Map<TextSlot, string>();
   const others = new Set<TextSlot>();
@@ -40,7 +40,7 @@ export function textsAsRead(slots: readonly TextSlot[]): Pick<TextSlot, "role" |
     .map((slot) => ({ role: slot.role, kind: slot.kind, text: first.get(slot) ?? slot.text }));
 }
 
-/** Whether it is the name of a tool or of who speaks. */
+/** Whether the slot holds the name of a tool or speaker. */
 export function isNameSlot({ kind }: Pick<TextSlot, "kind">): boolean {
   return kind === "name" || kind === "fixed_name";
 }

@@ -3,30 +3,30 @@ import type { ModelEntry } from "../directory/snapshot.ts";
 import type { JsonObject } from "../kernel/json-value.ts";
 import type { Call } from "./call.ts";
 
-/** A question of the gateway's own to a model, in words and in no vendor's format. */
+/** A question the gateway itself asks a model, independent of any vendor's format. */
 export interface ModelQuestion {
-  /** How the call is filed. */
+  /** The audit subtype of the call. */
   readonly purpose: OwnCall;
   readonly model: ModelEntry;
   readonly messages: readonly { readonly role: "system" | "user"; readonly content: string }[];
-  /** The longest answer, in tokens; null: as the model likes. */
+  /** The longest answer in tokens; null for the model's default. */
   readonly outputTokens: number | null;
-  /** Null: the model's own. */
+  /** Null for the model's default. */
   readonly temperature: number | null;
-  /** JSON schema the answer has to fit; null: words. */
+  /** JSON schema the answer must match; null for plain text. */
   readonly schema: { readonly name: string; readonly schema: JsonObject } | null;
   readonly timeoutMs: number;
-  /** Longest wait for a budget that other calls hold; null: as long as a caller's call. */
+  /** Longest wait in milliseconds for budget held by other calls; null for the same wait as a caller's call. */
   readonly waitMs: number | null;
-  /** The row records hashes of request and answer only. */
+  /** Whether the row records only hashes of request and answer. */
   readonly hashesOnly: boolean;
-  /** False: goes on when its parent's caller hangs up. */
+  /** False if it continues when the parent's caller disconnects. */
   readonly endsWithParent: boolean;
   /** Called with the answer before its row is sealed, to record the result on the row. */
   readonly settled?: (call: Call, reply: ModelReply) => void;
 }
 
-/** `unfit`: the model cannot be asked in this way, whatever the question. The reason repeats nothing of the texts. */
+/** `unfit`: the model cannot be asked this way, whatever the question. The reason contains nothing of the texts. */
 export type ModelReply =
   | { readonly kind: "said"; readonly text: string }
   | { readonly kind: "failed"; readonly reason: string; readonly unfit: boolean };

@@ -7,21 +7,23 @@ import { addTag, hasTag } from "./record/add-tag.ts";
 import { openCall } from "./record/open.ts";
 import type { Answer, WholeAnswer } from "./answer.ts";
 
-/** A call the gateway itself makes on behalf of another one: to embed a question, to have a text judged. */
+/** A call the gateway makes on behalf of another call, for example to embed a question or judge a text. */
 export interface NestedCall {
   readonly audit: AuditClass & { readonly proxySubtype: OwnCall };
-  /** Path the same call of a client would have. */
+  /** Path of the same call made by a client. */
   readonly path: string;
   readonly model: ModelEntry;
   readonly body: Uint8Array;
-  /** The longest answer that `body` asks for, in tokens; null: it does not say. */
+  /** The output limit set in `body`, in tokens; null if it sets none. */
   readonly outputTokens: number | null;
   readonly timeoutMs: number;
-  /** Longest wait for a budget that other calls hold, which is no part of `timeoutMs`; null: as long as a caller's call. */
+  /**
+   * Longest wait in milliseconds for budget held by other calls, not included in `timeoutMs`; null for the same wait as a caller's call.
+   */
   readonly waitMs: number | null;
-  /** Its row records hashes of request and answer only: their texts may hold what must not be stored. */
+  /** The row records only hashes of request and answer, because their texts may hold what must not be stored. */
   readonly hashesOnly?: boolean;
-  /** False: goes on when its parent's caller hangs up. */
+  /** False if it continues when the parent's caller disconnects. */
   readonly endsWithParent: boolean;
   send(call: Call): Promise<Answer | Refusal>;
   /** Called with the answer before its row is sealed, to record the result on the row. */
@@ -29,18 +31,17 @@ export interface NestedCall {
 }
 
 /**
- * Makes a nested call: routed and metered like any other and with a row of its own, under the scope and in the run of
- * its parent. A refusal where a budget does not cover it.
+ * Makes a nested call: routed, metered and recorded like any other, in the scope and run of its parent. Returns a refusal if no budget
+ * covers it.
  *
- * Which controls it passes: none but the limits on tokens and dollars (`CallLimits.enterNested`), because money is spent;
- * rates count what callers do. Access was decided by whoever configured the model for the purpose. Guardrails and policies
- * make these calls themselves, about texts that they look at in the caller's own call: to look again would ask judges about
- * judges. What a caller wants done without an HTTP request of its own (a line of a batch, a replay) is no such call: it goes
- * by `govern`, which every control sees.
+ * Of the controls it passes only the token and cost limits (`CallLimits.enterNested`), because it spends money; rate limits count what
+ * callers do. Access was decided by whoever configured the model for this purpose. Guardrails and policies make these calls themselves,
+ * about texts they inspect in the caller's own call; inspecting them again would recurse. Work that a caller wants done without an HTTP
+ * request (a batch line, a replay) is not a nested call: it goes through `govern` and all its controls.
  */
 export type MakeNestedCall = (parent: Call, nested: NestedCall) => Promise<WholeAnswer | Refusal>;
 
-/** What a nested call has from its parent: who is asking, for whom, and in which run. */
+/** Row fields a nested call inherits from its parent: who asks, for whom, and in which run. */
 const INHERITED = [
   "tenant_id",
   "api_key_id",
@@ -70,7 +71,7 @@ export function openNested(parent: Call, { audit, path, model, body }: NestedCal
   const call = openCall({ method: "POST", url: `http://gateway${path}`, headers: new Headers() }, parent.ip, audit, clock);
   const row: Record<string, unknown> = call.row;
   for (const field of INHERITED) if (parent.row[field] != null) row[field] = parent.row[field];
-  // What is asked for a replay is nothing that its system did either.
+  // Calls made for a replay are not actions of the AI System either.
   if (hasTag(parent, "replay")) addTag(call, "replay");
   call.row.correlation_id = parent.row.correlation_id ?? null;
   call.row.parent_request_id = parent.id;

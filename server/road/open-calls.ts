@@ -24,28 +24,31 @@ export interface OpenCallsParts {
   readonly observe: (call: Call) => void;
 }
 
-/** The calls in flight. Each is opened here once, and leaves through `seal` with its audit row. */
+/** The calls in flight. Each is registered here once and leaves through `seal` with its audit row. */
 export class OpenCalls {
   private readonly open = new Roster<Call>();
   private readonly deciding = new DecidingModels();
   private readonly parts: OpenCallsParts;
   private whenIdle: (() => void) | null = null;
-  /** When somebody last called who waits for the answer; monotonic milliseconds. */
+  /** When the last interactive (non-batch) call arrived, in monotonic milliseconds. */
   lastWaitedFor = Number.NEGATIVE_INFINITY;
 
-  /** Open calls whose bodies are still on their way: whoever only begins to send many must not have everybody refused. */
+  /**
+   * Open calls whose bodies are still arriving. They do not count against the record's capacity, so that slow senders cannot block everyone
+   * else.
+   */
   arriving = 0;
 
   constructor(parts: OpenCallsParts) {
     this.parts = parts;
   }
 
-  /** Whether the record of one more call can be kept. */
+  /** Whether one more call can be recorded. */
   get accepting(): boolean {
     return this.parts.ledger.accepting(this.open.size - this.arriving);
   }
 
-  /** `resumed`: its id and time, where it goes on after its provider answered it in a batch. */
+  /** `resumed`: ID and time of a call that continues after its provider answered it in a batch. */
   start(arrival: Arrival, ip: string, audit: AuditClass, resumed?: ResumedCall): Call {
     const call = openCall(arrival, ip, audit, this.parts.clock, resumed);
     this.open.add(call);
@@ -57,12 +60,11 @@ export class OpenCalls {
     return this.open.has(call);
   }
 
-  /** Those of a person; null: of anybody in the tenant who called as themselves. */
+  /** Open calls of a user; null for all calls of the tenant's users made as themselves. */
   openOf(tenantId: string, userId: string | null): Call[] {
     return this.open.all().filter(({ user }) => user !== null && user.tenant_id === tenantId && (userId === null || user.id === userId));
   }
 
-  /** Those of the tenant. */
   openIn(tenantId: string): Call[] {
     return this.open.all().filter((call) => call.tenant?.id === tenantId);
   }
@@ -71,40 +73,40 @@ export class OpenCalls {
     return new Set(this.open.all().flatMap(({ tenant }) => (tenant === null ? [] : [tenant.id])));
   }
 
-  /** Those that came with this key. */
+  /** Open calls made with this key. */
   openWith(tenantId: string, credentialId: string): Call[] {
     return this.open.all().filter(({ identity }) => identity?.tenantId === tenantId && identity.credentialId === credentialId);
   }
 
-  /** The begin marker. Throws when calls can no longer be recorded. */
+  /** Writes the begin marker. Throws if calls can no longer be recorded. */
   begin(call: Call): void {
     this.parts.ledger.begin(beginMarkerRow(call));
     call.begun = true;
   }
 
-  /** It goes on where its provider's batch comes back; its row is sealed then. A refusal means that it must not leave. */
+  /** Releases a call that continues when its provider's batch comes back; its row is sealed then. On a refusal it must not leave. */
   async leave(call: Call): Promise<Refusal | null> {
     const refusal = await this.parts.limits.left.leave(call);
     if (refusal === null) {
       this.forget(call);
-      // What was held for it on its way out is given back; whether it succeeds is another's to tell.
+      // Release what was held for sending it; success or failure is reported when it comes back.
       for (const told of call.whenEnded.splice(0)) told("left_in_batch");
     }
     return refusal;
   }
 
-  /** Gives up what is held for calls that left, but for those that are away. */
+  /** Releases the limit holds of calls that left, except for those still away. */
   release(away: ReadonlySet<string>): void {
     this.parts.limits.left.release(away);
   }
 
-  /** A call that is to have no row of its own: what tells of it is another one's. */
+  /** Drops a call that gets no row of its own. */
   forget(call: Call): void {
     this.open.delete(call);
     if (this.open.size === 0) this.whenIdle?.();
   }
 
-  /** Resolves when no call is open. After `graceMs` those that still are are ended. */
+  /** Resolves when no call is open. After `graceMs`, calls still open are aborted. */
   async ended(graceMs: number): Promise<void> {
     if (this.open.size === 0) return;
     const idle = new Promise<void>((resolve) => {
@@ -117,21 +119,21 @@ export class OpenCalls {
     clearTimeout(timer);
   }
 
-  /** False when the row could not be stored: then the answer must not be given. */
+  /** Settles the limits and seals the row. False if the row could not be stored: the answer must not be sent then. */
   async seal(call: Call): Promise<boolean> {
     const { ledger, limits, log } = this.parts;
     try {
       try {
         this.deciding.note(call);
-        // Counted first: what is on the record is always counted. What a kill leaves counted and not recorded is put right
-        // once its row is there.
+        // Count before sealing, so that recorded usage is always counted. After a crash in between, recovery of the row corrects the
+        // counters.
         const settling = limits.settle(call);
         if (settling !== null) await settling;
       } catch (error) {
-        // A fault in counting must not cost the row.
+        // A counting error must not cost the row.
         log.error("call_not_counted", { call_id: call.id, error: error as Error });
       }
-      // One that never left came and went in a moment, and the next may have come in the same.
+      // A call that reached no upstream took only a moment, so more of its kind may be about to arrive: no immediate sync.
       await ledger.seal(call.row, this.open.size === 1 && call.row.target_url != null);
       limits.sealed(call);
       return true;
@@ -146,7 +148,7 @@ export class OpenCalls {
     }
   }
 
-  /** A call of the gateway's own, with its row: see `MakeNestedCall`. */
+  /** Makes a nested call with its own row; see `MakeNestedCall`. */
   async nest(parent: Call, nested: NestedCall): Promise<WholeAnswer | Refusal> {
     const call = openNested(parent, nested, this.parts.clock);
     this.open.add(call);

@@ -6,26 +6,26 @@ import type { Action, ActionHold } from "./action.ts";
 import type { Call } from "./call.ts";
 import type { Gates } from "./gates.ts";
 
-/** What an action gets once every gate let it pass: the upstream itself, and the inspection of what comes back. */
+/** What a service gets once every gate has passed its action: the upstream, and the inspection of what it returns. */
 export interface Passage<Upstream> {
   readonly kind: "pass";
   readonly upstream: Upstream;
-  /** The approval that covers the action; null where none was needed. */
+  /** The approval that covers the action; null if none was needed. */
   readonly approvalId: string | null;
-  /** Every text of an answer goes by here before its caller gets it. */
+  /** Inspects the texts of an answer before its caller gets them. */
   inspect(surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
 }
 
 export interface OutletParts<Upstream> {
   readonly gates: Gates;
   readonly upstream: Upstream;
-  /** The begin marker: written before the call leaves. Throws when calls can no longer be recorded. */
+  /** Writes the begin marker before the call is sent. Throws if calls can no longer be recorded. */
   readonly begin: (call: Call) => void;
 }
 
 /**
- * The way out to an upstream. A service never holds the upstream itself: it is handed out for one call, behind the gates
- * that what is to be done has to pass. Whoever asks it writes the call's begin marker first (`depart`).
+ * Access to an upstream. A service never holds the upstream itself: it is handed out for one call, once the gates have passed the action.
+ * The service calls `depart` before it sends anything.
  */
 export class Outlet<Upstream> {
   readonly gates: Gates;
@@ -36,12 +36,12 @@ export class Outlet<Upstream> {
     this.gates = parts.gates;
   }
 
-  /** For what does nothing: a list, a handshake, a look at what an action would do. */
+  /** For operations without effects: a list, a handshake, a preview of an action. */
   look(call: Call): Passage<Upstream> {
     return this.passage(call, null);
   }
 
-  /** For what the caller wants done. */
+  /** For actions the caller wants performed. */
   async open(call: Call, action: Action): Promise<Passage<Upstream> | ActionHold | Refusal> {
     const decision = await this.gates.beforeAction(call, action);
     switch (decision.kind) {
@@ -54,7 +54,7 @@ export class Outlet<Upstream> {
     }
   }
 
-  /** Says on the row where the call is about to go, and writes its begin marker; a refusal when that could not be recorded. */
+  /** Records on the row where the call goes, and writes its begin marker. Returns a refusal if that fails. */
   depart(call: Call, url: string, body: string | Uint8Array | null): Refusal | null {
     return recordTarget(call, url, body, this.parts);
   }
@@ -69,7 +69,7 @@ export class Outlet<Upstream> {
   }
 }
 
-/** Records on the row where the call goes, and writes its begin marker; a refusal when that could not be recorded. */
+/** Records on the row where the call goes, and writes its begin marker. Returns a refusal if that fails. */
 export function recordTarget(
   call: Call,
   url: string,

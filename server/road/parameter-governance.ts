@@ -4,12 +4,12 @@ import type { Call } from "./call.ts";
 import { compileGovernance, type Governance } from "./compiled-governance.ts";
 import { routeOf } from "./target.ts";
 
-/** The temperature that the compatible APIs use when none is set. */
+/** The default temperature of the compatible APIs. */
 export const DEFAULT_TEMPERATURE = 1;
 
 const compiled = new WeakMap<GroupScope, Map<string, Governance>>();
 
-/** Compiled when a group's calls first meet a model under a configuration, then found in memory. */
+/** Compiled when a group first calls a model under a configuration, then cached. */
 export function governanceOf(call: Call, model: ModelEntry): Governance {
   const scope = call.scope as GroupScope;
   let byModel = compiled.get(scope);
@@ -21,7 +21,7 @@ export function governanceOf(call: Call, model: ModelEntry): Governance {
   const key = members.map(({ id }) => id).join(" ");
   let found = byModel.get(key);
   if (found === undefined) {
-    // Any member of a routing group may serve the call, so what is set for each of them holds.
+    // Any member of a routing group may serve the call, so the governance of all of them is merged.
     const { policies } = scope.tenant;
     found = compileGovernance(members.map(({ id }) => policies.effective(scope.groupId, "llm_governance", id)).reduce(merge));
     byModel.set(key, found);

@@ -1,9 +1,9 @@
 import type { Call } from "./call.ts";
 
-/** Names the policies and guardrails that warned of a call to its caller, URI-encoded, with commas between them. */
+/** Header naming the policies and guardrails that warned about a call: URI-encoded, comma-separated. */
 const WARNINGS = "x-gw-policy-warnings";
 
-/** Once for each name, however often it warned. What warns after an answer has begun to leave reaches the row alone. */
+/** Adds each name once. Warnings raised after the answer's headers were sent appear only on the row. */
 export function warnCaller({ answerHeaders }: Pick<Call, "answerHeaders">, name: string): void {
   const told = answerHeaders[WARNINGS];
   const encoded = encodeURIComponent(name.toWellFormed());

@@ -10,18 +10,18 @@ const arrived = eventLoopBatch();
 
 const ofOperators = new ArrivingBodies();
 
-/** How a body is read. `place` and `sender`: see `ArrivingBodies.read`. */
+/** How to read a body. `place` and `sender`: see `ArrivingBodies.read`. */
 interface BodyTerms {
   readonly mayBeGzip?: boolean;
   readonly place?: string | null;
   readonly sender?: string | undefined;
-  /** The bodies it is read among: those of operators, where nothing is said. */
+  /** The pool whose limits apply; when left out, the one that administrative APIs share. */
   readonly bodies?: ArrivingBodies;
 }
 
 /**
- * The request's body, or why it is not taken. A body over the bound is not read further than the bound, which holds for
- * what was packed as well. Bodies that arrive together go on together.
+ * The request's body, or the refusal. Reads no further than `maxBytes`, which also bounds the decompressed size. Bodies that arrive
+ * together continue together.
  */
 export async function readBody(
   request: Request,
@@ -29,7 +29,7 @@ export async function readBody(
   { mayBeGzip = false, place = null, sender, bodies = ofOperators }: BodyTerms = {},
 ): Promise<Uint8Array | Refusal> {
   const plain = () => readPlain(maxBytes, bodies.read(request, maxBytes, place, sender));
-  // Names of codings are the same in any case.
+  // Content coding names are case-insensitive.
   const encoding = request.headers.get("content-encoding")?.toLowerCase() ?? null;
   if (mayBeGzip && encoding === "gzip") {
     const packed = await plain();
@@ -38,7 +38,7 @@ export async function readBody(
   return refusedCoding(request, mayBeGzip ? "gzip, identity" : "identity") ?? plain();
 }
 
-/** Why a body in the coding that it says it is in is not taken; null where it comes as it is. */
+/** The refusal for an unsupported content-encoding; null if the body is not encoded. */
 export function refusedCoding({ headers }: { readonly headers: Pick<Headers, "get"> }, accepted = "identity"): Refusal | null {
   const encoding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (encoding === "identity") return null;
@@ -58,7 +58,7 @@ function tooLarge(maxBytes: number): Refusal {
   return refuse("body_too_large", `The request body is larger than ${maxBytes / size} ${unit}.`);
 }
 
-/** The connection goes with it: what is still to come of the body is not waited for. */
+/** Closes the connection, so that the rest of the body is not waited for. */
 function notTaken(why: "too_slow" | "too_many"): Refusal {
   return why === "too_slow"
     ? refuse("body_timeout", undefined, { headers: { connection: "close" } })

@@ -2,8 +2,8 @@ import { type Refusal, refuse } from "../kernel/errors.ts";
 import type { RequestView } from "./view.ts";
 
 /**
- * For controls that look at what the model is to read or bound what it may do: of two members of one name they see one,
- * and the provider may take the other.
+ * For controls that inspect what the model reads or bound what it does: of two members with one name they see one, and the provider may use
+ * the other.
  */
 export function repeatedNameRefusal({ repeatedName }: RequestView): Refusal | null {
   return repeatedName === null

@@ -8,19 +8,19 @@ import type { OpenCalls } from "./open-calls.ts";
 import type { UnauthenticatedCalls } from "./record/unauthenticated-calls.ts";
 import type { Surface } from "./surface.ts";
 
-/** One governed route: whose wire it speaks and how its calls are filed. */
+/** One governed route: its protocol and how its calls are classified. */
 export interface GovernedRoute {
   readonly surface: Surface;
   readonly audit: AuditClass;
-  /** Whether the request carries a body, and whether it may be packed. `streamed`: the surface reads it, once it is governed. */
+  /** Whether the request has a body, and whether it may be gzipped. `streamed`: the surface reads it after the controls. */
   readonly body: boolean | "may_be_gzip" | "streamed";
   /** `group` when left out. */
   readonly admits?: RouteCallers;
-  /** Whether its calls are for showing who one is, told on the row as is_auth_event: a login, a token, a second factor. */
+  /** Whether its calls authenticate someone (a login, a token, a second factor), recorded as is_auth_event. */
   readonly authenticates?: true;
-  /** Whether its rows leave out who was let in, however their calls end. */
+  /** Whether its rows omit the caller's identity, however the calls end. */
   readonly withoutCaller?: true;
-  /** Largest body, where it is smaller than that of a model call. */
+  /** Largest body in bytes, if smaller than for model calls. */
   readonly maxBodyBytes?: number;
 }
 
@@ -28,15 +28,15 @@ export interface RoadParts extends AdmissionParts {
   readonly calls: OpenCalls;
   readonly govern: Govern;
   readonly strangers: UnauthenticatedCalls;
-  /** Told of each call that was admitted, before its body is read. A promise only where something has to be looked up. */
+  /** Called for each admitted call before its body is read. Returns a promise only if a lookup is needed. */
   readonly admitted: (call: Call) => Promise<void> | null;
   readonly log: Log;
   readonly bodies: ArrivingBodies;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
   /**
-   * Told of every request that is refused without a row of its own: `draining`, `too_many_strangers`, or `audit_unavailable` where it
-   * could not be recorded.
+   * Called for every request that is refused without a row: `draining`, `too_many_strangers`, or `audit_unavailable` if it could not be
+   * recorded.
    */
   readonly unrecorded: (reason: ErrorCode) => void;
 }

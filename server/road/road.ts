@@ -13,17 +13,17 @@ import { isUnauthenticated } from "./record/unauthenticated.ts";
 import type { GovernedRoute, RoadParts } from "./road-parts.ts";
 import { LATE_STATUS, Sender } from "./sender.ts";
 
-/** What is told where the record of a call can not be kept: such a call has no row. */
+/** The answer to a call that cannot be recorded; such a call has no row. */
 const NO_ROOM = refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } });
 
 const READS_ONLY: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** What a call ends with whose credential was looked at and did not hold. */
+/** Errors of calls whose credential was checked and rejected. */
 const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "inactive_user", "api_key_suspended"]);
 
 /**
- * The path of every governed call (docs/lifecycle.md), of every protocol. It comes in through `handle` and leaves with
- * exactly one sealed audit row; there is no other way to an upstream.
+ * The path of every governed call of every protocol (docs/lifecycle.md). A call enters through `handle` and leaves with exactly one sealed
+ * audit row; there is no other way to an upstream.
  */
 export class Road {
   private readonly parts: RoadParts;
@@ -56,13 +56,13 @@ export class Road {
         return this.withoutRow(route, answer, call.id);
       }
       if (isUnauthenticated(call)) await this.parts.strangers.file(call);
-      // Not only at the door: a password is looked at by the portal.
+      // Also counts failures after admission: the portal checks passwords itself.
       if (isRefusal(answer) && answer.code === "unauthenticated") this.parts.strangers.refused(call);
       return await this.send(call, route, answer);
     } catch (error) {
       this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
       const sealed = await this.sealBroken(call, ERRORS.internal_error.status);
-      // Without the surface's own words: they may be what failed.
+      // Not written by the surface, whose code may be what failed.
       const { status, message } = ERRORS[sealed ? "internal_error" : "audit_unavailable"];
       return Response.json(
         { error: message, code: sealed ? "internal_error" : "audit_unavailable" },
@@ -71,7 +71,7 @@ export class Road {
     }
   }
 
-  /** Takes no more calls, lets those in flight end, and after `graceMs` ends them; resolves when every row is sealed. */
+  /** Accepts no more calls and lets those in flight end, aborting them after `graceMs`. Resolves when every row is sealed. */
   drain(graceMs: number): Promise<void> {
     this.draining = true;
     return this.parts.calls.ended(graceMs);
@@ -98,14 +98,14 @@ export class Road {
       const read = await this.bodyOf(call, request, most, route.body === "may_be_gzip");
       if (isRefusal(read)) return read;
       body = read;
-      // What people tell the portal of themselves, passwords among it, is neither kept nor hashed.
+      // Requests to the portal may contain passwords: they are neither stored nor hashed.
       if (route.audit.proxyType !== "portal") call.requestContent = read;
       call.row.request_size_bytes = read.byteLength;
     }
     const reading = route.surface.read(call, body);
     const exchange = reading instanceof Promise ? await reading : reading;
     if (isRefusal(exchange)) return exchange;
-    // What asks no model, tool or agent may change something here: a process that dies then has not done it without a trace.
+    // A request that goes to no upstream may change something here, so it must leave a trace even if the process dies.
     if (exchange.view.target.kind === "none" && !READS_ONLY.has(call.method) && call.identity !== null) this.parts.calls.begin(call);
     return answeredOrLate(call, exchange, this.parts.govern);
   }
@@ -116,7 +116,7 @@ export class Road {
     calls.arriving++;
     try {
       const read = await readBody(request, most, { mayBeGzip, place, sender: call.tenant?.id, bodies });
-      // At the door nothing was kept free for the calls whose bodies were on their way then.
+      // Capacity was not reserved while the body was arriving.
       return isRefusal(read) || calls.accepting ? read : NO_ROOM;
     } finally {
       calls.arriving--;
@@ -135,8 +135,8 @@ export class Road {
   }
 
   /**
-   * The row of a call whose end could not be told as it should, so that it has one all the same. `status` is the one sent. True when it
-   * has.
+   * Seals an `internal_error` row for a call that could not be finished normally, so that it has one. `status`: the status sent. True if
+   * the call has a row.
    */
   private async sealBroken(call: Call, status: number): Promise<boolean> {
     if (!this.parts.calls.has(call)) return true;
@@ -150,7 +150,7 @@ export class Road {
     return this.parts.calls.seal(call);
   }
 
-  /** What left no room for its record leaves no trace but a count, and gets no service. */
+  /** Refuses a call that cannot be recorded; only a counter notes it. */
   private withoutRow({ surface }: Pick<GovernedRoute, "surface">, refusal: Refusal, id: string = ulid()): Response {
     this.parts.unrecorded(refusal.code);
     const { headers, body } = surface.refusal(refusal, null);

@@ -18,25 +18,25 @@ import type { Surface } from "./surface.ts";
 export interface SenderParts {
   readonly calls: OpenCalls;
   readonly log: Log;
-  /** Longest silence of an upstream in a stream that says none of its own. */
+  /** Longest silence of an upstream, unless the stream sets its own. */
   readonly upstreamTimeoutMs: number;
-  /** Told of every call that was refused its answer because it could not be recorded. */
+  /** Called for every call whose answer was withheld because it could not be recorded. */
   readonly unrecorded: (reason: ErrorCode) => void;
 }
 
-/** The status of an answer whose headers were sent before there was anything of it. */
+/** The status of an answer whose headers were sent before its outcome was known. */
 export const LATE_STATUS = 200;
-/** The same pause as after the first event of a stream. */
+/** The same interval as the keep-alive of a stream that has begun. */
 const LATE_SILENCE_MS = 15_000;
 
 interface Streamed {
   readonly body: ReadableStream<Uint8Array>;
   readonly headers: Record<string, string>;
-  /** Resolves when nobody else is waited for. */
+  /** Resolves once only the caller is still to read. */
   readonly ended: Promise<void>;
 }
 
-/** Sends answers to callers, each once its row is on stable storage and what later calls need of it can be found. */
+/** Sends answers to callers, each once its row is on stable storage and what later calls need from it is stored. */
 export class Sender {
   private readonly parts: SenderParts;
 
@@ -44,7 +44,7 @@ export class Sender {
     this.parts = parts;
   }
 
-  /** Null where the row could not be stored: then the answer must not be given. */
+  /** Null if the row could not be stored: the answer must not be sent then. */
   refusal(call: Call, surface: Surface, refusal: Refusal): Promise<Response | null> {
     const shown = shownRefusal(call, refusal);
     const { retry, status: usual } = ERRORS[shown.code];
@@ -52,31 +52,31 @@ export class Sender {
     // Official clients retry on the status alone, unless a header forbids it.
     const inVain: Record<string, string> =
       !retry && (status === 409 || status === 429 || status >= 500) ? { "x-should-retry": "false" } : {};
-    // A refusal that knows how to get a credential says so itself.
+    // A refusal with its own way to get a credential overrides this header.
     const challenge: Record<string, string> = status === 401 ? { "www-authenticate": "Bearer" } : {};
     const outcome = refusedOutcome(call, refusal);
     const told = outcome.status === usual ? { ...outcome, status } : outcome;
     return this.whole(call, ownAnswer(status, { ...headers, ...inVain, ...challenge, ...shown.headers }, body), told);
   }
 
-  /** Null where the row could not be stored: then the answer must not be given. */
+  /** Null if the row could not be stored: the answer must not be sent then. */
   async whole(call: Call, { status, headers: ownHeaders, body }: WholeAnswer, outcome: CallOutcome): Promise<Response | null> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
     closeRecord(call, outcome, wholeSent(body, storedBodies(call), headers));
     return (await this.sealed(call)) ? new Response(body as Uint8Array<ArrayBuffer>, { status, headers }) : null;
   }
 
-  /** `sealBroken` seals the row of a call whose end cannot be told. */
+  /** `sealBroken` seals the row of a call that could not be finished normally. */
   stream(call: Call, surface: Surface, given: StreamAnswer, sealBroken: () => Promise<boolean>): Response {
     const { body, headers, ended } = this.streamed(call, surface, given, new SentContent(storedBodies(call) !== "none"), sealBroken);
     const response = new Response(body, { status: given.status, headers });
-    // A file is there: only its reader can be slow.
+    // A file is already complete: only its reader can be slow.
     return given.bytes === true ? response : waitsForOthers(response, ended);
   }
 
   /**
-   * An answer whose head leaves before it is known what it comes to: its caller is told from time to time that it is waited for, and
-   * of what fails by an error in the stream.
+   * An answer whose headers are sent before its outcome is known. Keep-alives are sent meanwhile, and a failure becomes an error in the
+   * stream.
    */
   late(call: Call, surface: Surface, late: LateAnswer, sealBroken: () => Promise<boolean>): Response {
     const { said } = late.awaited;
@@ -156,7 +156,7 @@ export class Sender {
       settle(call, streamUsage(answer));
       const { hash, preview } = content.close(storedBodies(call), answer.form);
       closeRecord(call, streamOutcome(answer.status, failure, abandoned), { bytes: content.bytes, hash, preview, headers });
-      // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
+      // The end of an answer that could not be recorded is withheld: the caller sees a torn stream rather than an unrecorded answer.
       if (await this.sealed(call)) return tail;
       this.parts.unrecorded("audit_unavailable");
       if (answer.bytes === true) throw new Error(ERRORS.audit_unavailable.message);
@@ -171,7 +171,7 @@ export class Sender {
           .catch(async (error: unknown) => {
             this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
             await sealBroken();
-            // A torn stream, which no client takes for a whole one.
+            // Tear the stream, so that no client takes it for complete.
             throw error;
           })
           .finally(ended.resolve),
@@ -179,7 +179,7 @@ export class Sender {
     return { body, headers, ended: ended.promise };
   }
 
-  /** What left for nobody has no begin marker yet, and its caller is about to have some of its answer before its row is stored. */
+  /** A stream that went to no upstream has no begin marker yet, but its caller gets part of it before the row is stored. */
   private begin(call: Call, { upstream }: StreamAnswer): void {
     if (call.begun) return;
     try {
@@ -190,14 +190,14 @@ export class Sender {
     }
   }
 
-  /** The caller's next request may come to another process at once. */
+  /** Also waits for `keeping`, because the caller's next request may reach another process at once. */
   private async sealed(call: Call): Promise<boolean> {
     const [sealed] = await Promise.all([this.parts.calls.seal(call), call.keeping]);
     return sealed;
   }
 }
 
-/** What of a refusal its caller is told. */
+/** The refusal as shown to the caller. */
 function shownRefusal(call: Call, refusal: Refusal): Refusal {
   return abortReason(call) === "gateway_interrupted" ? refuse("draining") : (endingRefusal(call) ?? refusal);
 }

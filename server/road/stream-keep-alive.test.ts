@@ -4,7 +4,7 @@ import { streamKeepAlive } from "./stream-keep-alive.ts";
 
 const encoder = new TextEncoder();
 
-/** A stream that has given `pieces`, and how often it said since that it is there. */
+/** A stream that has sent `pieces`, and the number of keep-alives since. */
 function silentBehind(...pieces: string[]): { said: number; readonly stop: () => void } {
   const stream = { said: 0, stop: () => sign.stop() };
   const sign = streamKeepAlive(encoder.encode(": there\n"), () => stream.said++, [5, 5]);

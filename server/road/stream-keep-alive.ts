@@ -1,14 +1,14 @@
 const LF = 10;
 const CR = 13;
 
-/** Until a stream that has said nothing yet says that it is there: a server's head leaves with its first bytes. */
+/** Until the first keep-alive of a silent stream: servers send the headers with the first bytes. */
 const FIRST_MS = 3_000;
-/** A silence of one that has begun: balancers and clients take a longer one for a dead connection. */
+/** Until the next keep-alive: load balancers and clients take a longer silence for a dead connection. */
 const NEXT_MS = 15_000;
 
 /**
- * Calls `say` with the keep-alive bytes `said` whenever an event stream has been silent for too long, and only between two events. A null
- * `said` disables it. One timer serves the whole stream.
+ * Calls `say` with the keep-alive bytes `said` whenever an event stream has been silent for too long, but only between events. A null
+ * `said` disables it. Uses one timer for the whole stream.
  */
 export function streamKeepAlive(
   said: Uint8Array | null,

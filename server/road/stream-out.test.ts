@@ -21,7 +21,7 @@ import { PASSED_STREAM } from "../wire/streams/stream.ts";
 const call = { abort: new AbortController() } as Call;
 const bytes = new TextEncoder().encode("a held tool call");
 
-/** An upstream that gives `pieces` and then breaks its connection off. */
+/** An upstream that sends `pieces` and then fails. */
 function breakingOff(pieces: readonly Uint8Array[]): StreamAnswer["upstream"] {
   const left = [...pieces];
   return new ReadableStream<Uint8Array>({
@@ -33,7 +33,7 @@ function breakingOff(pieces: readonly Uint8Array[]): StreamAnswer["upstream"] {
   }).getReader();
 }
 
-/** What the caller is told and how the stream ended, when an output control comes to `refusal` of what it was shown. */
+/** What the caller is sent and how the stream ends if an output control refuses the answer. */
 async function endingOf(refusal: Refusal | null): Promise<{ sent: number; end: StreamEnd | undefined }> {
   let seen = false;
   const codec: StreamAnswer["codec"] = {
@@ -114,7 +114,7 @@ describe("an upstream that has said its last word", () => {
     ["responses, translated", RESPONSE, () => new TranslatedStream(responsesCodec.streamReader(), writer(), null)],
   ];
 
-  /** Says it all in one piece, and then neither ends its body nor says anything more, or breaks off. */
+  /** Sends everything in one piece, then keeps its body open in silence or fails. */
   function speaking(
     text: string,
     then: "stays open" | "breaks off",
@@ -254,7 +254,7 @@ describe("bytes of a file or a sound", () => {
 });
 
 describe("a caller that stops reading a stream", () => {
-  /** An upstream that goes on for as long as it is read. */
+  /** An upstream that sends for as long as it is read. */
   const goingOn = (): StreamAnswer => ({
     kind: "stream",
     status: 200,
@@ -275,7 +275,7 @@ describe("a caller that stops reading a stream", () => {
     });
     const reader = stream.getReader();
     await reader.read();
-    // The next piece is there, and nobody takes it.
+    // The next piece arrives, and the caller does not read it.
     await new Promise((done) => setTimeout(done));
     return { called, end, reader };
   }
@@ -325,7 +325,7 @@ describe("a stream whose provider is silent", () => {
     const upstream = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(encoder.encode("data: 1\n\n"));
-        // As the network does with an answer that is not waited for any more.
+        // As the HTTP client does when the call is aborted.
         silent.abort.signal.addEventListener("abort", () => controller.error(new Error("aborted")));
       },
     }).getReader();

@@ -8,24 +8,24 @@ import { endInTurns, pushInTurns } from "./output/stream-in-turns.ts";
 import { drainBody } from "./drain-body.ts";
 import { streamKeepAlive } from "./stream-keep-alive.ts";
 
-/** How a stream ended: by itself, or with an error that the caller gets and the row records. */
+/** How a stream ended: normally, or with an error that is sent to the caller and recorded. */
 export interface StreamEnd {
   readonly failure: Refusal | null;
-  /** The client is gone, and nothing can be sent to it any more, or the gateway stops, of which it gets to know by the failure. */
+  /** Set if the caller disconnected, so that nothing more can be sent, or if the gateway stops, which `failure` tells the caller. */
   readonly abandoned: AbortReason | null;
-  /** What is still to be sent, once the row is stored. */
+  /** Bytes still to be sent once the row is stored. */
   readonly last: Uint8Array | null;
-  /** Whether the caller knows of the failure, or will by `last`, in the provider's own words. */
+  /** Whether the caller knows of the failure, or will through `last`, in the provider's own words. */
   readonly errorReported: boolean;
 }
 
 export interface StreamOutParts {
   readonly idleMs: number;
-  /** How long the caller may take nothing of what is there for them; as long as a connection may be idle when left out. */
+  /** How long the caller may leave data unread, in milliseconds; the connection's idle timeout when left out. */
   readonly unreadMs?: number;
-  /** Silences after which `whenSilent` is said, before the first piece and behind it; the usual ones when left out. */
+  /** Milliseconds of silence before `whenSilent` is sent, until the first piece and after it; the defaults when left out. */
   readonly silentMs?: readonly [number, number];
-  /** Each piece as it goes out, and `whenSilent` where it does. */
+  /** Called with each piece as it is sent, including `whenSilent`. */
   readonly sent: (piece: Uint8Array) => void;
   /** Settles and seals; resolves with the caller's last bytes once the row is on stable storage. Called exactly once. */
   readonly end: (end: StreamEnd) => Promise<Uint8Array | null>;
@@ -36,23 +36,23 @@ const UNREAD_MS = 120_000;
 const over = eventLoopBatch();
 
 /**
- * Passes an upstream's stream on as it arrives: one piece is read only when the caller has room for it, nothing but the
- * last frame is held, and a caller who hangs up or reads no more ends the upstream call.
+ * Forwards an upstream's stream as it arrives. Each piece is read only when the caller has room for it, only the last frame is held back,
+ * and a caller who disconnects or stops reading ends the upstream call.
  */
 export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutParts): ReadableStream<Uint8Array> {
   const reader = answer.upstream;
   const head = [...answer.head];
   let ended = false;
   let controller: ReadableStreamDefaultController<Uint8Array>;
-  /** Whether a piece is there that the caller has not taken: nothing is asked of the upstream until then. */
+  /** Whether the caller has not taken the last piece yet; the upstream is not read until then. */
   let unread = false;
-  /** Whether it ends without the caller's asking for more. */
+  /** Whether the stream is being ended without a read by the caller. */
   let ending = false;
   let unreadWatch: ReturnType<typeof idleWatch> | null = null;
   const idle = idleWatch(parts.idleMs, () => call.abort.abort("upstream_timeout" satisfies AbortReason));
 
   const { signal } = call.abort;
-  // An upstream that is between two connections, or that has nothing to tell, would go on for somebody who may hear no more.
+  // Otherwise a silent upstream would keep running for a caller who may no longer receive anything.
   const shutOut = () => {
     const shut = endingRefusal(call) !== null;
     if (shut) void cancelQuietly(reader);
@@ -73,7 +73,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     return parts.end(how);
   };
 
-  /** Nothing piles up in front of a caller who reads no more. */
+  /** Sends no keep-alives to a caller who is not reading, so that they do not pile up. */
   const tellSilence = (said: Uint8Array) => {
     if (ended || ending || unread || (controller.desiredSize ?? 0) <= 0) return;
     parts.sent(said);
@@ -87,17 +87,17 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     unread = (controller.desiredSize ?? 0) <= 0;
     if (!unread) return;
     (unreadWatch ??= idleWatch(parts.unreadMs ?? UNREAD_MS, letGo)).wait();
-    // It was ended while this piece was on its way.
+    // The call was aborted while this piece was on its way.
     if (signal.aborted && !ending) shutOut();
   };
   const finish = async (how: StreamEnd): Promise<void> => {
     const last = await end(how);
-    // Nobody may take a part of a file for the whole.
+    // A partial file must not pass for the whole.
     if (answer.bytes === true && how.failure !== null) return controller.error(new Error(how.failure.message));
     if (last !== null && last.byteLength > 0) controller.enqueue(last);
     controller.close();
   };
-  /** The caller may come back to what is there, and to how it ended. */
+  /** Ends the stream while data is unread: the caller may still read it and learn how the stream ended. */
   const endUnread = async (): Promise<void> => {
     ending = true;
     const how = await stoppedShort(call, answer);
@@ -175,7 +175,7 @@ function torn(call: Call, { sender }: StreamAnswer, reason: string): Refusal {
     : refuse("upstream_interrupted", told("broke off its answer"), { reason });
 }
 
-/** Nothing more comes. */
+/** The end of a stream whose upstream sends nothing more. */
 async function atEnd(call: Call, answer: StreamAnswer): Promise<StreamEnd> {
   const { codec } = answer;
   const ending = endInTurns(call, codec);
@@ -197,12 +197,12 @@ function tornEnd(call: Call, answer: StreamAnswer, last: StreamEnd["last"], erro
   return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last, errorReported };
 }
 
-/** It is ended before its end: what may end at any time has ended, and of a file a part is not the whole. */
+/** A stream stopped early: normal streams can end anywhere, a file is incomplete. */
 async function stoppedShort(call: Call, answer: StreamAnswer): Promise<StreamEnd> {
   return answer.bytes === true ? tornEnd(call, answer, null, false) : atEnd(call, answer);
 }
 
-/** Reading it failed, or was ended. */
+/** The end of a stream whose reading failed or was aborted. */
 async function brokenOff(call: Call, answer: StreamAnswer, error: unknown): Promise<StreamEnd> {
   const reason = abortReason(call);
   if (reason === "client_disconnected") return left(call, answer);
@@ -210,7 +210,7 @@ async function brokenOff(call: Call, answer: StreamAnswer, error: unknown): Prom
   return refusedEnd(answer.refusal?.(true) ?? torn(call, answer, reasonOf(error)));
 }
 
-/** Nothing can be told any more. */
+/** The end of a stream whose caller can be sent nothing more. */
 function left(call: Call, answer: StreamAnswer): StreamEnd {
   const failure = endingRefusal(call);
   const why = abortReason(call) === "gateway_interrupted" ? "gateway_interrupted" : "client_disconnected";

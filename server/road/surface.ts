@@ -6,47 +6,47 @@ import type { Conversation } from "./conversation.ts";
 import type { RequestView } from "./view.ts";
 import type { FileNamingFormat } from "../wire/stored-file-places.ts";
 
-/** An inbound protocol: how its wire is read and how its refusals are written. It knows no policy. */
+/** An inbound protocol: reads its requests and writes its refusals. Knows no policy. */
 export interface Surface {
-  /** The format in which its messages name files of the caller's, which are put in their place before `read`; none where left out. */
+  /** The format in which its messages refer to stored files, which are inlined before `read`; none when left out. */
   readonly namesFiles?: FileNamingFormat;
   /**
-   * Whether a call shows what the gateway gave out in a credential's place: no other is looked at then, and who calls is no
-   * stranger. Asks no database.
+   * Whether the request carries something the gateway issued in place of a credential. No other credential is checked then, and the caller
+   * does not count as unauthenticated. Makes no database access.
    */
   vouchesFor?(call: Call): boolean;
-  /** `body` is null on methods that have none. A promise only where something has to be looked up. */
+  /** `body` is null for methods without one. Returns a promise only if a lookup is needed. */
   read(call: Call, body: Uint8Array | null): Exchange | Refusal | Promise<Exchange | Refusal>;
-  /** `status`: where the protocol has another than the error's own. */
+  /** `status`: set if the protocol uses another status than the error's own. */
   refusal(
     refusal: Refusal,
     call: Call | null,
   ): { readonly headers: Record<string, string>; readonly body: string; readonly status?: number };
-  /** What a caller who was not let in is told besides; as it is when left out. */
+  /** Adds to the refusal of a caller who was not admitted; unchanged when left out. */
   notAdmitted?(refusal: Refusal, call: Call): Promise<Refusal>;
-  /** A frame that tells an error where the answer is already a stream; `last`: what was sent of it last, null when nothing was. */
+  /** The frame that reports an error in a stream that has begun. `last`: the last piece sent, or null. */
   streamError(refusal: Refusal, call: Call, last: Uint8Array | null): Uint8Array;
 }
 
-/** How somebody who asked for a stream of events is told that its answer is waited for, before anything of it is there. */
+/** How a caller who asked for an event stream is told that the answer is pending, before any of it exists. */
 export interface Awaited {
   readonly headers: Readonly<Record<string, string>>;
-  /** Stands before and between events, and says nothing. */
+  /** Keep-alive bytes, valid before and between events. */
   readonly said: Uint8Array;
-  /** A whole answer in the place of the stream, as what is left of it: mostly what a provider refused, in its own words. Null where it is none. */
+  /** Writes a whole answer, usually a provider's refusal in its own words, as the rest of the stream. Null if it cannot be. */
   asRest(answer: WholeAnswer, call: Call): Uint8Array | null;
 }
 
-/** One request, read: what controls look at, and how it is answered once they let it pass. */
+/** A request that was read: the view that controls inspect, and how it is answered once they pass it. */
 export interface Exchange {
   readonly view: RequestView;
-  /** What was read, where it is a conversation: how its answer is to be read. */
+  /** Set if the request is a conversation: how to read its answer. */
   readonly conversation?: Conversation;
-  /** How its answer tells its texts, where it is no conversation and a model says something all the same. */
+  /** How the answer encodes its texts, if it is no conversation but a model produces it. */
   readonly output?: OutputForm;
-  /** Left out where a whole answer was asked for, and of streams in which nothing can be said before an event. */
+  /** Left out if a whole answer was asked for, and for streams that can carry nothing before the first event. */
   readonly awaited?: Awaited;
-  /** Puts a successful whole answer into the form its caller asked for, once every control has let it pass. */
+  /** Converts a successful whole answer to the form the caller asked for, once every control has passed it. */
   written?(call: Call, answer: WholeAnswer): WholeAnswer | Refusal | Promise<WholeAnswer | Refusal>;
   answer(call: Call): Promise<Answer | Refusal>;
 }

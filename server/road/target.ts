@@ -8,7 +8,7 @@ import type { JsonValue } from "../kernel/json-value.ts";
 import type { Capability } from "../wire/mcp/capability.ts";
 import type { Dialect } from "../wire/mcp/dialect.ts";
 
-/** What a request addresses, as its caller names it. Every surface produces one of these. */
+/** What a request addresses, in the caller's terms. Every surface produces one of these. */
 export type Target = NoTarget | ModelReference | ToolReference | AgentReference | NamedReference;
 
 interface NoTarget {
@@ -19,39 +19,39 @@ export interface ModelReference {
   readonly kind: "model";
   /** Gateway name, provider name or routing group. */
   readonly name: string | null;
-  /** Gateway id, which wins: it is unambiguous. */
+  /** Gateway ID; takes precedence over `name`, because it is unambiguous. */
   readonly id: string | null;
-  /** The model must be able to do one of these to serve this endpoint. */
+  /** The endpoint needs a model with one of these modes. */
   readonly modes: readonly string[];
-  /** Whether what is asked for was made by a call before, which was limited and metered for it. */
+  /** Whether the request reads the result of an earlier call, which was limited and metered then. */
   readonly madeBefore?: true;
 }
 
 export interface ToolReference {
   readonly kind: "tool";
-  /** A server itself, or one that stands for several. */
+  /** A single server, or a virtual server that stands for several. */
   readonly server: "single" | "virtual";
   readonly serverId: string;
-  /** What its caller speaks. */
+  /** The caller's MCP dialect. */
   readonly dialect: Dialect;
-  /** JSON-RPC method; null where there is no message. */
+  /** JSON-RPC method; null if there is no message. */
   readonly method: string | null;
-  /** Whether a stream that answers it tells of changes, for as long as its caller likes. */
+  /** Whether the answer is a stream of change notifications that stays open as long as the caller likes. */
   readonly listens: boolean;
   readonly capability: Capability | null;
   readonly arguments: JsonValue | undefined;
-  /** What `params.uri` says, of methods that name no resource of the protocol itself by it. */
+  /** `params.uri`, for methods in which it does not name a resource of the protocol. */
   readonly address?: string | null;
 }
 
 export interface AgentReference {
   readonly kind: "agent";
-  /** The tenant the address names; null where it names none. */
+  /** The tenant named in the address; null if it names none. */
   readonly tenantId: string | null;
   readonly cardName: string;
-  /** Whether the agent is given something to do. */
+  /** Whether the request gives the agent something to do. */
   readonly sends: boolean;
-  /** The skill that what is sent names for itself. */
+  /** The skill that the message names. */
   readonly skill: string | null;
 }
 
@@ -61,58 +61,58 @@ export interface AgentRoute {
   readonly agent: AgentEntry;
   readonly grant: AgentGrantEntry;
   readonly skill: string | null;
-  /** Of the agent's skills those that the caller may use; null: all. */
+  /** The agent's skills that the caller may use; null for all. */
   readonly skills: ReadonlySet<string> | null;
 }
 
-/** What has no rules of access yet is addressed by its id: access control refuses a kind that nothing resolves. */
+/** Kinds without access rules yet are addressed by ID; access control refuses kinds it cannot resolve. */
 interface NamedReference {
   readonly kind: "skill" | "media";
   readonly id: string;
 }
 
-/** The target once access was granted: where the call may go. */
+/** The target once access is granted: where the call may go. */
 export type ResolvedTarget = NoTarget | ModelTarget | ToolRoute | AgentRoute | NamedReference;
 
 export interface ModelTarget {
   readonly kind: "model";
   readonly route: Route;
-  /** The model that is to serve it: of a routing group what stands for it until an attempt is made, then that attempt's. */
+  /** The model to serve the call. For a routing group, a representative until the first attempt, then the model of the current attempt. */
   model: ModelEntry;
 }
 
 /** The models that may serve a call. */
 export interface Route {
-  /** Null where the caller named a model. */
+  /** Null if the caller named a model. */
   readonly group: RoutingGroupEntry | null;
-  /** Each granted to the caller and able to serve it; never empty. */
+  /** Each is granted to the caller and able to serve the call; never empty. */
   readonly members: readonly RoutingMember[];
 }
 
 /** The tool servers a call may reach. */
 export interface ToolRoute {
   readonly kind: "tool";
-  /** Set where the gateway itself is the server. */
+  /** Set if the gateway itself is the server. */
   readonly own?: "knowledge" | "skills";
-  /** Of the server for skills: the one that the call names; null where it names none. */
+  /** For the skill server: the skill the call names; null if it names none. */
   readonly skill?: SkillEntry | null;
-  /** Null where the caller named a server itself. */
+  /** Null if the caller named a server directly. */
   readonly virtual: VirtualServerEntry | null;
-  /** One, but for lists of a virtual server; of a virtual server possibly none. */
+  /** One target, except for lists of a virtual server, which may have several or none. */
   readonly targets: readonly ToolTarget[];
-  /** As the server knows it. */
+  /** With the names the server uses. */
   readonly capability: Capability | null;
 }
 
 export interface ToolTarget {
   readonly server: ToolServerEntry;
   readonly access: ToolAccess;
-  /** Its name within the virtual server. */
+  /** The server's prefix within the virtual server. */
   readonly slug: string | null;
   readonly limits: ToolDataLimits;
 }
 
-/** How much a call may send to a tool server and get from it; null is no limit. */
+/** How much a call may send to a tool server and receive from it; null for no limit. */
 export interface ToolDataLimits {
   readonly maxPayloadBytes: number | null;
   readonly maxRows: number | null;
@@ -121,14 +121,14 @@ export interface ToolDataLimits {
 
 export const NO_TARGET: NoTarget = { kind: "none" };
 
-/** The model that is to serve a call; null on calls that address none. */
+/** The model to serve a call; null if it addresses none. */
 export function modelOf({ target }: { readonly target: ResolvedTarget }): ModelEntry | null {
   return target.kind === "model" ? target.model : null;
 }
 
 const WRITING_MODES: ReadonlySet<string> = new Set(["chat", "responses", "completion"]);
 
-/** Whether the request asks a model to generate text. Instructions, tools and output limits mean nothing to any other request. */
+/** Whether the request asks a model to generate text. Instructions, tools and output limits apply to no other request. */
 export function asksForText(target: Target): boolean {
   return target.kind !== "model" || generatesText(target.modes);
 }
@@ -137,22 +137,22 @@ export function generatesText(modes: readonly string[]): boolean {
   return modes.some((mode) => WRITING_MODES.has(mode));
 }
 
-/** Whether the request reads what an earlier call produced: no model is asked. */
+/** Whether the request reads the result of an earlier call, so that no model is asked. */
 export function isStoredResult(target: Target): boolean {
   return target.kind === "model" && target.madeBefore === true;
 }
 
-/** The models that may serve a call; null on calls that address none. */
+/** The models that may serve a call; null if it addresses none. */
 export function routeOf({ target }: { readonly target: ResolvedTarget }): Route | null {
   return target.kind === "model" ? target.route : null;
 }
 
-/** The tool servers a call may reach; null on calls that address none. */
+/** The tool servers a call may reach; null if it addresses none. */
 export function toolsOf({ target }: { readonly target: ResolvedTarget }): ToolRoute | null {
   return target.kind === "tool" ? target : null;
 }
 
-/** The agent a call may reach; null on calls that address none. */
+/** The agent a call may reach; null if it addresses none. */
 export function agentOf({ target }: { readonly target: ResolvedTarget }): AgentRoute | null {
   return target.kind === "agent" ? target : null;
 }

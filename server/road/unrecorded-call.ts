@@ -4,8 +4,8 @@ import type { Call } from "./call.ts";
 import { openCall } from "./record/open.ts";
 
 /**
- * What stands above calls of the gateway's own that no caller waits for, such as embeddings of an upload: whose policy and budgets hold
- * for them. It is on no record itself, for each call of a model that it leads to has its row.
+ * A parent for the gateway's own calls that no caller waits for, such as embeddings of an upload: it carries the policy and budgets that
+ * apply to them. It has no row itself, but each model call made under it has one.
  */
 export function unrecordedCall(
   scope: GroupScope,

@@ -11,78 +11,79 @@ import { vendorIds, vendorTemplates } from "../wire/vendor-ids.ts";
 import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
 /**
- * What controls see of a request, whatever wire it came on: the surface fills it, controls read and change it and know
- * no format. A change reaches the provider in every format.
+ * What controls see of a request, independent of its wire format. The surface fills it; controls read and change it. A change reaches the
+ * provider whatever its format.
  */
 export interface RequestView {
-  /** What the request addresses. */
   readonly target: Target;
   readonly streaming: boolean;
-  /** What the caller's format calls the members that governance bounds. */
+  /** The caller's format's names for the members that governance bounds. */
   readonly names: MemberNames;
-  /** Null where the caller did not say; setting writes it into the request. */
+  /** Null if the caller set none; assigning writes it into the request. */
   temperature: number | null;
-  /** Output ceiling the caller asked for. */
+  /** The output limit the caller asked for, in tokens. */
   maxTokens: number | null;
-  /** Whether no request of its kind can say how long its answer may get; it can when left out. */
+  /** True if requests of this kind cannot limit the length of their answer. */
   readonly unbounded?: true | undefined;
-  /** Answers asked for at once. */
+  /** Number of alternative answers asked for. */
   readonly candidates: number;
-  /** Where pictures are asked for and no text. */
+  /** Set if images are asked for. */
   readonly pictures?: Pictures | undefined;
-  /** Of what is to be spoken, where speech is asked for. */
+  /** Set if speech is asked for: length of the text to speak. */
   readonly spokenCharacters?: number | undefined;
-  /** Where documents are to be ordered. */
+  /** Set if documents are to be reranked. */
   readonly reranking?: Reranking | undefined;
-  /** Where sound comes along to be heard. */
+  /** Set if the request contains audio to transcribe. */
   readonly sound?: Sound | undefined;
-  /** Where a video is asked for. */
+  /** Set if a video is asked for. */
   readonly film?: AskedVideo | undefined;
-  /** Where media are asked for, or brought along to be heard. */
+  /** Set if media are asked for or supplied. */
   readonly media?: MediaAsked | undefined;
-  /** How many texts the model reads each by itself, which may each be as long as its context window. */
+  /** Number of inputs the model reads independently, each of which may fill its context window. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
-  /** Searches of the vendor's own that the model may run: 0 where none is offered, null where nothing bounds them. */
+  /** How often the model may run the vendor's own web search: 0 if it is not offered, null if unbounded. */
   readonly webSearches: number | null;
-  /** Other tools of the vendor's that have a fee, and how often the model may use them; none where left out. */
+  /** Other vendor tools that are billed, and how often the model may use them. */
   readonly vendorTools?: ToolUses | undefined;
-  /** How the model is asked to be served; the usual way when left out. */
+  /** The service tier asked for; standard when left out. */
   readonly serving?: ServiceTier | undefined;
-  /** Members by which other models are asked for beside the one that it addresses; none where left out. */
+  /** Members that name further models besides the target. */
   readonly otherModels?: readonly string[];
-  /** Places that name what the vendor keeps in its account; none where left out. */
+  /** Members that refer to objects stored in the vendor's account. */
   readonly vendorIds?: readonly string[];
-  /** Members by which the vendor puts in instructions and tools that it keeps; none where left out. */
+  /** Members that make the vendor insert stored instructions or tools. */
   readonly vendorTemplates?: readonly string[];
   removeTools(names: ReadonlySet<string>): void;
-  /** The instruction text (system prompt), joined; null when there is none. */
+  /** The instructions (system prompt), joined; null if there are none. */
   readonly instructions: string | null;
-  /** Puts mandatory texts before and behind the caller's own instructions. */
+  /** Adds mandatory texts before and after the caller's own instructions. */
   addInstructions(before: readonly string[], after: readonly string[]): void;
   /** Every text the model would read, in order, each replaceable in place. */
   texts(): readonly TextSlot[];
-  /** The words in answer schemas, those in tool definitions that are no descriptions, and the names of tools and speakers. */
+  /** Texts of answer schemas, texts in tool definitions other than descriptions, and the names of tools and speakers. */
   definitions(): readonly TextSlot[];
-  /** The body as it stands now, for the record. */
+  /** The body in its current state, for the record. */
   content(): string;
-  /** A name that stands twice in one object of the request; null when none does. */
+  /** A member name that occurs twice in one object of the request; null if none does. */
   readonly repeatedName: string | null;
-  /** True where tokens, or bytes in a form of a server's own, were sent in the place of texts: nobody can look into them or add to them. */
+  /**
+   * True if the request contains tokens, or bytes in a server's own encoding, instead of text, so that it cannot be inspected or extended.
+   */
   readonly opaque: boolean;
-  /** Length of all texts together, for estimates. */
+  /** Total length of all texts, for estimates. */
   readonly inputCharacters: number;
-  /** Of a call that may be given passages of knowledge bases; none where left out. */
+  /** Set for calls that may be given passages of knowledge bases. */
   readonly knowledge?: AskedKnowledge | undefined;
   /**
-   * Takes out what a guardrail blocked where the rest has to go on all the same, and gives the tag that says so on the row; null where
-   * a guardrail that blocks ends the call.
+   * Removes content that a guardrail blocked if the rest must continue anyway, and returns the tag for the row. Null if a blocking
+   * guardrail ends the call.
    */
   readonly withhold: (() => string) | null;
 }
 
-/** A request in a vendor's format, as controls see it. */
+/** The view of a request in a vendor's format. */
 export class InboundView implements RequestView {
   readonly target: ModelReference;
   readonly withhold = null;

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { BoundedEnd, RunBounded } from "../kernel/scheduling/bounded-run.ts";
 
-/** With which a program says that it ran out of memory. */
+/** Exit code of a program that ran out of memory. */
 const OUT_OF_MEMORY = 70;
-/** In front of what the process is to be: it is held to its bounds before it begins. `-v` is not there on every system. */
+/** Shell prefix that applies the limits before the program starts. Not every system supports `-v`. */
 const HELD = 'ulimit -c 0; ulimit -t "$2"; ulimit -v "$1" 2>/dev/null; shift 2; exec "$@"';
 
 export const runBounded: RunBounded = ({ program, argument, input, seconds, memoryBytes, outputBytes }) =>
@@ -42,7 +42,7 @@ export const runBounded: RunBounded = ({ program, argument, input, seconds, memo
       const kind = ended ?? (signal === "SIGXCPU" ? "time" : memory ? "memory" : "crash");
       resolve({ kind: kind === "done" ? "crash" : kind });
     });
-    // One that ended before it took all of it says why when it closes.
+    // A process that exits before reading all input reports the reason when it closes.
     child.stdin.on("error", () => undefined);
     child.stdin.end(input);
   });

@@ -1,4 +1,4 @@
-/** Names and texts of a JSON body, as its provider reads them; a body that is no JSON as it is. */
+/** Yields the member names and texts of a JSON body, as its provider reads them; a body that is not JSON unchanged. */
 export function* textsToCount(body: string): Generator<string> {
   const left: unknown[] = [];
   try {

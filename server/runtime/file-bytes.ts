@@ -3,13 +3,10 @@ import { promisify } from "node:util";
 import { streamOfPieces } from "../kernel/http/stream-of-pieces.ts";
 
 const PIECE = 64 * 1024;
-// Numbers and no handles: a handle that is collected before it is closed ends the process.
+// File descriptors instead of handles: a handle collected before it is closed ends the process.
 const [opened, readAt, closed] = [promisify(open), promisify(read), promisify(close)];
 
-/**
- * The bytes of a file from `start` to before `end`, as they are asked for. Nothing is open before the first of them is: a stream that
- * nobody reads may be dropped.
- */
+/** The bytes of a file from `start` up to but excluding `end`. The file is opened on the first read, so an unread stream may be dropped. */
 export function fileBytes(path: string, start: number, end: number): ReadableStream<Uint8Array> {
   return streamOfPieces(piecesOf(path, start, end));
 }

@@ -3,12 +3,12 @@ import { type Flock, loadFlock } from "./flock.ts";
 
 const LOCK_EXCLUSIVE = 2;
 const LOCK_NOT_WAITING = 4;
-/** The kernel closes what an ended process had open some milliseconds after it says that it has ended. */
+/** The kernel may release the files of a process some milliseconds after its exit is reported. */
 const LET_GO_MS = 250;
 let flock: Flock | undefined;
 
 export class LockedError extends Error {
-  /** The process that holds the lock, as far as it said. */
+  /** The process that holds the lock, if the file names one. */
   readonly pid: number | undefined;
   constructor(path: string, pid: number | undefined) {
     super(`${path} is locked by ${pid === undefined ? "another process" : `process ${pid}`}`);
@@ -21,9 +21,9 @@ export interface FileLock {
 }
 
 /**
- * An exclusive lock held by the kernel: it ends with the process however that ends, so there is no stale lock to
- * clear and no pid to guess about. The descriptor is close-on-exec, so no child keeps it. Waits at most `waitMs`
- * (blocking; long enough for one that has just ended when left out), then throws `LockedError`.
+ * Takes an exclusive lock held by the kernel. It ends with the process, however that ends, so locks never go stale. The descriptor is
+ * close-on-exec, so children do not inherit it. Blocks for up to `waitMs` (by default long enough for a process that has just exited), then
+ * throws `LockedError`.
  */
 export function lockFile(path: string, options: { waitMs?: number } = {}): FileLock {
   flock ??= loadFlock();

@@ -1,6 +1,6 @@
 import { dlopen } from "bun:ffi";
 
-/** Names of the C library, most likely first: glibc, macOS, musl. */
+/** Names of the C library: macOS, or glibc and musl. */
 const LIBRARIES =
   process.platform === "darwin"
     ? ["libSystem.B.dylib"]
@@ -13,7 +13,7 @@ export function loadFlock(): Flock {
     try {
       return dlopen(name, { flock: { args: ["int", "int"], returns: "int" } }).symbols.flock;
     } catch {
-      // Another C library; the next name.
+      // Not this C library; try the next name.
     }
   }
   throw new Error("no C library with flock was found");

@@ -59,7 +59,7 @@ describe("a mail that is not taken is told by codes alone", () => {
 
   test("where credentials would leave this machine in the clear", async () => {
     const { server } = await sender("takes");
-    // Another name of this machine stands for another machine.
+    // A non-loopback name of this machine stands for another machine.
     const send = mailSender({ host: "0.0.0.0", port: server.port, secure: false, login: LOGIN }, FROM, 5_000);
     expect([await send(MAIL), server.mails]).toEqual(["ETLS 502", []]);
   });
@@ -81,7 +81,7 @@ test("no name makes a header or a receiver of its own", async () => {
       expect(await send({ ...MAIL, to: { name, address: "ada@example.com" }, subject })).toBeNull();
       const { to, data } = server.mails[before] as FakeMailServer["mails"][number];
       expect(to).toEqual(["ada@example.com"]);
-      // A folded line begins with a space and belongs to the header before it.
+      // A folded line begins with a space and continues the header before it.
       const headers = (data.split("\r\n\r\n")[0] ?? "")
         .split("\r\n")
         .filter((line) => !/^[ \t]/.test(line))

@@ -8,19 +8,19 @@ export interface Mail {
 }
 
 /**
- * Hands one mail over. Null once the server took it, else why not, as codes alone: what a server answers may repeat what
- * it was sent. Never throws, and never takes longer than its timeout.
+ * Sends one mail. Null once the server accepted it, else error codes only, because the server's response may repeat the mail. Never throws,
+ * and never takes longer than its timeout.
  */
 export type SendMail = (mail: Mail) => Promise<string | null>;
 
 const TIMEOUT_MS = 10_000;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
-/** Over a connection of its own for each mail. Credentials leave this machine under TLS or not at all. */
+/** Uses a new connection for each mail. Credentials leave this machine only over TLS. */
 export function mailSender(server: MailServer, from: MailAddress, timeoutMs: number = TIMEOUT_MS): SendMail {
   const { host, port, secure, login } = server;
   let transport: Promise<Transporter> | undefined;
-  // Not before there is a mail: to load it takes part of every start.
+  // Loaded on the first mail, because loading it would slow down every start.
   const open = async (): Promise<Transporter> => {
     const { createTransport } = await import("nodemailer");
     return createTransport({
@@ -46,7 +46,7 @@ export function mailSender(server: MailServer, from: MailAddress, timeoutMs: num
       return null;
     } catch (error) {
       const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
-      // The transport's own clocks run beside ours, and either may be first.
+      // The transport has timeouts of its own, which may fire first.
       if (late.aborted || code === "ETIMEDOUT") return "timeout";
       return [code, responseCode].filter((part) => part !== undefined).join(" ") || "failed";
     }

@@ -1,14 +1,14 @@
 import { S3Client } from "bun";
 import type { BucketSettings } from "../kernel/configuration/bucket-settings.ts";
 
-/** Objects of an S3-compatible store as streams of bytes. Its methods reject with what the store or the network said. */
+/** An S3-compatible store with streamed objects. Methods reject with the store's or network's error. */
 export interface ObjectStore {
-  /** In parts of a few MiB, of which no more than one is held. An object of a body that throws may be there, cut short. */
+  /** Uploads in parts of a few MiB, holding one in memory. If `body` throws, a truncated object may remain. */
   write(key: string, body: AsyncIterable<Uint8Array>): Promise<void>;
-  /** From `start` to before `end`. */
+  /** Reads from `start` up to but excluding `end`. */
   read(key: string, start: number, end: number): ReadableStream<Uint8Array>;
   remove(key: string): Promise<void>;
-  /** Objects whose keys begin with `within`, in their order; keys without the prefix of the place. */
+  /** Objects whose keys start with `within`, in key order. Keys exclude the configured prefix. */
   list(within: string): AsyncGenerator<{ readonly key: string; readonly sizeBytes: number }>;
 }
 
@@ -31,13 +31,13 @@ export function objectStore({ bucket, prefix, endpoint, region, keys }: BucketSe
         for await (const piece of body) {
           await writer.write(piece as Uint8Array<ArrayBuffer>);
           waiting += piece.byteLength;
-          // Writing alone holds nobody back, and what was not sent yet would pile up.
+          // Writing alone applies no backpressure, so unsent data would pile up.
           if (waiting < PART_BYTES) continue;
           waiting = 0;
           await writer.flush();
         }
       } catch (error) {
-        // Ending completes what was begun, whatever it is ended with: whoever called removes it.
+        // Ending completes the upload, even after an error; the caller removes the object.
         await Promise.resolve(writer.end()).catch(() => undefined);
         throw error;
       }
@@ -58,7 +58,7 @@ export function objectStore({ bucket, prefix, endpoint, region, keys }: BucketSe
         for (const { key, size } of contents) yield { key: key.slice(prefix.length), sizeBytes: size ?? 0 };
         if (answer.isTruncated !== true) return;
         startAfter = contents.at(-1)?.key;
-        // What is not listed would be taken for gone.
+        // A truncated list would make existing objects look deleted.
         if (startAfter === undefined) throw new Error("the store broke off its list");
       }
     },

@@ -44,7 +44,7 @@ describe("an outbound call", () => {
     const looked: string[] = [];
     const resolve = async (host: string) => {
       looked.push(host);
-      // Nobody listens at the one tried first.
+      // Nothing listens at the address tried first.
       return ["::1", "127.0.0.2", "127.0.0.1"];
     };
     const named = outbound({ allowPrivate: false, resolve, isDenied: () => false });

@@ -5,13 +5,12 @@ import { isPrivateAddress } from "../kernel/http/private-address.ts";
 import { unlessAborted } from "../kernel/scheduling/unless-aborted.ts";
 import { unpacked } from "./unpacked.ts";
 
-/** The one seam for calls that leave the gateway: timeouts, address checks, cancellation. */
+/** The only HTTP client for outbound requests, with timeouts, address checks and cancellation. */
 export interface Outbound {
   /**
-   * Resolves with the answer's head; its body streams. `abort` ends the call at any time, and is pulled with an
-   * `OutboundTimeout` when the head takes too long. Redirects are never followed: an upstream that answers with one is
-   * not at the address the admin vouched for. Throws `OutboundDenied`, the reason `abort` was pulled with, or what the
-   * network failed with.
+   * Resolves with the response headers; the body streams. `abort` cancels the request at any time, and is itself aborted with an
+   * `OutboundTimeout` if the headers take too long. Redirects are never followed: they lead away from the address the administrator
+   * approved. Throws `OutboundDenied`, the abort reason, or the network error.
    */
   fetch(url: string, init: OutboundInit): Promise<Response>;
 }
@@ -21,7 +20,7 @@ export interface OutboundInit {
   readonly headers: Headers | Record<string, string>;
   readonly body?: string | Uint8Array | OutboundBytes;
   readonly abort: AbortController;
-  /** Longest wait for the answer's head, milliseconds. */
+  /** Longest wait for the response headers, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -31,7 +30,7 @@ export class OutboundTimeout extends Error {}
 type Resolve = (host: string) => Promise<string[]>;
 const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
 
-/** What a fetch goes to. */
+/** The resolved target of a fetch. */
 interface Destination {
   readonly url: string;
   readonly headers: OutboundInit["headers"];
@@ -39,8 +38,8 @@ interface Destination {
 }
 
 /**
- * The same request for an address its host was looked up to, which is what was checked: a name that is looked up again to
- * connect may lead elsewhere by then. The upstream is asked for, and has to prove itself, by its name.
+ * Addresses the request to the IP that was checked, because a second lookup could yield another one (DNS rebinding). The Host header and
+ * TLS verification still use the name.
  */
 function destination(url: string, headers: OutboundInit["headers"], address: string): Destination {
   const to = new URL(url);
@@ -51,7 +50,7 @@ function destination(url: string, headers: OutboundInit["headers"], address: str
   return { url: to.href, headers: named, ...(to.protocol === "https:" ? { tls: { serverName } } : {}) };
 }
 
-/** Where a request may go, to be tried in this order; throws where one of the addresses is private. */
+/** The targets to try, in order; throws if any address is private. */
 async function publicDestinations(
   url: string,
   headers: OutboundInit["headers"],
@@ -63,24 +62,24 @@ async function publicDestinations(
   const addresses = isAddress ? [host] : await resolve(host);
   if (addresses.length === 0 || addresses.some(isDenied)) throw new OutboundDenied(`${host} is in a private address range`);
   if (isAddress || BY_PROXY) return [{ url, headers }];
-  // Where one family leads nowhere, IPv4 more often than not leads on.
+  // IPv4 first: if one address family is unreachable, it is usually IPv6.
   return addresses.toSorted((one, other) => isIP(one) - isIP(other)).map((address) => destination(url, headers, address));
 }
 
-/** A proxy between here and the world connects by itself, and may know hosts by their names only. */
+/** A proxy resolves hosts itself, and may accept them only by name. */
 const BY_PROXY = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some((name) => (process.env[name] ?? "") !== "");
 
-/** Nobody was reached, so the request was not sent. */
+/** Connection errors after which nothing was sent, so that the next address can be tried. */
 const UNREACHED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"]);
 
-/** Whether a fetch failed on a connection that was there: the other side may have what it was sent, or some of it. */
+/** Whether a fetch failed on an established connection, so that the other side may have received some or all of the request. */
 export const wasConnected = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "ECONNRESET";
 
-/** What the engine calls a head that is not that of an answer in HTTP. */
+/** Error codes of Bun for responses that are not valid HTTP. */
 const UNREADABLE =
   /^(?:Malformed_HTTP_Response|InvalidHTTPResponse|InvalidContentLength|UnrequestedUpgrade|UnsupportedTransferEncoding|ResponseHeadersTooLarge)$/;
 
-/** Whether a fetch failed because what was answered cannot be read. */
+/** Whether a fetch failed because the response cannot be parsed. */
 export const isUnreadable = (error: unknown): boolean => UNREADABLE.test(String((error as { code?: unknown } | null)?.code));
 
 interface Checks {

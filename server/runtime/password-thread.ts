@@ -2,14 +2,14 @@ import { dlopen } from "bun:ffi";
 import { parentPort } from "node:worker_threads";
 import type { HashJob, HashJobDone } from "./passwords.ts";
 
-/** OWASP's first argon2id choice: 19 MiB, two passes. */
+/** OWASP's first recommendation for argon2id: 19 MiB, two passes. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-/** The length of what it hashes protects it, so the cost is low. */
+/** The hashed codes are random, so a low cost is enough. */
 const BCRYPT = { algorithm: "bcrypt", cost: 8 } as const;
-/** Added to what the process has: a third of the share of whoever else wants the processor, all of it when nobody does. */
+/** Added to the process's niceness: about a third of the CPU share of competing threads, and all of it when there are none. */
 const NICENESS = 5;
 
-/** On Linux a thread has a niceness of its own; elsewhere it is the process's, which stays as it is. */
+/** Only on Linux does niceness apply to a single thread; elsewhere nothing is changed. */
 function stepBack(): void {
   if (process.platform !== "linux") return;
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
@@ -17,7 +17,7 @@ function stepBack(): void {
       dlopen(name, { nice: { args: ["int"], returns: "int" } }).symbols.nice(NICENESS);
       return;
     } catch {
-      // Another C library; the next name.
+      // Not this C library; try the next name.
     }
   }
 }
@@ -27,7 +27,7 @@ function work({ id, kind, text, hash }: HashJob): HashJobDone {
     if (hash !== null) return { id, result: Bun.password.verifySync(text, hash, kind) };
     return { id, result: Bun.password.hashSync(text, kind === "bcrypt" ? BCRYPT : ARGON2ID) };
   } catch {
-    // A text that is no hash verifies nothing.
+    // A string that is not a valid hash matches nothing.
     return { id, result: false };
   }
 }

@@ -4,13 +4,13 @@ export interface HashJob {
   readonly id: number;
   readonly kind: "argon2id" | "bcrypt";
   readonly text: string;
-  /** Null: one is to be made. */
+  /** Null to create a hash, else the hash to verify against. */
   readonly hash: string | null;
 }
 
 export interface HashJobDone {
   readonly id: number;
-  /** The hash made, or whether the text is the one it was made of. */
+  /** The new hash, or whether the text matches. */
   readonly result: string | boolean;
 }
 
@@ -23,7 +23,7 @@ const waiting = new Map<number, Waiting>();
 let thread: Worker | undefined;
 let lastId = 0;
 
-/** A thread that hashes and nothing else: those that Bun shares out also wait for the disk, which calls wait for. */
+/** A dedicated thread: Bun's thread pool also serves disk I/O, which calls wait for. */
 function startThread(): Worker {
   const started = new Worker(new URL("./password-thread.ts", import.meta.url));
   started.on("message", ({ id, result }: HashJobDone) => {
@@ -50,14 +50,14 @@ function done(job: Omit<HashJob, "id">): Promise<string | boolean> {
   });
 }
 
-/** Argon2id, slow on purpose. One at a time in the process, on a thread that gives way to everything else. */
+/** Argon2id, slow by design. Runs one at a time per process, on a low-priority thread. */
 export async function hashPassword(text: string): Promise<string> {
   return (await done({ kind: "argon2id", text: text.normalize("NFC"), hash: null })) as string;
 }
 
-/** False for a wrong password and for a text that is no password hash. */
+/** False for a wrong password and for an invalid hash. */
 export async function verifyPassword(text: string, hash: string): Promise<boolean> {
-  // Keyboards differ in how they write the same letters. Hashes made before passwords were composed may be of any form.
+  // Keyboards encode the same letters differently, and older hashes may be of any normalization form.
   for (const form of new Set([text.normalize("NFC"), text, text.normalize("NFD")]))
     if ((await done({ kind: "argon2id", text: form, hash })) === true) return true;
   return false;
@@ -65,14 +65,14 @@ export async function verifyPassword(text: string, hash: string): Promise<boolea
 
 let unknownUser: Promise<string> | undefined;
 
-/** Takes as long as a real verification and is never true: run it for an unknown user, or timing tells who exists. */
+/** Takes as long as a real verification and is never true. Run it for unknown users, so that timing does not reveal who exists. */
 export async function dummyVerify(text = ""): Promise<false> {
   unknownUser ??= hashPassword(crypto.randomUUID());
   await verifyPassword(text, await unknownUser);
   return false;
 }
 
-/** Bcrypt, for short texts that are random. On the same thread. */
+/** Bcrypt, for short random codes. Runs on the same thread. */
 export async function hashCode(text: string): Promise<string> {
   return (await done({ kind: "bcrypt", text, hash: null })) as string;
 }

@@ -1,19 +1,22 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
-/** What the other end may ask for, by name. What it throws is told to whoever asked, as a message. */
+/** Request handlers by name. If one throws, the error's message is sent to the other end. */
 export type Answerers = Readonly<Record<string, (value: never) => unknown>>;
 
-/** A way to ask the process at the other end, which may ask back. */
+/** Request and response channel to another process, in both directions. */
 export interface ProcessChannel {
-  /** Rejects when it answers that it cannot, and when it is gone. */
+  /** Rejects if the other end refuses or is gone. */
   ask(name: string, value?: unknown): Promise<unknown>;
-  /** Asks for nothing back. Does nothing when the other end is gone. */
+  /** Sends without waiting for a response. Does nothing if the other end is gone. */
   tell(name: string, value?: unknown): void;
-  /** From now on; until then what the other end asks for is refused. */
+  /** Sets the request handlers; until then requests from the other end are refused. */
   answer(answerers: Answerers): void;
 }
 
-/** `[number, name, value]` asks, `[number, true, value]` answers, `[number, false, message]` says why not; number 0 wants no answer. */
+/**
+ * `[number, name, value]` is a request, `[number, true, value]` its response, `[number, false, message]` a refusal; requests with number 0
+ * want no response.
+ */
 type Message = readonly [number: number, name: string | boolean, value: unknown];
 
 interface Asked {
@@ -27,7 +30,7 @@ interface Ends {
 
 class Channel implements ProcessChannel {
   private readonly ends: Ends;
-  /** By number less one. A number is free again once it was answered: a map of what calls wait for would hold on to them, see `Roster`. */
+  /** Indexed by number minus one. Numbers are reused once answered; a map would retain entries that calls wait for (see `Roster`). */
   private asked: (Asked | undefined)[] = [];
   private readonly free: number[] = [];
   private answerers: Answerers = {};
@@ -92,7 +95,7 @@ class Channel implements ProcessChannel {
     }
   }
 
-  /** What is to be said in one turn of the event loop goes out together. */
+  /** Messages of one turn of the event loop are sent together. */
   private send(message: Message): void {
     if (this.gone || (message[0] === 0 && typeof message[1] !== "string")) return;
     if (this.outgoing.push(message) > 1) return;
@@ -107,12 +110,12 @@ class Channel implements ProcessChannel {
 export interface ChildOfOurs {
   readonly pid: number;
   readonly channel: ProcessChannel;
-  /** Resolves with what it ended by: its exit code, or the name of a signal. */
+  /** Resolves with its exit code, or the name of the signal that ended it. */
   readonly exited: Promise<number | string>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts another process of this program, on our own streams, with a channel to it. */
+/** Starts another process of this program, sharing standard output and error, with a channel to it. */
 export function startProcess(file: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): ChildOfOurs {
   const child: ChildProcess = spawn(process.execPath, [...process.execArgv, file, ...args], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -122,7 +125,7 @@ export function startProcess(file: string, args: readonly string[], env: Readonl
   const channel = new Channel({ send: (messages) => child.connected && child.send(messages as never) });
   child.on("message", (messages) => channel.receive(messages as never));
   child.on("disconnect", () => channel.close());
-  // Of a child that could not be started, or told: its exit says so.
+  // The child could not be started or reached; its exit reports that.
   child.on("error", () => channel.close());
   const exited = new Promise<number | string>((resolve) => {
     child.once("exit", (code, signal) => resolve(signal ?? code ?? "lost"));
@@ -132,7 +135,7 @@ export function startProcess(file: string, args: readonly string[], env: Readonl
   return { pid: child.pid ?? 0, channel, exited, kill: (signal) => void child.kill(signal) };
 }
 
-/** The channel to the process that started this one. Throws when it was not started by `startProcess`. */
+/** The channel to the process that started this one. Throws if it was not started by `startProcess`. */
 export function channelToParent(): ProcessChannel {
   const send = process.send?.bind(process);
   if (send === undefined) throw new Error("this process is started by another one of the gateway, and by nobody else");

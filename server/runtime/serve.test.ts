@@ -17,7 +17,7 @@ function start(fetch: ServeOptions["fetch"]): Serving {
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** A client that sends one request and reads nothing until asked to. */
+/** A client that sends one request and does not read until told to. */
 async function rawClient(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   await new Promise((resolve) => socket.once("connect", resolve));
@@ -78,7 +78,7 @@ test("a client that does not read holds back the stream", async () => {
   );
   const client = await rawClient(port);
   while (pulled === 0 || performance.now() - lastPull < 200) await new Promise((resolve) => setTimeout(resolve, 20));
-  // What the two socket buffers hold, not an endless stream in memory.
+  // Bounded by the two socket buffers, rather than an endless stream in memory.
   expect(pulled * piece.byteLength).toBeLessThan(32 * 1024 * 1024);
   client.destroy();
 });
@@ -116,7 +116,7 @@ test("an answer that waits for somebody is as silent as they are, and its connec
   };
   const waiting = await client("/waits");
   await asked.promise;
-  // What came later and is let go twice over has been silent for less.
+  // Connections opened later and closed as idle in the meantime were silent for a shorter time.
   for (let turn = 0; turn < 2; turn++) {
     const idle = await client("/own");
     await idle.closed;

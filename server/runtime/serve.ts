@@ -2,22 +2,22 @@ import { setTimeout as delay } from "node:timers/promises";
 import { endOfWaiting } from "../kernel/scheduling/waiting-answers.ts";
 
 export interface Peer {
-  /** Address of the other end of the connection; empty when it is gone already. */
+  /** Address of the peer; empty if the connection is already closed. */
   readonly ip: string;
 }
 
 export interface ServeOptions {
   readonly hostname: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   /**
-   * Whether other processes listen on the port too: the kernel hands each connection to one of them. The `first` makes
-   * sure that nobody else is there.
+   * Whether other processes listen on the port as well: the kernel hands each connection to one of them. The `first` ensures that nobody
+   * else uses the port.
    */
   readonly sharing?: "own" | "first" | "joined";
-  /** For connections that send nothing, between requests and while a request's head is awaited; 120 when left out. */
+  /** Idle timeout of connections between requests and while a request's headers are awaited; 120 when left out. */
   readonly idleSeconds?: number;
-  /** `request.signal` aborts and a streamed body is cancelled when the client goes away. */
+  /** If the client disconnects, `request.signal` aborts and a streamed body is cancelled. */
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
   onError(error: Error): Response | Promise<Response>;
 }
@@ -25,11 +25,11 @@ export interface ServeOptions {
 export interface Serving {
   readonly port: number;
   readonly url: string;
-  /** Takes no new connections, lets answers in flight finish for at most that long, then closes what is left. */
+  /** Accepts no new connections, lets responses in flight finish within `graceSeconds`, then closes the rest. */
   stop(options: { graceSeconds: number }): Promise<void>;
 }
 
-/** A reason not to start, in one line. */
+/** An expected reason not to start, as one line. */
 export class ListenError extends Error {}
 
 const IDLE_SECONDS = 120;
@@ -38,7 +38,7 @@ const POLL_MS = 10;
 export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
   let options: Omit<ServeOptions, "sharing"> = given;
   if (sharing === "first") {
-    // Of ports that are shared the kernel refuses none to a process of the same user.
+    // The kernel lets processes of the same user share a port without conflict, so check that it is free first.
     const alone = listen(options, false);
     options = { ...options, port: alone.port ?? options.port };
     void alone.stop(true);
@@ -49,7 +49,7 @@ export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
     port,
     url: portUrl(options.hostname, port),
     async stop({ graceSeconds }) {
-      // Its promise waits for idle connections as well; only the requests are waited for here.
+      // Its promise also waits for idle connections; only requests are waited for here.
       void server.stop(false);
       const deadline = Date.now() + graceSeconds * 1000;
       while (server.pendingRequests > 0 && Date.now() < deadline) await delay(POLL_MS);
@@ -69,15 +69,15 @@ function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun
       reusePort,
       development: false,
       idleTimeout: idleSeconds,
-      // The application bounds bodies itself: a request the server refused would leave no audit row.
+      // The application limits bodies itself: a request refused by the server would leave no audit row.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       async fetch(request, self) {
-        // An upstream may think for longer than any idle time; how long is the application's decision.
+        // An upstream may take longer than any idle timeout; the application decides how long to wait.
         self.timeout(request, 0);
-        // HTTP/1.0 asks for no Host, and health checks of balancers send none: the address of such a request is its path alone.
+        // HTTP/1.0 needs no Host header, and load balancers' health checks may omit it: the URL is only a path then.
         const addressed = request.url.startsWith("/") ? new Request(`${self.url.origin}${request.url}`, request) : request;
         const response = await options.fetch(addressed, { ip: self.requestIP(request)?.address ?? "" });
-        // A client that stops reading, or reuses nothing, is let go again once it is the only one that is waited for.
+        // Once only the client is waited for, a client that stops reading or leaves the connection unused is disconnected again.
         const idle = () => self.timeout(request, idleSeconds);
         const end = endOfWaiting(response);
         if (end === undefined) idle();
@@ -88,7 +88,7 @@ function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // For a name that is not found the code is whatever failed last, so none is asked for.
+    // For an unresolvable name the code is unrelated, so the message covers that case.
     const why =
       code === "EADDRINUSE"
         ? "is in use by another process: stop that one, or give this one another GW_RUNTIME_PORT or GW_ADMIN_PORT"

@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { ALL_FORMATS, FilePathSource, Input } from "mediabunny";
 import type { ThreadJob, ThreadJobDone } from "./thread-turns.ts";
 
-/** Longer than anything that fits into a file which may be sent: what says so is not believed. */
+/** Longer than anything in a file of the permitted size: larger values are not believed. */
 const LONGEST_SECONDS = 30 * 86_400;
 
 async function secondsOf(path: string): Promise<number | null> {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Worker } from "node:worker_threads";
 import { ThreadTurns } from "./thread-turns.ts";
 
-/** Answers with what it was sent; "never" it does not answer, and "fails" ends it. */
+/** Echoes its jobs; it never answers "never", and throws on "fails". */
 const ECHO = `
   const { parentPort } = require("node:worker_threads");
   parentPort.on("message", ({ id, job }) => {

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 
-/** What the thread is sent; it answers with a `ThreadJobDone` of the same id. */
+/** A job sent to the thread, which answers with a `ThreadJobDone` of the same ID. */
 export interface ThreadJob<Job> {
   readonly id: number;
   readonly job: Job;
@@ -16,12 +16,12 @@ interface Waiting<Job, Result> extends ThreadJob<Job> {
 }
 
 /**
- * Work on a thread of its own, which is started when somebody first asks, and anew where a job took longer than `longestMs` or the
- * thread failed. One job at a time; tenants have their turn one after the other, however much one of them has asked.
+ * Runs jobs on a separate thread, one at a time, alternating between tenants. The thread is started on demand, and restarted if a job takes
+ * longer than `longestMs` or the thread fails.
  */
 export class ThreadTurns<Job, Result> {
   private thread: Worker | undefined;
-  /** By tenant; whoever is first is next. */
+  /** By tenant, in the order of their turns. */
   private readonly waiting = new Map<string, readonly Waiting<Job, Result>[]>();
   private current: Waiting<Job, Result> | null = null;
   private deadline: ReturnType<typeof setTimeout> | undefined;
@@ -38,7 +38,7 @@ export class ThreadTurns<Job, Result> {
     return (this.waiting.get(tenantId) ?? []).map(({ job }) => job);
   }
 
-  /** Null where the thread says so, took too long or failed. Never rejects. */
+  /** The job's result; null if the thread returned none, timed out or failed. Never rejects. */
   ask(tenantId: string, job: Job): Promise<Result | null> {
     return new Promise((resolve) => {
       this.waiting.set(tenantId, [...(this.waiting.get(tenantId) ?? []), { id: ++this.lastId, job, resolve }]);

@@ -3,18 +3,18 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { textsToCount } from "./counted-texts.ts";
 import type { ThreadJob, ThreadJobDone } from "./thread-turns.ts";
 
-/** Characters that are encoded at once: what encoding one word takes grows with the square of its length. */
+/** Characters encoded at once: encoding time grows with the square of a word's length. */
 const PIECE = 128;
-/** Where a piece may end before, so that no word is counted in two halves. */
+/** Where a piece may end, so that no word is split. */
 const BREAK = /\s(?=\S*$)/;
-/** Others wait meanwhile. */
+/** Time limit of one text, because others wait. */
 const LONGEST_MS = 400;
-/** Bytes written as text, such as a picture's: no words are in them, and each character stands for a token. */
+/** Encoded binary data such as images: it contains no words, and each character counts as a token. */
 const ENCODED = /[A-Za-z0-9+/_=-]{256,}/g;
-/** A mark of the tokenizer's own is as much text as any other. */
+/** The tokenizer's special tokens count as ordinary text. */
 const OPTIONS = { disallowedSpecial: new Set<string>() };
 
-/** Null where counting would take too long. */
+/** The number of tokens; null if counting takes too long. */
 function counted(body: string): number | null {
   const until = performance.now() + LONGEST_MS;
   let tokens = 0;
@@ -39,7 +39,7 @@ function work({ id, job: text }: ThreadJob<string>): ThreadJobDone<number> {
   try {
     return { id, result: counted(text) };
   } catch {
-    // Nested too deeply, or what the tokenizer does not take.
+    // Nested too deeply, or not accepted by the tokenizer.
     return { id, result: null };
   }
 }

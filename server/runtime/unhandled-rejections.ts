@@ -1,8 +1,8 @@
 import type { Log } from "../kernel/log.ts";
 
 /**
- * Logs an unhandled rejection, which otherwise would end the process and with it all calls. Nothing is
- * decided by it: whatever lets a call pass or records it is waited for.
+ * Logs unhandled rejections, which would otherwise end the process and all its calls. This is safe: everything that admits or records a
+ * call is awaited.
  */
 export function logUnhandledRejections(log: Log): void {
   process.on("unhandledRejection", (reason) =>

@@ -13,12 +13,12 @@ const UNPACKERS = {
 const PIECE_BYTES = 16 * 1024;
 
 /**
- * The answer with its body unpacked as it is read, no faster: a few bytes may unpack to more than fits into memory. What
- * is packed in another way stays as it is. The head still says that it came packed.
+ * The response with its body decompressed as it is read, because a few bytes may expand beyond the available memory. Other encodings are
+ * left as they are. The content-encoding header is kept.
  */
 export function unpacked(response: Response): Response {
   const coding = response.headers.get("content-encoding")?.trim().toLowerCase();
-  // In this order: to ask for the stream costs the engine's quick way of reading an answer whole.
+  // `body` is checked last: accessing the stream disables Bun's fast path for reading a whole response.
   if (coding === undefined || !Object.hasOwn(UNPACKERS, coding) || response.body === null) return response;
   const unpacker = UNPACKERS[coding as keyof typeof UNPACKERS]({ chunkSize: PIECE_BYTES });
   const packed = Readable.from(piecesOf(response.body), { highWaterMark: 1 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
 import { openValkey } from "./valkey.ts";
 
-/** A server that answers one command at a time, when it is let. */
+/** A server that answers one command at a time, when told to. */
 let server: Server;
 let socket: Socket | null = null;
 let url = "";
@@ -37,7 +37,7 @@ test("a server that is busy with what it was sent is waited for, one that answer
     ),
   );
   const began = performance.now();
-  // Each answer comes within the bound of the one before, the last of them long after its own command was sent.
+  // Each answer comes within the limit after the previous one, the last of them long after its command was sent.
   for (let i = 0; i < 9; i++) {
     await new Promise((resolve) => setTimeout(resolve, 300));
     socket?.write(":1\r\n");
@@ -48,7 +48,7 @@ test("a server that is busy with what it was sent is waited for, one that answer
   valkey.close();
 });
 
-/** A server whose connections each answer a script by what `answer` says; null: never. */
+/** A server whose connections each answer a script with what `answer` returns; never if null. */
 async function startAnswering(answer: (connection: number) => string | null) {
   let connections = 0;
   const sockets = new Set<Socket>();

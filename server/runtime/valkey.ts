@@ -4,8 +4,8 @@ import { NotSentError } from "../kernel/http/not-sent.ts";
 
 export interface Valkey {
   /**
-   * Runs a script, by its hash where the server knows it. Rejects within the time bound when the server is away; one that
-   * is busy with what it was sent before, and answers that, is waited for. A `NotSentError` says that it cannot have run.
+   * Runs a script, by its hash if the server has it. Rejects within the time limit if the server is unreachable; a busy server that is
+   * still answering earlier commands is waited for. `NotSentError` means that the script cannot have run.
    */
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   close(): void;
@@ -17,8 +17,8 @@ const CONNECT_WITHIN_MS = 2_000;
 const RECONNECT_AFTER_MS = 500;
 
 /**
- * A client of Valkey, or of Redis 7 or newer. A command is written when it is sent, and never queued for a server that
- * is away: the caller decides what then.
+ * A client for Valkey, or Redis 7 or newer. Commands are sent immediately and never queued while the server is unreachable: the caller
+ * decides what to do then.
  */
 export function openValkey(url: string): Valkey {
   const hashes = new Map<string, string>();
@@ -26,11 +26,11 @@ export function openValkey(url: string): Valkey {
   let connecting: Promise<Bun.RedisClient> | null = null;
   let failedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
-  /** When the server last answered anything. */
+  /** When the server last answered. */
   let heardAt = Number.NEGATIVE_INFINITY;
   let connectedAt = Number.NEGATIVE_INFINITY;
 
-  /** The next command looks for the server anew: behind the address may stand another one by now, which nobody tells this connection. */
+  /** Makes the next command reconnect: another server may be behind the address by now, which this connection would not notice. */
   function drop(connection: Bun.RedisClient): void {
     if (client === connection) client = null;
     connection.close();
@@ -85,7 +85,7 @@ export function openValkey(url: string): Valkey {
         return connection.send("EVAL", [script, ...args]);
       });
     } catch (error) {
-      // It was made a replica of another.
+      // The server has become a replica.
       if (/READONLY|MASTERDOWN/.test(String((error as Error).message))) drop(connection);
       throw error;
     }
@@ -115,10 +115,10 @@ export function openValkey(url: string): Valkey {
   };
 }
 
-/** A process that was kept waiting itself finds its timers due before it has read what has long been there. */
+/** If this process was blocked, its timers fire before it has read responses that already arrived. */
 const READ_FIRST_MS = 20;
 
-/** `more`: milliseconds that are still waited when `ms` are over; none when it is not above zero. `late` is called when they are. */
+/** Rejects after `ms`, extended by `more()` milliseconds as long as that is positive. `late` is called on the timeout. */
 function within<T>(work: Promise<T>, ms: number, more: () => number = () => 0, late: () => void = () => undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     let read = false;

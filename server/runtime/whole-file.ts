@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** A file that its owner alone can read, on stable storage: the one before stays whole until this one is. */
+/** Atomically writes a file readable only by its owner, and syncs it: the previous file stays intact until then. */
 export function writeWhole(path: string, text: string): void {
   const temporary = `${path}.new`;
   rmSync(temporary, { force: true });
@@ -16,7 +16,7 @@ export function writeWhole(path: string, text: string): void {
   syncDirectory(dirname(path));
 }
 
-/** What was made or renamed in the directory is there after a crash. */
+/** Makes file creations and renames in the directory durable. */
 export function syncDirectory(path: string): void {
   const directory = openSync(path, "r");
   fsyncSync(directory);

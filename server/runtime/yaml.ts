@@ -1,4 +1,4 @@
-/** Reads YAML, and JSON, which is a part of it. Throws an error that says what it is not, and where. */
+/** Parses YAML, including JSON. Throws an error with the reason and, if known, the line. */
 export function readYaml(text: string): unknown {
   try {
     return Bun.YAML.parse(text);
@@ -11,10 +11,10 @@ export function readYaml(text: string): unknown {
 }
 
 const TOKEN = /\s*(?:("(?:[^"\\\n]|\\.)*"|[^\s"{}[\],:]+)|([{[])|([}\]])|(,)|(:))/y;
-/** Which token may follow which: a value, what opens and closes, commas and colons. */
+/** For each kind of token, the kinds that may follow: value, opening, closing, comma, colon. */
 const FOLLOWED_BY: readonly RegExp[] = [/[2345]/, /[012]/, /[23]/, /[01]/, /[01]/];
 
-/** The line of the first token that cannot stand where it does; null where that is not to be told. */
+/** The line of the first misplaced token; null if it cannot be determined. */
 function faultInJson(text: string): number | null {
   const open: string[] = [];
   let before = 3;
@@ -35,10 +35,10 @@ function faultInJson(text: string): number | null {
 
 const lineOf = (text: string, at: number): number => text.slice(0, at).split("\n").length;
 
-/** Each of them costs a reading of all before it. */
+/** Each line costs a parse of everything before it. */
 const MOST_LINES = 2_000;
 
-/** The line behind the longest beginning that can be read. */
+/** The line after the longest parsable prefix. */
 function faultInBlocks(text: string): number | null {
   const lines = text.split("\n");
   if (lines.length > MOST_LINES) return null;
@@ -50,7 +50,7 @@ function faultInBlocks(text: string): number | null {
   return 1;
 }
 
-/** As text that is read and compared line by line: without anchors, which parts of one object would otherwise become. */
+/** YAML for reading and line-by-line comparison: without anchors, which shared objects would otherwise become. */
 export function yamlOf(value: unknown): string {
   return `${Bun.YAML.stringify(JSON.parse(JSON.stringify(value)), null, 2)}\n`;
 }

@@ -1,11 +1,11 @@
 import { loggingFailures, type ToldOfFailures } from "./logged-failures.ts";
 
 export interface Worker {
-  /** Ends after the run under way. */
+  /** Stops after the current run; resolves when that has ended. */
   stop(): Promise<unknown>;
 }
 
-/** Runs a job again and again, `ms` after its last run ended. A run that fails is logged and tried again next time. */
+/** Runs a job repeatedly, `ms` milliseconds after its last run ended. A failed run is logged; the next one follows as usual. */
 export function every(ms: number, name: string, job: () => Promise<unknown>, told: ToldOfFailures): Worker {
   const run = loggingFailures(name, job, told);
   let stopped = false;

@@ -1,7 +1,7 @@
 import type { Log } from "../kernel/log.ts";
 import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 
-/** Between two lines about a job that goes on failing: a database that is away makes all of them fail, and would fill the log. */
+/** Shortest time between two log lines about a job that keeps failing: a database outage makes all jobs fail and would flood the log. */
 const LOGGED_EVERY_MS = 60_000;
 
 export interface ToldOfFailures {
@@ -9,7 +9,7 @@ export interface ToldOfFailures {
   readonly metrics: Pick<Telemetry, "workerRan">;
 }
 
-/** A job's run whose failures are logged: the first of a row, from then on once a minute how many there were, and when it works again. */
+/** Wraps a job so that its failures are logged: the first of a series, then a count at most once a minute, and the recovery. */
 export function loggingFailures(
   worker: string,
   run: () => Promise<unknown>,

@@ -16,7 +16,7 @@ afterAll(() => database.close());
 
 const comes = (what: () => boolean) => until(async () => what(), Boolean);
 
-/** A poller that is given what waits, and how often it asked. */
+/** A poller given what work waits, with a record of its questions and log lines. */
 function toldOf(waiting: () => Partial<Record<WorkKind, boolean>>) {
   const lines: string[] = [];
   const seen = { asked: 0, lines };

@@ -5,8 +5,8 @@ import { loggingFailures, type ToldOfFailures } from "./logged-failures.ts";
 
 const LOOK_MS = 500;
 /**
- * What a job had under way it may have to look after once more when no row tells of it: it goes on for longer than any
- * job puts that off.
+ * How long a job keeps running after the database last showed work for it: it may have follow-up work that no row shows, and never
+ * postpones that for longer.
  */
 const GOES_ON_MS = 90_000;
 
@@ -20,8 +20,8 @@ interface Watched {
 }
 
 /**
- * Runs jobs again and again, `everyMs` after their last run ended, as long as there is something for them to do. Whether there
- * is, is asked for all of them at once: a gateway where nothing waits asks its database one question instead of a dozen.
+ * Runs jobs repeatedly, `everyMs` after their last run ended, while there is work for them. One query checks for all of them, so an idle
+ * gateway asks its database one question instead of a dozen.
  */
 export class WorkPoller {
   private readonly watched = new Set<Watched>();
@@ -29,7 +29,7 @@ export class WorkPoller {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly ask: () => Promise<Readonly<Record<WorkKind, boolean>>>;
   private readonly look: () => Promise<void>;
-  /** Told of the failures of all jobs, those too that are no work of this poller. */
+  /** Receives the failures of all jobs, including those not run by this poller. */
   readonly told: ToldOfFailures;
 
   constructor(ask: () => Promise<Readonly<Record<WorkKind, boolean>>>, told: ToldOfFailures) {
@@ -85,7 +85,7 @@ export class WorkPoller {
   }
 }
 
-/** Runs jobs until `stop`, which waits for those under way; those that the database tells of only while it does. */
+/** Runs jobs until `stop`, which waits for runs in progress. Jobs whose work the database can report run only while it does. */
 export function runJobs(jobs: readonly Job[], workPoller: WorkPoller): Worker {
   const workers = jobs.map((job) =>
     isWorkKind(job.name) ? workPoller.watch(job, job.name) : every(job.everyMs, job.name, job.run, workPoller.told),

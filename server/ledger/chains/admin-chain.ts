@@ -17,7 +17,7 @@ import { checkpointState, signHead } from "../checkpoints/sign-head.ts";
 import { listSigningKeys, type AuditKey } from "../checkpoints/signing-keys.ts";
 
 const BATCH = 500;
-/** Silence is signed too, not as often. */
+/** An idle log is signed too, but less often. */
 const SILENCE_MS = 3_600_000;
 
 type Line =
@@ -25,8 +25,8 @@ type Line =
   | { readonly type: "entry"; readonly entry: AdminEntry; readonly withheld: boolean };
 
 /**
- * One moment of the admin log as a verifier takes it: the chain, then entries and checkpoints in order. Entries of other
- * tenants, of none, and of one that had the id before are to be withheld from the reader when `tenantId` is given.
+ * A snapshot of the admin log for a verifier: the chain, then entries and checkpoints in order. With `tenantId`, entries of other tenants,
+ * of no tenant and of an earlier tenant with the same ID are marked as withheld.
  */
 function readAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
   return chainReading(db, tenantId, () => readHeld(db, tenantId));
@@ -67,7 +67,7 @@ async function* readEntries(trx: Trx): AsyncGenerator<AdminEntry> {
     if (rows.length < BATCH) break;
     after = rows.at(-1)?.chain_seq ?? after;
   }
-  // Entries from before there was a chain have no place in it; younger ones were put in behind its back.
+  // Entries older than the chain have no position; newer ones without a position bypassed the chain.
   for (let after = ""; ;) {
     const rows = await entries()
       .where("chain_seq", "is", null)
@@ -85,13 +85,13 @@ async function* readEntries(trx: Trx): AsyncGenerator<AdminEntry> {
 interface AdminVerification {
   readonly keys: readonly TrustedKey[];
   readonly tenantId: string | undefined;
-  /** Heads known from elsewhere. */
+  /** Heads known from a source other than this database. */
   readonly knownHeads: readonly Anchor[];
-  /** How many findings are named; the others are counted. */
+  /** Maximum number of findings listed; further ones are only counted. */
   readonly maxFindings: number | undefined;
 }
 
-/** `as_of` is the database's time of what was read. */
+/** Verifies the admin log. `as_of` is the database's time of the snapshot. */
 export async function verifyAdminChain(
   db: Database,
   { keys, tenantId, knownHeads, maxFindings }: AdminVerification,
@@ -118,7 +118,7 @@ function exportedLine(line: Line): ExportLine {
     : { type: "entry", entry };
 }
 
-/** JSON lines the offline verifier reads. */
+/** The admin log as JSON lines for the offline verifier. */
 export async function* exportAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<string> {
   const keys: readonly AuditKey[] = await listSigningKeys(db);
   for await (const line of readAdminChain(db, tenantId)) {
@@ -127,7 +127,10 @@ export async function* exportAdminChain(db: Database, tenantId: string | undefin
   }
 }
 
-/** Signs the head of the admin log when it has moved, or when an hour has passed. Safe in many processes at once. Gives what it signed. */
+/**
+ * Signs the head of the admin log if it has moved or an hour has passed. Safe to run in many processes at once. Returns the new checkpoint,
+ * or null.
+ */
 export async function signAdminChain(
   db: Database,
   signer: NoteSigner,

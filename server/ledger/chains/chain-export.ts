@@ -9,7 +9,7 @@ import { type ChainEntry, readChainSnapshot } from "./chain-snapshot.ts";
 import { noSuchChain } from "./chains.ts";
 import { listSigningKeys } from "../checkpoints/signing-keys.ts";
 
-/** What the export of a row leaves out: content of calls, which has its own permission. */
+/** Fields left out of the export: call content, which has a permission of its own. */
 const CONTENT: readonly FieldName[] = ["request_body_preview", "response_body_preview", "request_headers", "response_headers"];
 
 const EXPORTED = FIELD_NAMES.filter((name) => !CONTENT.includes(name));
@@ -25,7 +25,7 @@ function withoutNulls(row: AuditRow): AuditRow {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }
 
-/** The chain as JSON lines the offline verifier reads. The first `next()` throws `Refused` when there is no such chain. */
+/** The chain as JSON lines for the offline verifier. The first `next()` throws `Refused` if there is no such chain. */
 export async function* exportChain(
   db: Database,
   chainId: string,

@@ -4,8 +4,8 @@ import { isoColumn } from "../../store/ledger/audit-columns.ts";
 import type { Database } from "../../store/database.ts";
 
 /**
- * What is recorded of a chain. Rows may name one without a record: theirs was removed, or never was. It then ends before
- * its first row and has no writer, so that whoever verifies it finds every row beyond the end.
+ * The recorded state of a chain. If rows name a chain without a record (deleted, or never created), it is reported as ending before its
+ * first row and without a writer, so that verification finds every row beyond the end.
  */
 export interface StoredChainFacts {
   readonly chain_id: string;
@@ -20,9 +20,9 @@ export interface StoredChainFacts {
 const FACTS = sql`chain_id, writer, first_seq, head_seq, head_hash, last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at`;
 const WITHOUT_RECORD = sql`''::text AS writer, 1::bigint AS first_seq, 0::bigint AS head_seq, ${sql.lit(GENESIS_HASH)} AS head_hash, NULL::bigint AS last_checkpoint_seq, now() AS updated_at`;
 
-/** All chains: those with a record, and those that only rows or checkpoints name. */
+/** All chains: those with a record, and those only rows or checkpoints name. */
 export async function listChains(db: Database): Promise<StoredChainFacts[]> {
-  // From one id to the next through the indexes: there are few chains among very many rows.
+  // Jumps from one ID to the next through the indexes: there are few chains among very many rows.
   const { rows } = await sql<StoredChainFacts>`
     WITH RECURSIVE named (chain_id) AS (
       SELECT least((SELECT min(chain_id) FROM audit_rows), (SELECT min(chain_id) FROM audit_checkpoints))
@@ -37,7 +37,7 @@ export async function listChains(db: Database): Promise<StoredChainFacts[]> {
   return rows;
 }
 
-/** Null when neither a record nor a row nor a checkpoint names the chain. */
+/** Null if neither a record nor a row nor a checkpoint names the chain. */
 export async function readChainFacts(db: Database, chainId: string): Promise<StoredChainFacts | null> {
   const recorded = await sql<StoredChainFacts>`SELECT ${FACTS} FROM audit_chains WHERE chain_id = ${chainId}`.execute(db);
   if (recorded.rows[0] !== undefined) return recorded.rows[0];
@@ -49,7 +49,7 @@ export async function readChainFacts(db: Database, chainId: string): Promise<Sto
   return named.rows[0] ?? null;
 }
 
-/** How many rows name no chain at all: no gateway writes such, and no verification of a chain reads them. */
+/** The number of rows that name no chain. No gateway writes such rows, and chain verification does not read them. */
 export async function countUnchained(db: Database): Promise<number> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE chain_id IS NULL`.execute(db);
   return rows[0]?.n ?? 0;

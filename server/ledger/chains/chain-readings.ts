@@ -2,14 +2,14 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { type Semaphore, semaphore } from "../../kernel/scheduling/semaphore.ts";
 import type { Database } from "../../store/database.ts";
 
-/** Each holds a connection for as long as its reader takes; calls, changes of configuration and shipping need the others. */
+/** Each reading holds a connection until its reader is done; calls, configuration changes and shipping need the others. */
 const READINGS = { most: 3, mostOfOne: 2, waitMs: 0 };
 
 const readings = new WeakMap<Database, Semaphore>();
 
 /**
- * Reads a chain in a transaction of its own, for a reader of this tenant, or of all. Throws `Refused` (too_many_readings) at the first
- * value when others are doing so.
+ * Limits concurrent chain readings, in total and per tenant (`undefined`: a reader of all tenants). Throws `Refused` (too_many_readings) at
+ * the first value if there are too many.
  */
 export async function* chainReading<T>(db: Database, tenantId: string | undefined, read: () => AsyncGenerator<T>): AsyncGenerator<T> {
   const enter = readings.get(db) ?? semaphore(READINGS);

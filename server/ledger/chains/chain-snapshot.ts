@@ -18,16 +18,16 @@ export type ChainLine = Extract<ExportLine, { type: "chain" }>;
 export type ChainEntry =
   | Extract<ExportLine, { type: "checkpoint" | "pruned" }>
   | { readonly type: "row"; readonly row: AuditRow; readonly withheld: boolean }
-  /** A row that was found to have the hash it names. */
+  /** A row whose values were already found to match its hash. */
   | { readonly type: "proven"; readonly row: SealedRow; readonly withheld: boolean };
 
 export interface ChainReading {
-  /** What is read of rows. Undefined: what a verification asks, so that rows may be proven already. */
+  /** The columns to read. Undefined: those a verification needs; rows may then come as proven. */
   readonly columns?: readonly FieldName[] | undefined;
-  /** Rows of other tenants, and of none, are to be withheld from the reader. Undefined: none is. */
+  /** The tenant of the reader: rows of others and of no tenant are withheld. Undefined withholds none. */
   readonly tenantId?: string | undefined;
   readonly fromSeq?: number | undefined;
-  /** Rows after it come only up to the next checkpoint, which anchors the end of the range. */
+  /** Later rows are read only up to the next checkpoint, which anchors the end of the range. */
   readonly toSeq?: number | undefined;
 }
 
@@ -38,12 +38,12 @@ interface ChainSnapshot {
   entries(reading: ChainReading): AsyncGenerator<ChainEntry[]>;
 }
 
-// Small enough that the calls being served hardly notice the work between two of them.
+// Small enough that the work between two batches hardly delays calls being served.
 const BATCH = 500;
 
 /**
- * One moment of a chain: rows, checkpoints and recorded head belong together however fast the writer goes on. Null
- * when there is no such chain. The generator's transaction ends with it. `tenantId`: of whoever reads; undefined where it reads for all.
+ * A consistent snapshot of rows, checkpoints and recorded head, however fast the writer continues. Yields once, or not at all if there is
+ * no such chain; the transaction ends with the generator. `tenantId`: the reader's tenant; undefined for a reader of all.
  */
 export function readChainSnapshot(db: Database, chainId: string, tenantId: string | undefined): AsyncGenerator<ChainSnapshot> {
   return chainReading(db, tenantId, () => readHeld(db, chainId));
@@ -55,7 +55,7 @@ async function* readHeld(db: Database, chainId: string): AsyncGenerator<ChainSna
   try {
     const trx = await held.db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute();
     try {
-      // Before the snapshot is taken: months that are being dropped would else be gone from a moment when they were there.
+      // Lock before the snapshot is taken: otherwise partitions being dropped could be missing from a snapshot in which they still existed.
       await sql`LOCK TABLE audit_rows IN ACCESS SHARE MODE`.execute(trx);
       yield* readSnapshot({ ...held, db: trx }, chainId);
     } finally {
@@ -83,7 +83,7 @@ async function* readEntries(held: HeldConnection, chain: ChainLine, reading: Cha
   const trx = held.db;
   const before = start > 1 ? await checkpointBefore(trx, chain.chain_id, start) : null;
   if (before !== null && from !== null) yield [{ type: "checkpoint", chain_seq: before.chain_seq, note: before.note }];
-  // Without a checkpoint over exactly the last dropped row the prefix was not dropped by retention: it is missing.
+  // Without a checkpoint over exactly the last dropped row, the prefix was not dropped by retention: it is missing.
   if (before !== null && from === null && before.chain_seq === start - 1) {
     const row_hash = openCheckpoint(before.note, []).checkpoint?.rowHash ?? "";
     yield [{ type: "pruned", through_seq: start - 1, row_hash, checkpoint: before.note }];
@@ -92,12 +92,12 @@ async function* readEntries(held: HeldConnection, chain: ChainLine, reading: Cha
   const last = reading.toSeq === undefined ? null : await nextCheckpointSeq(trx, chain.chain_id, reading.toSeq);
   const checkpoints = readCheckpoints(trx, chain.chain_id, before?.checkpoint_no ?? 0, last);
   let checkpoint = await checkpoints.next();
-  // Where no checkpoint says what the first row of a range is to follow, the row before it does.
+  // If no checkpoint covers the row before the range, read that row as well, for the link to it.
   const range = { chainId: chain.chain_id, from: from === null || before?.chain_seq === from - 1 ? from : from - 1, last };
   for await (const rows of reading.columns === undefined ? readStoredRows(held, range) : readRows(trx, range, reading.columns)) {
     const batch: ChainEntry[] = [];
     for (const { row, proven } of rows) {
-      // After all rows of its position: two of them are a fork, and the checkpoint speaks of one.
+      // Checkpoints come after all rows of their position: two rows there are a fork, and the checkpoint covers one of them.
       while (!checkpoint.done && checkpoint.value.chain_seq < (row.chain_seq as number)) {
         batch.push({ type: "checkpoint", ...checkpoint.value });
         checkpoint = await checkpoints.next();

@@ -20,11 +20,11 @@ export interface ChainLink {
   readonly row_hash: string;
 }
 
-/** The chain of one writer: gives each row its place. Positions are given in the order of calls, without gaps. */
+/** The chain of one writer, which assigns each row its position, in the order of calls and without gaps. */
 export interface Chain {
   readonly chainId: string;
   readonly head: ChainHead;
-  /** Makes `row` the head. It must be written next, or nothing ever again. */
+  /** Makes `row` the head. It must be the next row written, or nothing may be written any more. */
   append(row: AuditRow): ChainLink;
 }
 
@@ -45,7 +45,7 @@ export function chainAt(chainId: string, start: ChainHead): Chain {
   };
 }
 
-/** The row's journal line, its link in its place. */
+/** The row's journal line, with its chain fields filled in. */
 export function chainedLine(columns: RowColumns, link: ChainLink): string {
   columns.set(CHAIN_ID, link.chain_id);
   columns.set(CHAIN_SEQ, link.chain_seq);

@@ -15,7 +15,7 @@ import { callRow, SIGNING_KEY, temporaryDirectory, testLedger } from "../test-su
 
 const MINE = "33333333-3333-4333-8333-333333333333";
 const OTHERS = "44444444-4444-4444-8444-444444444444";
-/** A tenant without a row: all are withheld from it. */
+/** A tenant without rows: all are withheld from it. */
 const NOBODY = "55555555-5555-4555-8555-555555555555";
 
 let database: TestDatabase;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Twenty rows of two tenants in turn, with a checkpoint at 20. */
+/** Twenty rows alternating between two tenants, with a checkpoint at 20. */
 beforeEach(async () => {
   ledger = await testLedger(database.db, temporaryDirectory());
   chain = ledger.chainId;
@@ -44,7 +44,7 @@ async function exported(tenantId?: string): Promise<string[]> {
   return lines;
 }
 
-/** Nobody acknowledged it, as nobody did in a file. */
+/** Not acknowledged, as in an exported file. */
 const UNKNOWN: Pick<MarkedFinding, "acknowledged_at" | "acknowledged_by" | "note"> = {
   acknowledged_at: null,
   acknowledged_by: null,
@@ -53,7 +53,7 @@ const UNKNOWN: Pick<MarkedFinding, "acknowledged_at" | "acknowledged_by" | "note
 const named = (result: Pick<Verification, "findings">) => result.findings.map(({ id }) => id);
 const placed = (result: Pick<Verification, "findings">) => result.findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`);
 
-/** The findings, which the database and its exports must agree upon, whoever asks. */
+/** The findings, on which the database and its exports must agree for every reader. */
 async function findings(): Promise<string[]> {
   const stored = await verifyChain(database.db, chain);
   const offline = await verifyExport(await exported());

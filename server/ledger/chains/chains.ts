@@ -16,7 +16,7 @@ import { listChains, readChainFacts } from "./chain-facts.ts";
 import { readChainSnapshot } from "./chain-snapshot.ts";
 import { listSigningKeys, trustedKeys } from "../checkpoints/signing-keys.ts";
 
-/** A finding, and who knows of it. */
+/** A finding and its acknowledgement, if any. */
 export interface MarkedFinding extends VerificationFinding {
   readonly acknowledged_at: string | null;
   readonly acknowledged_by: string | null;
@@ -25,9 +25,9 @@ export interface MarkedFinding extends VerificationFinding {
 
 export interface ChainVerification extends Verification {
   readonly findings: MarkedFinding[];
-  /** How many findings nobody acknowledged, those that are not listed among them. */
+  /** Number of unacknowledged findings, including those not listed. */
   readonly unacknowledged: number;
-  /** ISO 8601 UTC: the rows were read as they were at this moment of the database, however long it took. */
+  /** ISO 8601 UTC: the database's time of the snapshot that was verified. */
   readonly as_of: string;
   readonly duration_ms: number;
 }
@@ -38,15 +38,17 @@ interface Range {
 }
 
 export interface VerifyChainOptions extends Range {
-  /** Whose reader asks: rows of others are judged like all, and their ids are not told. What it acknowledged itself is told to it alone. */
+  /**
+   * The reader's tenant. Rows of others are verified too, but their IDs are withheld. Acknowledgements are those visible to this tenant.
+   */
   readonly tenantId?: string | undefined;
-  /** Public keys (32 bytes) to trust instead of those the database lists. */
+  /** Public keys (32 bytes) to trust instead of those listed in the database. */
   readonly publicKeys?: readonly Uint8Array[] | undefined;
-  /** Heads known from elsewhere than the database, such as the live writer's `shippedSeq` and `shippedHash`. */
+  /** Heads known from a source other than the database, such as the live writer's `shippedSeq` and `shippedHash`. */
   readonly knownHeads?: readonly Anchor[] | undefined;
-  /** Checkpoints kept elsewhere than in the database: the chain must hold what they stand over. */
+  /** Checkpoints kept outside the database: the chain must contain the rows they cover. */
   readonly saved?: readonly SavedCheckpoint[] | undefined;
-  /** How many findings are named; the others are counted. */
+  /** Maximum number of findings listed; further ones are only counted. */
   readonly maxFindings?: number | undefined;
 }
 
@@ -72,11 +74,11 @@ function checkRange({ fromSeq, toSeq }: VerifyChainOptions): void {
   if (problems.length > 0) throw invalidFields("invalid_body", problems);
 }
 
-/** Whether it may be the part of a gap that reaches into the range. */
+/** Whether the finding may be the part of a larger gap that reaches into the range. */
 const isCut = ({ verdict, chain_seq: from, through_seq: to, row_id: row }: VerificationFinding, range: Range): boolean =>
   verdict === "missing" && row === null && (from === range.fromSeq || to === range.toSeq);
 
-/** Says of each finding who knows of it. What a range shows of a gap that somebody knows of goes by the name of the whole gap. */
+/** Adds acknowledgements to the findings. Part of an acknowledged gap, as seen in a range, takes the ID of the whole gap. */
 export async function marked(
   db: Database | Trx,
   verification: Verification & Pick<ChainVerification, "as_of" | "duration_ms">,
@@ -96,13 +98,13 @@ export async function marked(
   return { ...verification, findings: told, unacknowledged: total - told.filter(({ acknowledged_at: at }) => at !== null).length };
 }
 
-/** Verifies a chain as the tables hold it at one moment. Throws `Refused`: not_found, or invalid_body for a bad range. */
+/** Verifies a chain as of one snapshot. Throws `Refused`: not_found, or invalid_body for a bad range. */
 export async function verifyChain(db: Database, chainId: string, options: VerifyChainOptions = {}): Promise<ChainVerification> {
   checkRange(options);
   const started = performance.now();
   const { fromSeq, toSeq, tenantId, saved: kept = [], maxFindings } = options;
   const keys = await keysFor(db, options.publicKeys);
-  // A checkpoint is kept once the database has it, so it has all that are kept by now: whatever a clock says.
+  // A checkpoint is copied out only once it is in the database, so all copies must be in the chain, whatever their times say.
   const knownHeads = [...(options.knownHeads ?? []), ...(toSeq === undefined ? savedAnchors(kept, chainId, keys) : [])];
   const ended = (result: Verification & Pick<ChainVerification, "as_of">) =>
     marked(db, { ...result, duration_ms: Math.round(performance.now() - started) }, tenantId ?? null, options);
@@ -131,8 +133,8 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
 }
 
 /**
- * Every checkpoint of a chain, or of all chains and the admin log, as lines of an export. The first `next()` throws `Refused` when there
- * is no such chain.
+ * Every checkpoint of a chain, or of all chains and the admin log, as export lines. The first `next()` throws `Refused` if there is no such
+ * chain.
  */
 export async function* checkpointLines(db: Database, chainId: string | undefined): AsyncGenerator<string> {
   if (chainId !== undefined && chainId !== ADMIN_CHAIN && (await readChainFacts(db, chainId)) === null) throw noSuchChain();

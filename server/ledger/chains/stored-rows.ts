@@ -6,28 +6,28 @@ import { CHAIN_ROW_COLUMNS } from "../../store/ledger/chain-row-columns.ts";
 import { type ChainPlace, copyChainRows } from "../../store/ledger/chain-rows.ts";
 import type { HeldConnection } from "../../store/connections/held-connection.ts";
 
-/** A row of a chain as its verification takes it. */
+/** A row of a chain, as read for verification. */
 export type StoredRow =
-  /** Its values were found to give the hash it names. */
+  /** Its values were found to match its hash. */
   | { readonly proven: true; readonly row: SealedRow & Pick<AuditRow, "tenant_id"> }
-  /** To be judged. */
+  /** Still to be verified. */
   | { readonly proven: false; readonly row: AuditRow };
 
-/** Rows of a page: planning a query over many partitions should cost little beside them. */
+/** Rows per page: large enough that planning a query over many partitions costs little in comparison. */
 const PAGE = 2_000;
-/** Rows read at a time: the calls being served hardly notice the work between two pieces. */
+/** Rows handled at a time, so that the work between two pieces hardly delays calls being served. */
 const PIECE = 500;
 
 export interface ChainRange {
   readonly chainId: string;
-  /** Bounds of chain_seq, null when open. */
+  /** Bounds of chain_seq; null for open. */
   readonly from: number | null;
   readonly last: number | null;
 }
 
-/** The rows of a chain in the order of chain_seq and id, those without a position last. `held` is in a transaction. */
+/** The rows of a chain ordered by chain_seq and ID, those without a position last. `held` must be in a transaction. */
 export async function* readStoredRows(held: HeldConnection, range: ChainRange): AsyncGenerator<StoredRow[]> {
-  // By the index of chains, which has the order: with no statistics yet, sorting all rows for each page looks as cheap.
+  // Forces the chain index, which has the order: without statistics the planner may prefer sorting all rows for each page.
   await held.client.query(
     "SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off",
   );
@@ -39,9 +39,9 @@ async function* readPages(held: HeldConnection, range: ChainRange, unplaced: boo
   const pageAfter = (after: ChainPlace | null) => copyChainRows(held.client, { ...range, unplaced, after, limit: PAGE });
   for (let page: Promise<string[]> | null = pageAfter(null); page !== null;) {
     const lines: string[] = await page;
-    // The database makes the next page while this one is read here.
+    // The database prepares the next page while this one is processed.
     page = lines.length < PAGE ? null : pageAfter(placeOf(judgedRow(lines.at(-1) as string)));
-    // Whoever reads no further does not ask how it went.
+    // If the reader stops early, nobody awaits this page.
     page?.catch(() => undefined);
     for (let at = 0; at < lines.length; at += PIECE) {
       yield lines.slice(at, at + PIECE).map((line): StoredRow => {
@@ -60,7 +60,7 @@ const plainValue = (name: FieldName): string =>
   `(?:${name === "timestamp" ? PLAIN_VALUES.timestamp : PLAIN_VALUES[FIELDS[name].type as "text"]}|null)`;
 const HASHED_VALUES = HASHED.map((name) => (name === "id" || name === "tenant_id" ? `(${plainValue(name)})` : plainValue(name))).join(",");
 const OPTIONAL = `(${PLAIN_TEXT}|null)`;
-/** The hashed values as one group, id and tenant_id in it, and those that follow. */
+/** The hashed values as one group (containing groups for id and tenant_id), then the other columns. */
 const LINE = new RegExp(
   `^(${HASHED_VALUES}),${OPTIONAL},"([0-9a-f]{64})","([0-9a-f]{64})",${OPTIONAL},${OPTIONAL},${OPTIONAL},(\\d{1,15}),${PLAIN_TEXT}\\n$`,
 );

@@ -1,12 +1,12 @@
 import type { ObjectBucket } from "../../store/files/bucket.ts";
 
-/** Heads read of each chain. Each holds all rows before it, so more than the newest few only show forks long past. */
+/** Newest heads read of each chain. Each covers all rows before it; older ones only reveal forks long past. */
 const NEWEST = 500;
 const AT_ONCE = 8;
 
-/** The newest checkpoints of every chain in the bucket, or of one, as lines of an export. Throws `BucketFailed`. */
+/** The newest checkpoints in the bucket, of every chain or of one, as export lines. Throws `BucketFailed`. */
 export async function readBucketCheckpoints(bucket: ObjectBucket, chain: string | undefined): Promise<string> {
-  // By chain, then by row: of the checkpoints of an idle chain over one row only the last is read.
+  // By chain, then by row: if an idle chain was signed repeatedly at one row, only the last checkpoint is read.
   const chains = new Map<string, Map<string, string>>();
   for await (const key of bucket.list(chain === undefined ? "" : `${chain}/`)) {
     const [, id, seq] = /^([^/]+)\/\d+-(\d+)\.jsonl$/.exec(key) ?? [];

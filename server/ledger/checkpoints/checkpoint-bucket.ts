@@ -6,27 +6,27 @@ import type { SignedCheckpoint } from "../journal/journal-contents.ts";
 import { checkpointKey, checkpointPlace } from "./checkpoint-key.ts";
 import { missingCheckpoints, signedChains, storedCheckpoints } from "./stored-checkpoints.ts";
 
-/** Puts checkpoints into a bucket, each an object that is written once. */
+/** Copies checkpoints to a bucket, each as an object that is written once. */
 export interface CheckpointBucket {
-  /** Returns at once. What cannot be put is tried again, for as long as it takes; nothing else waits for it. */
+  /** Queues checkpoints and returns at once. Failed writes are retried for as long as it takes; nothing else waits for them. */
   keep(checkpoints: readonly SignedCheckpoint[]): void;
-  /** Whether what waits could not be put, or another checkpoint stood at the place of one. */
+  /** Whether writes are failing, or the bucket holds a different checkpoint in the place of one. */
   failing(): boolean;
-  /** Gives what waits a last chance of `ms`. What is left is found at the next start. */
+  /** Waits up to `ms` for the queue. The next start finds what is left. */
   close(ms: number): Promise<void>;
 }
 
 const MAX_WAITING = 10_000;
 const WINDOW = 500;
 const BACKOFF_MS = { first: 500, last: 60_000 };
-/** How often to look for checkpoints that were never reported: those of a process that died. */
+/** How often to look for checkpoints that were never queued, left by a process that died. */
 const LOOK_MS = 3_600_000;
 
 const body = ({ chain_seq, note }: SignedCheckpoint): string => printExportLine({ type: "checkpoint", chain_seq, note });
 
 /**
- * Begins with what the database has and the bucket lacks: what an earlier process, or one that died, could not put.
- * `backoffMs` is the first wait after a failure; it doubles up to a minute.
+ * First copies what the database has and the bucket lacks, left by an earlier or crashed process. `backoffMs` is the first delay after a
+ * failure; it doubles up to a minute.
  */
 export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, backoffMs: number = BACKOFF_MS.first): CheckpointBucket {
   const waiting: SignedCheckpoint[] = [];
@@ -81,16 +81,20 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
 
   async function put(checkpoint: SignedCheckpoint): Promise<void> {
     const key = checkpointKey(checkpoint);
-    // The same one, when an earlier answer was lost. Another one shows that this chain was once continued otherwise: it stays.
+    // The same content is fine: an earlier response was lost. Different content proves that the chain was once continued differently, and
+    // is kept.
     let other = (await bucket.putNew(key, body(checkpoint))) || (await bucket.get(key)) === body(checkpoint) ? null : key;
-    // So does one of the same number over another row.
+    // The same goes for a checkpoint of this number over another row.
     for await (const there of bucket.list(checkpointPlace(checkpoint))) if (there !== key) other ??= there;
     if (other === null) return;
     contradicted = true;
     log.error("audit_checkpoint_bucket_contradicts", { bucket: bucket.address, key: other });
   }
 
-  /** What is broken off leaves no gap: the next one would take a whole stretch after it for the end of what is lacking. */
+  /**
+   * On an error, starts over later rather than continuing with the next chain: a complete stretch ends the search for missing checkpoints,
+   * so a gap before it would never be found.
+   */
   async function catchUp(): Promise<void> {
     for (const chainId of await signedChains(db)) {
       for (const before of await lackingStretches(chainId)) {
@@ -105,7 +109,10 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
     }
   }
 
-  /** From the newest back, until a stretch that is there whole. The numbers before which they end, oldest first. */
+  /**
+   * Walks back from the newest checkpoint until a stretch is complete. Returns the checkpoint numbers before which the incomplete stretches
+   * end, oldest first.
+   */
   async function lackingStretches(chainId: string): Promise<number[]> {
     const ends: number[] = [];
     const [newest] = await storedCheckpoints(db, chainId, Number.MAX_SAFE_INTEGER, 1);

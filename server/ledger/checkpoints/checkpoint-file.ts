@@ -7,14 +7,13 @@ const LINE_FEED = 0x0a;
 
 export interface CheckpointFile {
   keep(checkpoints: readonly SignedCheckpoint[]): void;
-  /** Whether the last ones could not be written. */
+  /** Whether the last write failed. */
   failing(): boolean;
 }
 
 /**
- * Appends checkpoints to a file, as lines of an export. Where the file is out of reach of whoever can write the
- * database, it proves how far the ledger once reached. Calls do not depend on it: what cannot be written is logged, and
- * the next checkpoint covers the same rows.
+ * Appends checkpoints to a file, as export lines. If whoever can write to the database cannot write this file, it proves how far the ledger
+ * once reached. Calls do not depend on it: a failed write is logged, and the next checkpoint covers the same rows.
  */
 export function checkpointFile(path: string, log: Log): CheckpointFile {
   let failing = false;
@@ -41,8 +40,8 @@ export function checkpointFile(path: string, log: Log): CheckpointFile {
 }
 
 /**
- * Whether the file ends in a whole line, as far as it can be read. A process that died, or a full disk, may have left a torn one, to
- * which nothing must be glued.
+ * Whether the file ends with a complete line, as far as it can be read. A crash or a full disk may have left a torn line, to which nothing
+ * may be appended.
  */
 function endsInLine(path: string): boolean {
   try {

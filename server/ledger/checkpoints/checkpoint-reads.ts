@@ -6,7 +6,7 @@ interface CheckpointBefore extends CheckpointLine {
   readonly checkpoint_no: number;
 }
 
-/** The newest checkpoint over a row before `seq`. */
+/** The newest checkpoint over a row before `seq`; null if there is none. */
 export async function checkpointBefore(trx: Database, chainId: string, seq: number): Promise<CheckpointBefore | null> {
   const found = await sql<CheckpointBefore>`
     SELECT checkpoint_no, chain_seq, note FROM audit_checkpoints

@@ -23,7 +23,7 @@ export function checkpointTargets(
   metrics: Pick<Telemetry, "watchCheckpoints">,
 ): CheckpointTargets {
   const file = config.auditCheckpointFile === undefined ? null : checkpointFile(config.auditCheckpointFile, log);
-  // The operator named the address, so it may be a private one.
+  // The operator configured the address, so it may be private.
   const bucket =
     config.auditCheckpointBucket === undefined
       ? null

@@ -11,12 +11,12 @@ export interface CheckpointerOptions extends HeadSigner {
   readonly last: CheckpointState | null;
 }
 
-/** Signs the head of the chain into the journal, in its place after the row it is about. */
+/** Signs the head of the chain and writes the checkpoint to the journal, right after the row it covers. */
 export interface Checkpointer {
   readonly state: CheckpointState | null;
-  /** Signs the head, also when nothing was written since the last time: that proves the silence. Nothing on an empty chain. */
+  /** Signs the head, even if nothing was written since the last time, which proves the silence. Does nothing on an empty chain. */
   sign(journal: Journal): void;
-  /** Signs when enough rows have been written since the last time. */
+  /** Signs if enough rows were written since the last time. */
   signWhenDue(journal: Journal): void;
 }
 
@@ -27,7 +27,7 @@ export function checkpointer({ chain, signer, clock, log, last, keyValidFrom }: 
     const { seq, hash } = chain.head;
     if (seq === 0 || journal.failed !== null) return;
     const record = signHead({ signer, clock, keyValidFrom }, { chainId: chain.chainId, seq, hash }, state);
-    // Before it is written: a segment begun by that write states it in its header.
+    // Set before writing: if that write begins a new segment, its header must include this checkpoint.
     state = { no: record.checkpoint_no, seq, digest: record.digest };
     try {
       journal.checkpoint(JSON.stringify(record));

@@ -6,11 +6,11 @@ import type { CheckpointRecord, CheckpointState, SignedCheckpoint } from "../jou
 export interface HeadSigner {
   readonly signer: NoteSigner;
   readonly clock: Clock;
-  /** ISO time before which the key may not sign: a clock set back must not make a checkpoint invalid. */
+  /** ISO time before which the key may not sign: if the clock was set back, this time is used, so that the checkpoint stays valid. */
   readonly keyValidFrom: string;
 }
 
-/** The next checkpoint of a chain, over the row that is its head. `last` is the one before it. */
+/** The next checkpoint of a chain, covering its head. `last` is the checkpoint before it. */
 export function signHead(
   { signer, clock, keyValidFrom }: HeadSigner,
   head: { readonly chainId: string; readonly seq: number; readonly hash: string },
@@ -36,7 +36,7 @@ export function signHead(
   };
 }
 
-/** Throws when the note is none: it was not written by a gateway. */
+/** Throws if the note is not a signed note, so that no gateway wrote it. */
 export function checkpointState({ checkpoint_no: no, chain_seq: seq, note }: SignedCheckpoint): CheckpointState {
   const text = noteText(note);
   if (text === null) throw new Error(`checkpoint ${no} is no signed note`);

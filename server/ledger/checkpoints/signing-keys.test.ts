@@ -27,7 +27,7 @@ test("a key that was replaced is valid no longer once no process has had it for 
   };
   const since = await registerSigningKey(db, old, clock);
   now += 30 * DAY_MS;
-  // Nobody has another one: the gateway was switched off.
+  // No other key is in use: the gateway was switched off.
   expect(await validTo()).toEqual([null, null]);
   await registerSigningKey(db, old, clock);
   await registerSigningKey(db, other, clock);

@@ -5,7 +5,7 @@ import { isoMicros, type Clock } from "../../kernel/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { isoColumn } from "../../store/ledger/audit-columns.ts";
 
-/** A public key as `GET /v1/admin/audit/keys` and the export show it. Times are ISO 8601 UTC. */
+/** A public key as `GET /v1/admin/audit/keys` and the export return it. Times are ISO 8601 UTC. */
 export interface AuditKey {
   readonly name: string;
   readonly key_id: string;
@@ -16,12 +16,11 @@ export interface AuditKey {
 }
 
 const HOUR_MS = 3_600_000;
-/** A process may have been away from the database for so long, and have signed all the same. */
+/** A process may be cut off from the database this long and still sign. */
 const UNUSED_MS = 7 * 24 * HOUR_MS;
 
 /**
- * Publishes the key, valid from now on if it is new, and says that it is in use. Returns since when it is valid: it must not sign for earlier
- * times.
+ * Publishes the key, valid from now if it is new, and marks it as in use. Returns the start of its validity, before which it must not sign.
  */
 export async function registerSigningKey(db: Database, key: NoteKey, clock: Clock): Promise<string> {
   const now = isoMicros(clock.micros());
@@ -36,7 +35,7 @@ export async function registerSigningKey(db: Database, key: NoteKey, clock: Cloc
   return known.valid_from;
 }
 
-/** Ends the validity of keys that no process has had for a week, where another is in use: they sign for no later time. Safe to run twice. */
+/** Ends the validity of keys unused for a week if another key is in use. Idempotent. */
 export async function retireSigningKeys(db: Database, clock: Clock): Promise<void> {
   const since = new Date(clock.now() - UNUSED_MS);
   await sql`UPDATE audit_keys SET valid_to = ${isoMicros(clock.micros())}
@@ -52,7 +51,10 @@ export async function listSigningKeys(db: Database): Promise<AuditKey[]> {
   return result.rows;
 }
 
-/** Keys as the verifier trusts them: their ids are computed from the keys themselves. What is no key is left out: it signed nothing. */
+/**
+ * The keys to trust in a verification. Key IDs are computed from the keys themselves; malformed keys are skipped, since they cannot have
+ * signed anything.
+ */
 export function trustedKeys(keys: readonly AuditKey[]): TrustedKey[] {
   return keys.flatMap((key) => {
     const bytes = Buffer.from(key.public_key, "base64");

@@ -5,7 +5,7 @@ import type { Database } from "../../store/database.ts";
 import type { SignedCheckpoint } from "../journal/journal-contents.ts";
 import { checkpointKey, checkpointPlace } from "./checkpoint-key.ts";
 
-/** The checkpoints of a stretch of one chain, oldest first, that the bucket does not have. */
+/** Those of consecutive checkpoints of one chain, oldest first, that are not in the bucket. */
 export async function missingCheckpoints(
   bucket: ObjectBucket,
   chainId: string,
@@ -23,15 +23,15 @@ export async function missingCheckpoints(
 }
 
 export interface BucketState {
-  /** How many chains the bucket is up to date with. */
+  /** Number of chains whose newest checkpoint is in the bucket. */
   readonly kept: number;
-  /** Chains whose newest checkpoint it does not have. */
+  /** Chains whose newest checkpoint is not in the bucket. */
   readonly lacking: string[];
-  /** Chains of which it has other checkpoints than the database: they were set back, or continued otherwise. */
+  /** Chains of which the bucket has checkpoints other than the database's: they were set back, or continued differently. */
   readonly contradicting: string[];
 }
 
-/** Changes nothing. Throws `BucketFailed`. */
+/** Compares bucket and database without changing either. Throws `BucketFailed`. */
 export async function bucketState(bucket: ObjectBucket, db: Database): Promise<BucketState> {
   let kept = 0;
   const lacking: string[] = [];
@@ -47,12 +47,15 @@ export async function bucketState(bucket: ObjectBucket, db: Database): Promise<B
   return { kept, lacking, contradicting };
 }
 
-/** A checkpoint is put once the database has it, so nothing of a chain is behind its newest, and nothing else at that one's number. */
+/**
+ * Checkpoints are copied only once the database has them, so the bucket should hold nothing newer than the newest, and nothing else under
+ * its number.
+ */
 async function contradicts(bucket: ObjectBucket, db: Database, newest: SignedCheckpoint): Promise<boolean> {
   const place = checkpointPlace(newest);
   for await (const key of bucket.list(`${newest.chain_id}/`, { after: place })) {
     if (key === checkpointKey(newest)) continue;
-    // It may have been signed since the database was read.
+    // It may have been signed after the database was read.
     const [now] = await storedCheckpoints(db, newest.chain_id, Number.MAX_SAFE_INTEGER, 1);
     return key.startsWith(place) || now === undefined || key > checkpointKey(now);
   }

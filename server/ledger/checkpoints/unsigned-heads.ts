@@ -10,12 +10,12 @@ import { checkpointState, signHead } from "./sign-head.ts";
 import { listSigningKeys } from "./signing-keys.ts";
 import { storedCheckpoints } from "./stored-checkpoints.ts";
 
-/** A checkpoint that a copy of the database gets in place of the one that its writer would have signed next. */
+/** A checkpoint added to a copy of the database, in place of the one its writer would have signed next. */
 export type HeadCheckpoint = Omit<CheckpointRecord, "digest">;
 
 /**
- * Signs the head of every chain, and of the admin log, that has rows without a checkpoint, as `db` holds them. Nothing is stored. None
- * without a key, or with one that this database does not know or that is retired: nobody who verifies it would trust that.
+ * Signs the head of every chain, and of the admin log, that has rows beyond its last checkpoint. Stores nothing. Empty without a signing
+ * key, or with a key that this database does not list as valid: no verification would trust it.
  */
 export async function signUnsignedHeads(db: Database, signingKey: string | undefined, clock: Clock): Promise<HeadCheckpoint[]> {
   if (signingKey === undefined) return [];
@@ -43,7 +43,7 @@ export async function signUnsignedHeads(db: Database, signingKey: string | undef
   return signed;
 }
 
-/** Puts such checkpoints into the copy. */
+/** Stores such checkpoints in the copy. */
 export async function storeHeadCheckpoints(db: Database, checkpoints: readonly HeadCheckpoint[]): Promise<void> {
   for (const { chain_id, checkpoint_no, chain_seq, note, signed_at } of checkpoints)
     if (chain_id === ADMIN_CHAIN)

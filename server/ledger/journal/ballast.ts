@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { JournalFiles } from "./segments.ts";
 
-/** Bytes that are given up when the disk is full, so that what was let in while there was room can still be recorded. */
+/** Reserved disk space that is released when the disk is full, so that calls already admitted can still be recorded. */
 export interface Ballast {
-  /** Gives the bytes back to the disk. False when there is nothing left to give. */
+  /** Releases the space. False if there is none left to release. */
   drop(): boolean;
-  /** Takes them again; nothing when they are there, or the disk has no room yet. */
+  /** Reserves the space again; does nothing if it is reserved already or the disk has no room yet. */
   take(): void;
 }
 
@@ -19,7 +19,7 @@ export function ballastIn(directory: string, files: JournalFiles): Ballast {
     try {
       files.remove(path);
     } catch {
-      // It was not there; or it stays, and the next write says again that there is no room.
+      // The file did not exist; or it cannot be removed, and the next write fails for lack of space again.
     }
   }
 

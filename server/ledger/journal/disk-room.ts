@@ -2,14 +2,14 @@ import type { Log } from "../../kernel/log.ts";
 import { BALLAST_BYTES, ballastIn, type Ballast } from "./ballast.ts";
 import type { JournalFiles } from "./segments.ts";
 
-/** Left on the disk for calls under way and for what a start writes. */
+/** Kept free on the disk for calls in progress and for what a start writes. */
 export const KEPT_FREE_BYTES = 16 * 1024 * 1024;
-/** What others write to the disk is noticed after this long. */
+/** How long a reading of the free space is used before other processes' writes are checked for again. */
 const FREE_KNOWN_MS = 100;
 
-/** The space left on the journal's disk, and the ballast file that is deleted when there is none. */
+/** The free space of the journal's disk, and the ballast file that is deleted when there is none. */
 export class DiskRoom {
-  /** As of the last look, less what was written since. */
+  /** As last read, less what was written since. */
   freeBytes = Number.POSITIVE_INFINITY;
   private lookedAt = Number.NEGATIVE_INFINITY;
   private short = false;
@@ -26,7 +26,7 @@ export class DiskRoom {
     this.ballast.take();
   }
 
-  /** Bytes of the disk beyond those that are kept; less than none when it is short of room. */
+  /** Bytes free beyond what is kept free; negative when the disk is short. */
   spareBytes(): number {
     const now = performance.now();
     if (now - this.lookedAt >= FREE_KNOWN_MS) {
@@ -36,22 +36,22 @@ export class DiskRoom {
     return this.freeBytes - KEPT_FREE_BYTES;
   }
 
-  /** Whether the disk has room for what is `coming`. */
+  /** Whether the disk has room for `coming` bytes. */
   hasRoomFor(coming: number): boolean {
     const spare = this.spareBytes();
-    // Told of once, also while calls take what is freed: it is over when there is more than a moment's room.
+    // Logged once per shortage, even while calls use up what is freed: it ends only when there is ample room again.
     if (this.short ? spare >= coming + BALLAST_BYTES : spare < coming) this.noteShort(!this.short);
     return spare >= coming;
   }
 
-  /** False when there is no ballast left to give up. */
+  /** False if there is no ballast left to release. */
   dropBallast(): boolean {
     if (!this.ballast.drop()) return false;
     this.lookedAt = Number.NEGATIVE_INFINITY;
     return true;
   }
 
-  /** Takes the ballast again where `spare` bytes allow it. */
+  /** Reserves the ballast again if `spare` bytes allow it. */
   takeBallast(spare: number): void {
     if (spare >= BALLAST_BYTES) this.ballast.take();
   }

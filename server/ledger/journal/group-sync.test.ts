@@ -56,7 +56,7 @@ test("after a failed sync everyone is refused and none is tried again", async ()
   expect(rounds).toHaveLength(1);
 });
 
-/** The first sync of all, which tells how quick the disk is. */
+/** The first sync, which measures how quick the disk is. */
 async function quickDisk({ sync, rounds }: ReturnType<typeof controlled>): Promise<void> {
   const one = sync.synced(true);
   await nextTurn();

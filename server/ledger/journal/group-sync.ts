@@ -1,27 +1,22 @@
-/** Longer than this, and the next sync keeps nobody from anything else. */
+/** If a sync took longer than this, the next one is not done synchronously. */
 const QUICK_MS = 1;
 
 /**
- * Groups the waits for stable storage: one sync runs at a time, and a sync releases exactly those who asked before it
- * started. Whoever asks while one runs waits for the next, which starts when that ends; a sync starts in the next turn of
- * the event loop, so that all who ask in this one are covered by it.
+ * Group commit. One sync runs at a time and releases exactly the callers that asked before it started; later callers wait for the next one,
+ * which starts when it ends. A sync starts in the next turn of the event loop, so that it covers all callers of this turn.
  */
 export interface GroupSync {
   /**
-   * Resolves when everything written before the call is on stable storage. Rejects once a sync has failed. `alone`: nobody
-   * else has anything to do meanwhile, so that a disk that is quick is waited for on the spot: to have another thread wait
-   * for it takes about as long again.
+   * Resolves when everything written before the call is on stable storage. Rejects once any sync has failed. `alone`: no other work is
+   * pending, so if the disk is quick, the sync blocks the event loop; handing it to another thread takes about twice as long.
    */
   synced(alone?: boolean): Promise<void>;
-  /** How many syncs ended, and the milliseconds they took together. */
+  /** Number of completed syncs, and their total time in milliseconds. */
   readonly syncs: number;
   readonly totalMs: number;
 }
 
-/**
- * `sync` covers what is written when it is called, and so does `syncNow` by the time it returns. After one has failed neither is called
- * again.
- */
+/** `sync` and `syncNow` must cover everything written before they are called. After a failure neither is called again. */
 export function groupSync(sync: () => Promise<void>, syncNow: () => void, now: () => number): GroupSync {
   let running = false;
   let due = false;
@@ -52,7 +47,8 @@ export function groupSync(sync: () => Promise<void>, syncNow: () => void, now: (
         runSoon();
       },
       (error: unknown) => {
-        // What a failed sync lost is unknown, and the kernel reports it once: a second try would succeed and mean nothing.
+        // After a failed sync the kernel may have dropped the data, and it reports the error only once: a retry would succeed without
+        // storing anything.
         failure = { error };
         released.reject(error);
         waiting?.reject(error);

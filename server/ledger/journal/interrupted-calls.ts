@@ -9,7 +9,8 @@ export async function writeInterrupted(
   unsealed: ReadonlyMap<string, AuditRow>,
   { db, log, write }: { readonly db: Database; readonly log: Log; readonly write: (row: AuditRow) => void },
 ): Promise<void> {
-  // A journal that was set back may have forgotten that it sealed a call. A second row of it would leave a gap in the table.
+  // A journal restored from an older copy may not know that a call was sealed. A second row with its ID would be rejected and leave a gap
+  // in the table.
   const told = unsealed.size === 0 ? new Set<string>() : await storedIds(db, [...unsealed.keys()]);
   const interrupted = [...unsealed].flatMap(([id, marker]) => (told.has(id) ? [] : [marker]));
   for (const marker of interrupted) write(interruptedRow(marker));

@@ -4,17 +4,17 @@ import type { Segment } from "./segments.ts";
 
 /** The newest checkpoint of a chain. */
 export interface CheckpointState {
-  /** Dense from 1. */
+  /** Consecutive from 1. */
   readonly no: number;
   readonly seq: number;
   /** `checkpointDigest` of its text. */
   readonly digest: string;
 }
 
-/** Payload of the H record each segment begins with: the journal always knows by itself where its chain stands. */
+/** Payload of the H record at the start of each segment, which makes the journal self-contained: it states where the chain stands. */
 export interface SegmentHeader {
   readonly format: 1;
-  /** Of the row lines in this segment. */
+  /** Columns of the row lines in this segment. */
   readonly columns: readonly string[];
   readonly chain_id: string;
   readonly writer: string;
@@ -22,7 +22,7 @@ export interface SegmentHeader {
   readonly checkpoint: CheckpointState | null;
 }
 
-/** A checkpoint and its place among those of its chain. */
+/** A checkpoint and its number within its chain. */
 export interface SignedCheckpoint {
   readonly chain_id: string;
   /** From 1, in the order of signing. */
@@ -37,19 +37,19 @@ export interface CheckpointRecord extends SignedCheckpoint {
   readonly digest: string;
 }
 
-/** What a journal directory holds after its writer has ended. */
+/** The contents of a journal directory whose writer has ended. */
 export interface JournalScan {
   readonly segments: readonly Segment[];
   readonly chainId: string;
-  /** Who wrote to it last. */
+  /** Its last writer. */
   readonly writer: string;
   readonly head: ChainHead;
   readonly checkpoint: CheckpointState | null;
-  /** Begin markers without a sealed row, by call id, in the order the calls began. */
+  /** Begin markers without a sealed row, by call ID, in the order the calls began. */
   readonly unsealed: ReadonlyMap<string, AuditRow>;
 }
 
-/** A record that was stored whole is no longer readable. The journal is left as it is for someone to look at. */
+/** A record that was completely written is no longer readable. The journal is left unchanged for inspection. */
 export class JournalDamaged extends Error {
   constructor(path: string, offset: number, why: string) {
     super(

@@ -9,7 +9,7 @@ export class KeptSegments {
   private readonly sizes: Map<number, number>;
   private total: number;
   private shippedInFirst = 0;
-  /** Segments whose rows are in the database and whose files are still there, oldest first. */
+  /** Segments whose rows are in the database but whose files still exist, oldest first. */
   private readonly freed: number[] = [];
   private unremoved: number | null = null;
 
@@ -25,13 +25,13 @@ export class KeptSegments {
     return Math.max(0, this.total - this.shippedInFirst);
   }
 
-  /** A segment has come to `size`, by so many bytes. */
+  /** A segment grew by `bytes` to `size`. */
   grew(segment: number, size: number, bytes: number): void {
     this.total += bytes;
     this.sizes.set(segment, size);
   }
 
-  /** Forgets segments before the position, but never the `current` one. */
+  /** Deletes segments before the position, but never the `current` one. */
   free(shipped: Position, current: number): void {
     for (const [number, bytes] of this.sizes) {
       if (number >= shipped.segment || number === current) continue;
@@ -43,7 +43,7 @@ export class KeptSegments {
     this.shippedInFirst = shipped.offset;
   }
 
-  /** Oldest first and none beyond one that stays: a start takes a gap between segments for rows that were lost. */
+  /** Oldest first, stopping at a file that cannot be deleted: a start would take a gap between segments for lost rows. */
   private removeFreed(): void {
     const { freed } = this;
     for (let number = freed[0]; number !== undefined; number = freed[0]) {

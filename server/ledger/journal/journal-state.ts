@@ -21,7 +21,7 @@ export class JournalState {
     this.log.error("audit_journal_failed", { reason, error: error instanceof Error ? error : String(error) });
   }
 
-  /** Fails, and gives what is to be thrown. */
+  /** Marks the journal as failed and returns the error to throw. */
   failure(reason: string, cause: unknown): JournalFailed {
     this.fail(reason, cause);
     return new JournalFailed(reason, { cause });

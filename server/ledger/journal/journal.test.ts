@@ -134,7 +134,7 @@ test("a disk that fills up is noticed before a write fails, and calls go on once
   journal.seal("a", line("a"));
   await journal.synced();
   expect(recordsOf(directory, 1)).toEqual(["H", "B:a", "R:a"]);
-  // So little is not worth a segment.
+  // So little is not worth a new segment.
   expect(journal.makeRoom()).toBe(false);
   journal.seal("b", line("b", 70_000));
   expect(journal.makeRoom()).toBe(true);
@@ -189,7 +189,7 @@ test("what was let in is recorded on a disk that others filled to the last byte:
   now += 1_000;
   expect([journal.accepting(), journal.makeRoom()]).toEqual([true, false]);
   expect(left).toBe(60 * 1024 * 1024);
-  // Twice is too much for it.
+  // It cannot cope with two shortages in a row.
   left = 0;
   journal.begin("d", line("d"));
   left = 0;
@@ -233,11 +233,11 @@ test("a lone call's row is on stable storage when waiting on the spot ends, and 
     },
   };
   const { journal, directory } = open({ files });
-  // The first sync makes the new file durable as well, which takes more than its own bytes.
+  // The first sync also makes the new file durable, so it cannot be done on the spot.
   journal.seal("a", line("a"));
   await journal.synced(true);
   expect(spots).toBe(0);
-  // A machine that has much else to do may seem to have a slow disk for a while.
+  // A busy machine may seem to have a slow disk for a while.
   for (let more = 0; spots === 0 && more < 1_000; more++) {
     journal.seal("b", line("b"));
     await journal.synced(true);

@@ -1,54 +1,54 @@
 import type { Log } from "../../kernel/log.ts";
 import type { JournalFiles, Position, Segment } from "./segments.ts";
 
-/** The journal could not store something, so nothing it says from then on could be believed. It stays failed. */
+/** The journal could not store something, so nothing it reports afterwards can be trusted. It stays failed. */
 export class JournalFailed extends Error {}
 
 export interface JournalOptions {
   readonly directory: string;
   readonly files: JournalFiles;
   readonly log: Log;
-  /** Bytes that may wait for the database. */
+  /** Limit on bytes that wait for the database. */
   readonly maxBytes: number;
   /** Size at which a segment is closed and a new one begun. */
   readonly segmentBytes: number;
-  /** Segments left from before, oldest first, all on stable storage. */
+  /** Segments from before, oldest first, all on stable storage. */
   readonly existing: readonly Segment[];
-  /** Number of the segment to begin with. */
+  /** Number of the first segment to create. */
   readonly number: number;
-  /** JSON of the header of a segment begun now. */
+  /** Returns the JSON header for a segment begun now. */
   readonly header: () => string;
 }
 
 /**
- * The writing end of a journal. A begin marker is handed to the system at once; what is sealed goes with the next marker
- * or sync, whichever comes first, so that rows that end together cost one write. Stable storage is reached in groups.
+ * The writing end of a journal. A begin marker is written at once; sealed rows go with the next marker or sync, so that rows that end
+ * together cost one write. Syncs are shared by all who wait.
  */
 export interface Journal {
   /**
-   * Written when it returns, so that a process that is killed leaves it. Never refused for lack of room: the call was let in while there
+   * Written when it returns, so it survives if the process is killed. Never refused for lack of space: the call was admitted while there
    * was some. Throws `JournalFailed`.
    */
   begin(id: string, payload: string): void;
-  /** Never refused for lack of room: the call has been served. Throws `JournalFailed`. */
+  /** Never refused for lack of space: the call has been served. Throws `JournalFailed`. */
   seal(id: string, line: string): void;
   checkpoint(json: string): void;
-  /** Hands everything to the system that was not handed to it yet. Throws `JournalFailed`. */
+  /** Writes everything that is still buffered. Throws `JournalFailed`. */
   write(): void;
-  /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. `alone`: see `GroupSync`. */
+  /** Resolves when everything written is on stable storage; rejects with `JournalFailed`. `alone`: see `GroupSync`. */
   synced(alone?: boolean): Promise<void>;
-  /** Whether there is room for one more call beside so many `calls`, begun or not, and those begun. */
+  /** Whether there is room for one more call besides `calls` open calls, or besides those with a begin marker if they are more. */
   accepting(calls?: number): boolean;
-  /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. Throws when it cannot just now. */
+  /** Begins a new segment, so that the previous one can be deleted once shipped. Throws if it cannot right now. */
   rotate(): void;
-  /** To be called now and then: begins a new segment where rows have stood in the current one for so long. True when it did. */
+  /** Call periodically: begins a new segment if rows have been in the current one for `ms`. True if it did. */
   rotateWhenOld(ms: number): boolean;
   /**
-   * To be called now and then: takes the ballast again that was given up; where the disk is short of room, begins a new segment if that
-   * may help. True when it did.
+   * Call periodically: reserves released ballast again and, if the disk is short of space, begins a new segment if that may help. True if
+   * it began one.
    */
   makeRoom(): boolean;
-  /** Forgets segments before the position, whose rows are in the database. */
+  /** Deletes segments before the position, whose rows are in the database. */
   free(shipped: Position): void;
   fail(reason: string, error: unknown): void;
   close(): void;

@@ -14,10 +14,10 @@ const LEAST_TO_ROTATE_BYTES = 1024 * 1024;
 const UNCREATED = "a segment could not be created";
 const UNSYNCED = "the journal could not be brought to stable storage";
 
-/** Of this process, of the machine. */
+/** The process or the machine is out of file descriptors. */
 const NO_FILES = new Set(["EMFILE", "ENFILE"]);
 
-/** Begins a new segment; the caller has made sure that no other writer is at work in the directory. */
+/** Begins a new segment. The caller must have ensured that no other writer uses the directory. */
 export function openJournal(options: JournalOptions): Journal {
   return new SegmentJournal(options);
 }
@@ -31,18 +31,18 @@ class SegmentJournal implements Journal {
   private readonly markers: OpenMarkers;
   private readonly writer: RecordWriter;
   private readonly sync: GroupSync;
-  /** Files of segments that are over and not on stable storage yet. */
+  /** File descriptors of closed segments that are not on stable storage yet. */
   private retired: number[] = [];
   private newFile = false;
-  /** Open all the time: when the process has no file to spare, the segment under way can still be brought to stable storage. */
+  /** Directory handle, kept open so that the current segment can be synced even if the process runs out of file descriptors. */
   private readonly place: number;
   private delayed = false;
   private segment = 0;
   private size = 0;
-  /** Size of the segment when it was begun. */
+  /** Size of the segment after its header and carried markers were written. */
   private carried: number;
   private holdsRows = false;
-  /** When it was first seen that the segment holds rows; null while that was not. */
+  /** When rows were first seen in the segment; null if they were not yet. */
   private rowsSeenAt: number | null = null;
   private rowBytes = FIRST_GUESS_OF_ROW_BYTES;
 
@@ -122,7 +122,7 @@ class SegmentJournal implements Journal {
   synced(alone = false): Promise<void> {
     if (this.state.failed !== null) return Promise.reject(new JournalFailed(this.state.failed));
     if (this.stable.segment === this.segment && this.stable.offset === this.size) return Promise.resolve();
-    // A file that is new or over has more to it than its own bytes.
+    // New or retired files need more than a sync of the current file.
     return this.sync.synced(alone && this.retired.length === 0 && !this.newFile);
   }
 
@@ -148,7 +148,7 @@ class SegmentJournal implements Journal {
     if (!this.state.usable) return false;
     const spare = this.room.spareBytes() - this.comingBytes(0);
     this.room.takeBallast(spare);
-    // A disk with nothing left takes no segment either.
+    // A full disk has no room for a new segment either.
     if (spare >= 0 || this.room.freeBytes < LEAST_TO_ROTATE_BYTES || this.size - this.carried < WORTH_FREEING_BYTES) return false;
     return this.beginNext();
   }
@@ -168,7 +168,7 @@ class SegmentJournal implements Journal {
     for (const file of new Set([...this.retired, this.writer.fd, this.place])) this.options.files.close(file);
   }
 
-  /** What one more call, and those under way, may come to: by twice what rows have measured of late. */
+  /** Estimated bytes of one more call and those in progress: twice the recent average row size each. */
   private comingBytes(calls: number): number {
     return (Math.max(calls, this.markers.size) + 1) * 2 * this.rowBytes;
   }
@@ -198,11 +198,11 @@ class SegmentJournal implements Journal {
     this.writer.flush();
   }
 
-  /** Null while the process or the machine may open no more files: the segment under way takes more, and it is tried again. */
+  /** Null if no file can be opened right now: the current segment continues, and creation is retried later. */
   private createNext(): { readonly file: number; readonly markers: ReadonlyMap<string, Buffer> } | null {
     const { directory, files, log } = this.options;
     try {
-      // Before there is a next: the last file that may be opened is for both, one after the other.
+      // Read markers before creating the file: the last available descriptor then serves both in turn.
       const markers = this.markers.read();
       const file = files.create(segmentPath(directory, this.segment + 1));
       this.delayed = false;
@@ -215,7 +215,7 @@ class SegmentJournal implements Journal {
     }
   }
 
-  /** Whether it could. */
+  /** False if no new segment could be created right now. */
   private beginNext(): boolean {
     this.writer.flush();
     const next = this.createNext();
@@ -278,7 +278,7 @@ class SegmentJournal implements Journal {
     } catch (error) {
       throw this.state.failure(UNSYNCED, error);
     }
-    // A record that could not be written in the meantime does not take back what was stored before it.
+    // A write that failed in the meantime does not affect what this sync stored.
     this.stable = target;
   }
 }

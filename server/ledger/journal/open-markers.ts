@@ -28,7 +28,7 @@ export class OpenMarkers {
     this.markers.delete(id);
   }
 
-  /** The bytes of all, by id. */
+  /** The bytes of all open markers, by call ID. */
   read(): Map<string, Buffer> {
     const found = new Map<string, Buffer>();
     const readers = new Map<number, number>();
@@ -47,7 +47,7 @@ export class OpenMarkers {
     }
   }
 
-  /** Open begin markers move on with the writer, so that no old segment is kept for the sake of one long call. */
+  /** Copies open begin markers to the new segment, so that no old segment is kept for one long call. */
   carry(found: ReadonlyMap<string, Buffer>, write: (bytes: Buffer) => Marker): void {
     for (const [id, bytes] of found) this.markers.set(id, write(bytes));
   }

@@ -6,13 +6,13 @@ import type { JournalFiles } from "./segments.ts";
 const PENDING_BYTES = 256 * 1024;
 const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Writes records to the file of one segment after another, several at once where nobody waits for them. */
+/** Writes records to the current segment file, buffering those that nobody waits for. */
 export class RecordWriter {
   fd = -1;
   private readonly files: JournalFiles;
   private readonly state: JournalState;
   private readonly room: DiskRoom;
-  // Records not yet handed to the system. They count as written in every position and size.
+  // Records not written yet. Positions and sizes already include them.
   private readonly pending = Buffer.allocUnsafe(PENDING_BYTES);
   private pendingEnd = 0;
 
@@ -22,7 +22,7 @@ export class RecordWriter {
     this.room = room;
   }
 
-  /** Returns the record's bytes. */
+  /** Returns the record's size in bytes. */
   record(type: RecordType, payload: string): number {
     const { pending } = this;
     const room = mostRecordBytes(payload);
@@ -45,13 +45,13 @@ export class RecordWriter {
     this.write(bytes);
   }
 
-  /** Hands bytes to the system, past what is pending. */
+  /** Writes directly, bypassing the buffer. */
   write(bytes: Buffer): void {
     let done = 0;
     try {
       while (done < bytes.length) done += this.writeSome(done === 0 ? bytes : bytes.subarray(done));
     } catch (error) {
-      // What was written of the record stays as a torn end, which the next start cuts off.
+      // A partly written record remains as a torn end, which the next start cuts off.
       throw this.state.failure("a record could not be written", error);
     }
   }

@@ -1,8 +1,7 @@
 import { crc32 } from "node:zlib";
 
 /**
- * One record of the journal is one line: a type character, CRC-32 of type and payload as 8 hex digits, the payload, a
- * line feed.
+ * One record of the journal is one line: a type character, CRC-32 of type and payload as 8 hex digits, the payload, a line feed.
  *   H  header of a segment (JSON): its columns, and where chain and checkpoints stand at its beginning
  *   B  begin marker (JSON of a row): what was known of a call when it left for its upstream
  *   R  sealed row (a row's line)
@@ -10,19 +9,21 @@ import { crc32 } from "node:zlib";
  */
 export type RecordType = "H" | "B" | "R" | "C";
 
-/** Bytes of a record around its payload: type and CRC before it, the line feed after. */
+/** Bytes of a record before its payload: type and CRC. */
 export const RECORD_PREFIX = 9;
 
 const LF = 10;
 const HEX = Buffer.from("0123456789abcdef");
 const TYPES = Buffer.from("HBRC");
 
-/** Bytes a record of the payload takes at most. */
+/** Upper bound on the bytes of a record with this payload. */
 export function mostRecordBytes(payload: string): number {
   return payload.length * 3 + RECORD_PREFIX + 1;
 }
 
-/** Writes the record at `start`, where there must be room for it; returns the offset behind it. `payload` must not hold a line feed. */
+/**
+ * Writes the record at `start`, where there must be room for it, and returns the offset after it. `payload` must not contain a line feed.
+ */
 export function encodeRecord(target: Buffer, start: number, type: RecordType, payload: string): number {
   const from = start + RECORD_PREFIX;
   const end = from + target.write(payload, from);
@@ -44,7 +45,7 @@ export interface RecordRead {
   readonly end: number;
 }
 
-/** Reads the record at `offset`: null when its line is not complete, "damaged" when it is no valid record. */
+/** Reads the record at `offset`: null if its line is incomplete, "damaged" if it is not a valid record. */
 export function readRecord(bytes: Buffer, offset: number): RecordRead | "damaged" | null {
   const lf = bytes.indexOf(LF, offset);
   if (lf < 0) return null;

@@ -15,16 +15,16 @@ export interface ResumePoint {
   readonly chainId: string;
   readonly head: ChainHead;
   readonly checkpoint: CheckpointState | null;
-  /** Number of the segment to begin. */
+  /** Number of the segment to create. */
   readonly segment: number;
-  /** How far the journal is in the database. */
+  /** How far the journal has been shipped to the database. */
   readonly shipped: Position;
   readonly shippedHead: ChainHead;
 }
 
 /**
- * The database has rows of the chain that the journal does not know and nobody signed. To go on behind them would sign
- * them, whoever wrote them. Nothing was changed.
+ * The database has rows of the chain that the journal does not know and no checkpoint covers. Continuing after them would sign rows of
+ * unknown origin. Nothing was changed.
  */
 export class ChainUnproven extends Error {
   constructor(chainId: string, journalSeq: number, databaseSeq: number) {
@@ -41,13 +41,13 @@ const INTERRUPTED = "gateway_interrupted";
 interface ResumeParts {
   readonly db: Database;
   readonly scan: JournalScan | null;
-  /** What checkpoints of this writer are signed with. */
+  /** The key that signs this writer's checkpoints. */
   readonly key: NoteKey;
   readonly newChainId: () => string;
   readonly log: Log;
 }
 
-/** Decides from what the journal and the database hold where the chain goes on: at the furthest of the two. Throws `ChainUnproven`. */
+/** Determines where the chain continues: at the later of the heads in journal and database. Throws `ChainUnproven`. */
 export async function resumePoint({ db, scan, key, newChainId, log }: ResumeParts): Promise<ResumePoint> {
   const start: ChainHead = { seq: 0, hash: GENESIS_HASH };
   if (scan === null)
@@ -57,11 +57,11 @@ export async function resumePoint({ db, scan, key, newChainId, log }: ResumePart
   const recorded = await readAuditChain(db, chainId);
   const shippedHead = recorded === null ? start : { seq: recorded.headSeq, hash: recorded.headHash };
   let { head, checkpoint } = scan;
-  // Another database than the chain was begun in, or one from before: what is missing in it is reported, not guessed.
+  // The database is not the one the chain began in, or is an older copy. Verification reports what is missing in it.
   if (recorded === null && head.seq > 0) log.warn("audit_chain_unknown_to_database", { chain_id: chainId, journal_seq: head.seq });
   const last = await readLastCheckpoint(db, chainId);
   if (shippedHead.seq > head.seq) {
-    // Rows are shipped when they are on stable storage, so a journal that was not touched is never behind.
+    // Rows are shipped only from stable storage, so an untouched journal is never behind.
     if (!isSigned(shippedHead, last, chainId, key)) throw new ChainUnproven(chainId, head.seq, shippedHead.seq);
     log.warn("audit_journal_behind_database", { chain_id: chainId, journal_seq: head.seq, database_seq: shippedHead.seq });
     head = shippedHead;
@@ -71,7 +71,7 @@ export async function resumePoint({ db, scan, key, newChainId, log }: ResumePart
     if (text !== null) checkpoint = { no: last.no, seq: last.seq, digest: checkpointDigest(text) };
   }
   const oldest = segments[0]?.number ?? 1;
-  // A copy of the journal that was written to elsewhere has segments of the same numbers, and other rows in them.
+  // A copy of the journal that was written to elsewhere has segments with the same numbers but other rows.
   const known =
     recorded !== null &&
     recorded.writer === scan.writer &&
@@ -83,7 +83,7 @@ export async function resumePoint({ db, scan, key, newChainId, log }: ResumePart
     head,
     checkpoint,
     segment: (segments.at(-1)?.number ?? 0) + 1,
-    // Rows that are in the database already are passed over by their ids.
+    // Rows already in the database are skipped by ID.
     shipped: known ? recorded.shipped : { segment: oldest, offset: 0 },
     shippedHead,
   };
@@ -96,8 +96,8 @@ function isSigned(head: ChainHead, last: LastCheckpoint | null, chainId: string,
 }
 
 /**
- * The row of a call that was under way when its gateway died: everything its begin marker knew, and how it ended. A marker
- * that tells of attempts was written before one more.
+ * The row of a call that was in progress when its gateway died: everything its begin marker recorded, and how it ended. A marker that lists
+ * attempts was written before one more.
  */
 export function interruptedRow(marker: AuditRow): AuditRow {
   const told = (marker.custom_metadata as { attempts?: object[] } | null | undefined)?.attempts;

@@ -9,8 +9,8 @@ import { type JournalFiles, type Segment, listSegments, segmentPath } from "./se
 import { type CheckpointRecord, type CheckpointState, JournalDamaged, type JournalScan, type SegmentHeader } from "./journal-contents.ts";
 
 /**
- * Reads all segments, checks every record, and makes what it found durable. A torn end of the last segment is what a
- * crash leaves and is cut off, and so is a segment behind it of which not even the header was written; damage anywhere else throws `JournalDamaged`. Null when there is no journal.
+ * Reads all segments, checks every record, and syncs what it found. A torn end of the last segment, as a crash leaves it, is cut off, and a
+ * last segment without a complete header is deleted; damage anywhere else throws `JournalDamaged`. Null if there is no journal.
  */
 export function scanJournal(directory: string, files: JournalFiles, log: Log): JournalScan | null {
   const listed = listSegments(directory);
@@ -74,7 +74,7 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
       if (header !== null && header.chain_id !== next.chain_id)
         throw new Error(`the audit journal in ${directory} holds two chains, ${header.chain_id} and ${next.chain_id}`);
       header = next;
-      // A header is written knowing all that stands before it, and what the database knew beyond that.
+      // The header was written knowing everything before it, and possibly more from the database.
       lastRow = null;
       checkpoint = next.checkpoint;
     }
@@ -86,7 +86,7 @@ function headOf(payload: Buffer, columns: readonly string[]): ChainHead {
   return { seq: seq ?? 0, hash: hash ?? GENESIS_HASH };
 }
 
-/** Removes a segment that holds no record: nobody was told of anything in it, nor of what stands behind the last sync before it. */
+/** Deletes a segment that contains no record: nothing in it was ever acknowledged. */
 function dropUnbegun(directory: string, number: number, files: JournalFiles, log: Log): boolean {
   const path = segmentPath(directory, number);
   const bytes = readFileSync(path);
@@ -100,7 +100,7 @@ function dropUnbegun(directory: string, number: number, files: JournalFiles, log
   return true;
 }
 
-/** Whether a whole record stands anywhere after a bad one: then the bad one is no torn end. */
+/** Whether a complete record follows a bad one: then the bad one is no torn end. */
 function holdsRecordAfter(bytes: Buffer, offset: number): boolean {
   for (let lf = bytes.indexOf(10, offset); lf >= 0; lf = bytes.indexOf(10, lf + 1)) {
     const record = readRecord(bytes, lf + 1);
@@ -109,7 +109,7 @@ function holdsRecordAfter(bytes: Buffer, offset: number): boolean {
   return false;
 }
 
-/** Cuts off a torn end, and makes durable what a killed writer may have left in the page cache only. */
+/** Cuts off a torn end, and syncs what a killed writer may have left only in the page cache. */
 function settle(path: string, end: number, length: number): void {
   const fd = openSync(path, "r+");
   try {

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-/** A place in the journal: segments count up from 1 and their offsets are bytes. */
+/** A position in the journal: segment numbers count from 1, offsets are in bytes. */
 export interface Position {
   readonly segment: number;
   readonly offset: number;
@@ -46,21 +46,21 @@ export function listSegments(directory: string): Segment[] {
 
 /** The file system operations of the journal, so that tests can simulate a full or failing disk. */
 export interface JournalFiles {
-  /** A new file that nobody else may read; fails when it exists. */
+  /** Creates a private file; fails if it exists. */
   create(path: string): number;
-  /** Bytes written, which may be fewer than given. */
+  /** Returns the bytes written, which may be fewer than given. */
   write(fd: number, bytes: Buffer): number;
   sync(fd: number, done: (error: Error | null) => void): void;
-  /** The same, and nothing else happens meanwhile. */
+  /** Like `sync`, but blocks. */
   syncNow(fd: number): void;
   openDirectory(path: string): number;
   /** Makes the creation of files in a directory durable. */
   syncDirectory(fd: number): void;
   close(fd: number): void;
   remove(path: string): void;
-  /** Writes a file of so many bytes that no file system makes fewer of, over one that is there. */
+  /** Writes a file of incompressible bytes, replacing an existing one. */
   fill(path: string, bytes: number): void;
-  /** Bytes that may still be written on the disk a directory is on; infinite on one that does not say. */
+  /** Bytes available on the directory's disk; infinite if unknown. */
   free(directory: string): number;
 }
 
@@ -79,7 +79,7 @@ export const journalFiles: JournalFiles = {
       const { blocks, bavail, bsize } = statfsSync(directory);
       return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
     } catch {
-      // What is open can be written to all the same, and that finds out.
+      // Open files can still be written to, and those writes will tell.
       return Number.POSITIVE_INFINITY;
     }
   },

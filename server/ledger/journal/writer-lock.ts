@@ -5,8 +5,8 @@ import { LockedError, lockFile } from "../../runtime/file-lock.ts";
 export class JournalInUse extends Error {}
 
 /**
- * Claims a journal directory for this process and returns the release. Throws `JournalInUse`. Hosts that share a
- * directory without sharing its locks are told apart by the chain's record in the database, which names one writer.
+ * Locks a journal directory for this process and returns the release. Throws `JournalInUse`. Hosts that share a directory but not its locks
+ * are caught by the chain's record in the database, which names one writer.
  */
 export function lockWriter(directory: string): () => void {
   try {

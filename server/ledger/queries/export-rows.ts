@@ -9,9 +9,9 @@ export type RowExport = Omit<RowQuery, "page" | "page_size">;
 const BATCH = 500;
 
 /**
- * All rows a query finds as lines, read a batch at a time by id, so that neither memory nor a transaction grows with
- * their number. JSON lines leave absent fields out; CSV has a header line and nothing between the commas for them.
- * Throws `Refused` (invalid_body) at the first line when the query is not valid.
+ * All rows matching a query, as lines, read in batches by ID, so that neither memory use nor a transaction grows with their number. JSON
+ * lines omit absent fields; CSV has a header line and empty cells for them. Throws `Refused` (invalid_body) at the first line if the query
+ * is invalid.
  */
 export async function* exportRows(
   db: Database,
@@ -25,7 +25,7 @@ export async function* exportRows(
   for (let after: string | null = null; ;) {
     const ids = await matchingIds(db, search, after, BATCH);
     const rows = await rowsById(db, ids, fields, search.newestFirst);
-    // A batch is one piece: a stream of single rows would spend more on its pieces than on the rows.
+    // One chunk per batch: chunks of single rows would cost more than the rows.
     if (rows.length > 0) yield rows.map((row) => (format === "csv" ? csvLine(row, fields) : jsonLine(row))).join("");
     if (ids.length < BATCH) return;
     after = ids.at(-1) ?? null;

@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from "kysely";
 import type { FieldError } from "../../kernel/errors.ts";
 import { lookupsOf, type RowLookup } from "../../store/ledger/row-lookups.ts";
 
-/** Bodies are read, not searched: a filter on one would tell its content to those who may not read it. */
+/** Bodies cannot be searched: a filter would reveal their content to readers without permission to see it. */
 export const BODY_FIELDS: readonly FieldName[] = ["request_body_preview", "response_body_preview"];
 
 type Condition = RawBuilder<boolean>;
@@ -29,14 +29,11 @@ const WANTED: Readonly<Record<FieldType, string>> = {
 
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-](?:0\d|1[0-5]):?[0-5]\d)?)?$/i;
 
-/**
- * An ISO 8601 time as the database takes it, UTC where it names no offset: the database would take its own time zone. Null for what is
- * none.
- */
+/** Normalises an ISO 8601 time, with UTC if it has no offset (the database would use its own time zone). Null if it is not one. */
 export function timeOf(value: unknown): string | null {
   const [, date, clock = "00:00", offset = "Z"] = (typeof value === "string" ? TIME.exec(value) : null) ?? [];
   if (date === undefined || date.startsWith("0000")) return null;
-  // `Date` takes the 30th of February for a day in March, and the database does not.
+  // `Date` turns February 30 into a day in March; the database rejects it.
   const day = new Date(`${date}T00:00Z`);
   if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(date) || Number.isNaN(Date.parse(`${date}T${clock}Z`))) return null;
   return `${date}T${clock}${offset}`;
@@ -60,8 +57,8 @@ function fits(type: FieldType, value: unknown): boolean {
 }
 
 /**
- * Conditions on `audit_rows` and how to look for rows that meet them, or what is wrong with the filters. A value matches
- * itself, an array any of its members, null absence.
+ * Conditions on `audit_rows` with index lookups for them, and the errors in the filters. A value matches itself, an array any of its
+ * members, null absence.
  */
 export function filterConditions(filters: Readonly<Record<string, unknown>>): {
   conditions: Condition[];
@@ -100,7 +97,7 @@ function matches(name: string, type: FieldType, values: readonly unknown[], orNu
   const column = sql.ref(`audit_rows.${name}`);
   const cast = sql.raw(CASTS[type]);
   const any: Condition[] = orNull ? [sql<boolean>`${column} IS NULL`] : [];
-  // A label matches the list that holds it, an object the object that has its members.
+  // A text matches an array that contains it, an object an object with at least its members.
   if (type === "json") for (const value of values) any.push(sql<boolean>`${column} @> ${JSON.stringify(value)}::text::jsonb`);
   else if (values.length > 0) any.push(sql<boolean>`${column} IN (${sql.join(values.map((value) => sql`${value}::${cast}`))})`);
   return any.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(any, sql` OR `)})`;

@@ -223,7 +223,7 @@ describe("exports", () => {
   });
 });
 
-/** Cells of a line as they stand, quotes included. */
+/** The raw cells of a line, including quotes. */
 function cellsOf(line: string): string[] {
   return [...line.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(?:,|\r\n|$)/g)].map(([, cell = ""]) => cell);
 }

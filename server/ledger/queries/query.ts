@@ -8,34 +8,34 @@ import { firstMatching, type RowSearch } from "../../store/ledger/row-search.ts"
 import { BODY_FIELDS, filterConditions, timeOf } from "./query-filters.ts";
 
 export interface RowQuery {
-  /** Undefined: the rows of all tenants and of none. */
+  /** Undefined: rows of all tenants and of none. */
   readonly tenant_id?: string | undefined;
-  /** ISO 8601, UTC where it names no offset; rows whose timestamp is at or after it. */
+  /** Inclusive start, ISO 8601; UTC if it has no offset. */
   readonly from?: string | undefined;
-  /** Likewise; rows whose timestamp is before it. */
+  /** Exclusive end, likewise. */
   readonly to?: string | undefined;
-  /** The row of this id and those before it in the order of ids: unlike a time, it bounds what was there whatever times rows bear. */
+  /** Only rows up to this ID. Unlike a time, it fixes the set of existing rows, whatever their timestamps. */
   readonly until_id?: string | undefined;
-  /** Field name to a value, or an array of which any may match; null matches absence. */
+  /** Field name to a value, or to an array of which any may match; null matches absence. */
   readonly filters?: Readonly<Record<string, unknown>> | undefined;
-  /** Text to find in ids, endpoint, model, tool, names and error. */
+  /** Text to search for in IDs, endpoint, model, tool, names and error. */
   readonly q?: string | undefined;
   /** From 1. */
   readonly page?: number | undefined;
-  /** At most 200, 50 when not given. */
+  /** At most 200; default 50. */
   readonly page_size?: number | undefined;
-  /** By id, which is by time; newest first when not given. */
+  /** By ID, which is chronological; newest first by default. */
   readonly order?: "asc" | "desc" | undefined;
 }
 
-/** Every field is present, null where absent; timestamps are ISO 8601 UTC with six decimals. */
+/** Every field is present, null if absent; timestamps are ISO 8601 UTC with six decimals. */
 export type QueriedRow = { [K in FieldName]-?: Exclude<AuditRow[K], undefined> } & { bodies_withheld: boolean };
 
 export interface RowPage {
   readonly rows: QueriedRow[];
-  /** Rows on all pages, counted up to a bound. */
+  /** Number of matching rows on all pages, counted up to a limit. */
   readonly total: number;
-  /** False when there are more than were counted. */
+  /** False if there are more rows than were counted. */
   readonly total_is_exact: boolean;
   readonly page: number;
   readonly page_size: number;
@@ -63,10 +63,10 @@ const SEARCHED: readonly FieldName[] = [
 
 const MAX_PAGE_SIZE = 200;
 
-/** Counting on costs more than the page itself. It may end earlier, of values few rows have. */
+/** Counting further costs more than the page itself. Counting of rare values may stop earlier. */
 const COUNTED = 1_000;
 
-/** The search a query comes to, paging left out. Throws `Refused` (invalid_body, naming each field). */
+/** Parses a query without its paging. Throws `Refused` (invalid_body, naming each field). */
 export function searchOf(query: RowQuery): RowSearch {
   const { page = 1, page_size: pageSize = 50, order = "desc" } = query;
   const { conditions, lookups, errors } = filterConditions(query.filters ?? {});
@@ -98,17 +98,18 @@ export function searchOf(query: RowQuery): RowSearch {
   return { conditions, lookups, tenantId: query.tenant_id, since, until, newestFirst: order === "desc" };
 }
 
-/** Columns whoever may not read bodies is given as well. */
+/** The columns that a reader gets, with or without permission to read bodies. */
 export function readableFields(bodies: boolean): readonly FieldName[] {
   return bodies ? FIELD_NAMES : FIELD_NAMES.filter((name) => !BODY_FIELDS.includes(name));
 }
 
-/** Searches the rows. Throws `Refused` (invalid_body, naming each field) when the query is not valid. */
+/** Searches the rows. Throws `Refused` (invalid_body, naming each field) if the query is invalid. */
 export async function queryRows(db: Database, query: RowQuery, access: { readonly bodies: boolean }): Promise<RowPage> {
   const search = searchOf(query);
   const { page = 1, page_size: pageSize = 50 } = query;
   const first = (page - 1) * pageSize;
-  // With the first row of the next page `total` is beyond this page while there is more: whoever reads on until it is reached misses none.
+  // Looks for one row beyond the page, so that `total` exceeds this page while there is more: a reader who pages until `total` misses
+  // nothing.
   const { ids, total, exact } = await firstMatching(db, search, { skip: first, wanted: pageSize + 1, counted: COUNTED });
   const rows = await rowsById(db, ids.slice(0, pageSize), readableFields(access.bodies), search.newestFirst);
   const withheld = {
@@ -118,7 +119,7 @@ export async function queryRows(db: Database, query: RowQuery, access: { readonl
   return { rows: rows.map((row) => ({ ...(row as QueriedRow), ...withheld })), total, total_is_exact: exact, page, page_size: pageSize };
 }
 
-/** The rows of the ids in the order of ids. */
+/** The rows with these IDs, in ID order. */
 export async function rowsById(
   db: Database,
   ids: readonly string[],

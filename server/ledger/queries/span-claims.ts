@@ -4,11 +4,11 @@ import { claimSpans, releaseSpans } from "../../store/ledger/span-claims.ts";
 
 type Spans = readonly { readonly traceId: string; readonly spanId: string }[];
 
-/** Keeps two processes from recording one span at the same moment. */
+/** Ensures that no two processes record the same span. */
 export interface SpanClaims {
-  /** Keys (`<trace id>/<span id>`) of those that are this process's to record. */
+  /** Claims spans; returns the keys (`<trace id>/<span id>`) of those this process must record. */
   take(tenantId: string, spans: Spans): Promise<ReadonlySet<string>>;
-  /** Leaves what was taken and not recorded to whoever is sent it next. */
+  /** Releases spans that were claimed but not recorded, for whoever receives them next. */
   release(tenantId: string, spans: Spans): Promise<void>;
 }
 

@@ -1,16 +1,16 @@
 import type { Database } from "../../store/database.ts";
 import { firstCallsOfTraces, rowsOfSpans } from "../../store/ledger/spans.ts";
 
-/** What the ledger already holds of the spans of a batch. Keys are `<trace id>/<span id>`, or the trace id. */
+/** What the ledger already knows of a batch of spans. Keys are `<trace id>/<span id>`, or the trace ID. */
 export interface KnownSpans {
-  /** Recorded before. */
+  /** Spans already recorded. */
   readonly reported: ReadonlySet<string>;
   /**
-   * Id of the row of the call that went through the gateway, and its run where the call is the same credential's: a span never joins
-   * another credential's run.
+   * The row of the gateway call for a span, and the call's run if it was made with the same credential: a span never joins another
+   * credential's run.
    */
   readonly gatewayCalls: ReadonlyMap<string, { readonly rowId: string; readonly rootTaskId: string | null }>;
-  /** The run the traces' calls belong to. */
+  /** The run of each trace's calls. */
   readonly runs: ReadonlyMap<string, string>;
 }
 

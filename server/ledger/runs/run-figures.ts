@@ -11,13 +11,13 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const HOURLY_UP_TO_MS = 48 * HOUR_MS;
 
-/** The requested window; its figures begin with the hour that contains `from` and end at `to`. */
+/** The requested window. Figures start at the full hour that contains `from` and end at `to`. */
 export interface RunWindow {
   readonly from: string;
   readonly to: string;
 }
 
-/** Newest first; `exact` is false when `total` was not counted run by run. */
+/** Newest first; `exact` is false if `total` comes from hourly sums instead of a count of the runs. */
 export async function listRuns(
   db: Database,
   tenantId: string,
@@ -93,7 +93,7 @@ export async function readRunStats(db: Database, tenantId: string, groupId: stri
   return signalsOf(sums);
 }
 
-/** Hours for a window of 48 hours and under, else days; those without runs are there too. */
+/** Hourly for windows of up to 48 hours, else daily; includes buckets without runs. */
 export async function readRunTimeseries(
   db: Database,
   tenantId: string,

@@ -39,7 +39,7 @@ interface Stored {
   readonly nested: boolean;
 }
 
-/** A run as its rows say, told the slow way. */
+/** A run's sums, computed naively from its rows. */
 function modelled(rows: readonly Stored[]): object {
   const ending = rows.filter((row) => row.ends !== null).sort((a, b) => (a.created < b.created ? -1 : 1))[0];
   const closed = ending?.created ?? "9";
@@ -83,7 +83,7 @@ const call = fc.record({
   nested: fc.boolean(),
 });
 
-/** A method of a tool server, or what else is asked of the models' surface. */
+/** The fields of an MCP method or, without a slash, of a model surface call. */
 const kindOf = (what: string) =>
   what.includes("/") || what === "initialize"
     ? { proxy_type: "mcp", proxy_subtype: "mcp_jsonrpc", mcp_method: what }

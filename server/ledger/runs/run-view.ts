@@ -3,17 +3,17 @@ import type { Database } from "../../store/database.ts";
 import { endRun, findRun, runActions, type EndState, type RunRow } from "../../store/runs/runs.ts";
 import { trajectoryOf, type Trajectory } from "./trajectory.ts";
 
-/** A run with its totals. Costs are US dollars and leave out `unpriced_calls`. */
+/** A run with its totals. Costs are in US dollars and exclude `unpriced_calls`. */
 export interface RunSummary extends Omit<RunRow, "run_id" | "cost_micro_usd"> {
-  /** The caller's own value, or the minted id. */
+  /** The caller's own ID, or the generated one. */
   readonly run_id: string;
   readonly total_tokens: number;
   readonly cost_usd: number;
 }
 
-/** A run as the ledger sees it. */
+/** A run with its trajectory. */
 export interface RunView extends RunSummary, Trajectory {
-  /** More calls than are listed. */
+  /** Whether the run has more calls than are listed. */
   readonly actions_truncated: boolean;
 }
 
@@ -28,7 +28,7 @@ export function summaryOf({ cost_micro_usd: micros, run_id: runId, ...run }: Run
   };
 }
 
-/** `ids` are the forms the run may be known by; only one `participant` took part in is found. */
+/** `ids`: the forms the run ID may have. Null unless `participant` took part in the run. */
 export async function viewRun(db: Database, tenantId: string, ids: readonly string[], participant: string): Promise<RunView | null> {
   const run = await findRun(db, tenantId, ids, participant);
   if (run === undefined) return null;
@@ -37,14 +37,14 @@ export async function viewRun(db: Database, tenantId: string, ids: readonly stri
 }
 
 export interface RunEnd {
-  /** Null: the state its calls led to. */
+  /** Null: derived from its calls. */
   readonly state: EndState | null;
   readonly outcome: string | null;
-  /** ISO 8601, when the caller ended it. */
+  /** ISO 8601 time at which the caller ended it. */
   readonly at: string;
 }
 
-/** Ends a run; an ended one keeps its state. Null when the participant took part in no such run. */
+/** Ends a run; a run that has already ended keeps its state. Null unless the participant took part in such a run. */
 export async function endRunOf(
   db: Database,
   tenantId: string,

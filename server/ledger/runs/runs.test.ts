@@ -53,7 +53,7 @@ async function sealed(ledger: Ledger, ...rows: object[]): Promise<void> {
 test("calls of several writers add up to one run, and a later call that came in first is found late", async () => {
   await sealed(first, { timestamp: at(-10) });
   await sealed(second, { timestamp: at(600), llm_prompt_tokens: 1_000 });
-  // Its end is when its row was written, which is now; the call above says it came ten minutes later.
+  // Its end is when its row was written, which is now; the call above claims to be ten minutes later.
   await sealed(first, { timestamp: at(-9), run_end_state: "completed" });
   expect(await view()).toMatchObject({ state: "completed", state_source: "client", calls: 2, late_calls: 1, prompt_tokens: 240 });
   await sealed(second, { timestamp: at(601) }, { timestamp: at(-8) });

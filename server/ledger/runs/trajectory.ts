@@ -4,31 +4,31 @@ import { SUBTYPES_WITHOUT_MODEL } from "../../kernel/operations/subtypes-without
 import { OWN_CALLS } from "../../store/models/own-calls.ts";
 import type { ActionRow } from "../../store/runs/runs.ts";
 
-/** A pass of an agent's loop: a model call and what it led to. */
+/** One iteration of an agent's loop: a model call and the actions that followed from it. */
 export interface AgentTurn {
-  /** As the caller named it; null when it is inferred. */
+  /** The caller's ID; null if the turn is inferred. */
   readonly turn_id: string | null;
   readonly turn_seq: number | null;
-  /** True: found by the boundaries between model calls, because the caller named none. */
+  /** Whether the turn was inferred from the model calls, because the caller named none. */
   readonly inferred: boolean;
   readonly calls: number;
 }
 
-/** A phase as the caller named it. Phases are never inferred. */
+/** A phase named by the caller; never inferred. */
 export interface AgentStep {
   readonly step_id: string | null;
   readonly step_name: string | null;
   readonly calls: number;
 }
 
-/** One call of a run, as its row tells it. */
+/** One call of a run. */
 export interface RunAction {
   readonly id: string;
   readonly timestamp: string;
   readonly proxy_type: string | null;
   readonly proxy_subtype: string | null;
   readonly source: string | null;
-  /** Model, tool, skill or agent. */
+  /** Model, tool, skill, agent or server. */
   readonly target: string | null;
   readonly http_status_code: number | null;
   readonly success: boolean | null;
@@ -43,7 +43,7 @@ export interface RunAction {
   readonly step_id: string | null;
   readonly trace_continuity: string | null;
   readonly deciding_model: string | null;
-  /** Arrived after the run's end: it is in no total, turn or step. */
+  /** Arrived after the run's end; excluded from totals, turns and steps. */
   readonly late: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface Trajectory {
   readonly actions: RunAction[];
 }
 
-/** They ask no model, or ask one about a call of the agent: its loop goes no further by them. */
+/** Calls that ask no model, or ask one about a call of the agent, so that they begin no new turn. */
 const NO_PASS: ReadonlySet<string> = new Set([...OWN_CALLS, ...SUBTYPES_WITHOUT_MODEL]);
 const TOLD_PASS: ReadonlySet<string> = new Set(INFERENCE_OPERATIONS);
 
@@ -91,7 +91,7 @@ function actionOf(row: AuditRow, turn: AgentTurn | null): RunAction {
   };
 }
 
-/** Turns, steps and actions of a run whose rows come in the order of its calls. */
+/** The trajectory of a run. `rows` must be in the order of the calls. */
 export function trajectoryOf(rows: readonly ActionRow[]): Trajectory {
   const turns: Counted<AgentTurn>[] = [];
   const steps: Counted<AgentStep>[] = [];

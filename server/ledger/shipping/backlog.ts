@@ -1,8 +1,8 @@
-/** Estimates how long rows have been waiting for the database without remembering each. */
+/** Estimates how long rows have been waiting for the database without remembering each of them. */
 export interface Backlog {
-  /** A row was written at `at` (ISO) while everything up to `shippedSeq` was in the database. */
+  /** Notes a row written at `at` (ISO) while everything up to `shippedSeq` was in the database. */
   add(seq: number, at: string, shippedSeq: number): void;
-  /** When about the oldest row after `shippedSeq` was written, null when there is none. */
+  /** Approximately when the oldest row after `shippedSeq` was written; null if there is none. */
   oldest(shippedSeq: number): string | null;
 }
 

@@ -6,7 +6,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Callers that wait until the journal up to a position is in the database. */
+/** Callers waiting until the journal up to a position is in the database. */
 export class ShipWaiters {
   private waiters: Waiter[] = [];
 

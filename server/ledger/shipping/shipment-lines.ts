@@ -2,7 +2,7 @@ import type { AuditShipment } from "../../store/ledger/audit-shipping.ts";
 import type { ChainHead } from "../chains/chain.ts";
 import { lineId, readRowLine } from "../row-line.ts";
 
-/** A row's line without its end. */
+/** A row's line without its line feed. */
 export const lineText = (line: Buffer): string => line.toString("utf8", 0, line.length - 1);
 
 export function headOf(line: Buffer, columns: readonly string[]): ChainHead {

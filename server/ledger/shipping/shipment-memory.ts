@@ -1,7 +1,7 @@
-/** Less is not worth keeping for the next. */
+/** Smaller buffers are not worth reusing. */
 const KEPT_FROM_BYTES = 256 * 1024;
 
-/** One buffer that shipments are read into in turn. A new buffer for each would leave megabytes a second to the garbage collector. */
+/** A buffer reused for successive shipments. Allocating one for each would create megabytes of garbage per second. */
 export class ShipmentMemory {
   private given: Buffer | null = null;
   private kept: Buffer | null = null;
@@ -19,13 +19,13 @@ export class ShipmentMemory {
     return this.given;
   }
 
-  /** What was given is read no more. Of a shipment that failed this is not known: its connection may still be sending. */
+  /** Call when the buffer is no longer read, but not after a failed shipment: its connection may still be sending. */
   takeBack(): void {
     if (this.given !== null && this.given.length >= KEPT_FROM_BYTES) this.kept = this.given;
     this.given = null;
   }
 
-  /** Nothing is shipped for a while. */
+  /** Releases the buffer while nothing is being shipped. */
   free(): void {
     this.kept = null;
   }

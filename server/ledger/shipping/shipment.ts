@@ -3,11 +3,11 @@ import { readRecord, RECORD_PREFIX } from "../journal/record.ts";
 import type { SegmentHeader } from "../journal/journal-contents.ts";
 import { segmentPath, type Position } from "../journal/segments.ts";
 
-/** A stretch of the journal, ready to be copied into the database, and the position where it ends. */
+/** A section of the journal, ready to be copied into the database, and its end position. */
 export interface Shipment {
-  /** Lines of rows, each with its line feed, copied as they stand. */
+  /** Row lines, each with its line feed, sent unchanged. */
   readonly rows: readonly Buffer[];
-  /** The same one behind the other, in the same memory. */
+  /** The same lines as one buffer, sharing their memory. */
   readonly text: Buffer;
   /** Columns of the lines. */
   readonly columns: readonly string[];
@@ -22,10 +22,10 @@ export interface ShipmentLimits {
   readonly bytes: number;
 }
 
-/** Room for the header of any release. */
+/** Enough for the header of any release. */
 const HEADER_BYTES = 64 * 1024;
 
-/** The columns of a segment's row lines, from its header. Throws when it has none. */
+/** The columns of a segment's row lines, from its header. Throws if it has none. */
 export function segmentColumns(directory: string, segment: number): readonly string[] {
   const path = segmentPath(directory, segment);
   const fd = openSync(path, "r");
@@ -41,8 +41,8 @@ export function segmentColumns(directory: string, segment: number): readonly str
 }
 
 /**
- * Reads from `from` towards `stable`, at most to the end of a segment, into what `memory` gives for so many bytes. Lines of rows are not
- * read: they are copied as they stand. Null when there is nothing to read. Throws when a record is no longer what was written.
+ * Reads from `from` towards `stable`, but not beyond the end of the segment, into a buffer from `memory`. Row lines are not parsed, only
+ * copied. Null if there is nothing to read. Throws if a record is damaged.
  */
 export function readShipment(
   directory: string,
@@ -65,7 +65,7 @@ export function readShipment(
         return { rows: [], text: bytes, columns, checkpoints: "[]", checkpointCount: 0, end: { segment: from.segment + 1, offset: 0 } };
       const shipment = collect(bytes, from, columns, limits.rows, path);
       if (shipment.end.offset > from.offset) return shipment;
-      // The first record is longer than the window.
+      // The first record is incomplete: it is longer than the window, or damaged if the window was not filled.
       if (bytes.length < window) throw new Error(`the audit journal is damaged: ${path} at byte ${from.offset}`);
     }
   } finally {
@@ -83,7 +83,7 @@ function collect(bytes: Buffer, from: Position, columns: readonly string[], maxR
     if (record === null) break;
     if (record === "damaged") throw new Error(`the audit journal is damaged: ${path} at byte ${from.offset + offset}`);
     if (record.type === "R") {
-      // Moved up to the line before: they are sent as one.
+      // Moved next to the previous line, so that all lines are sent as one.
       bytes.copyWithin(length, offset + RECORD_PREFIX, record.end);
       const end = length + record.end - offset - RECORD_PREFIX;
       rows.push(bytes.subarray(length, end));

@@ -4,20 +4,20 @@ import { Shipping, type ShippingOptions } from "./shipping.ts";
 import { ShipWaiters } from "./ship-waiters.ts";
 
 export interface ShipperOptions extends ShippingOptions {
-  /** How long rows may wait for others to be shipped with. */
+  /** How long rows may wait to be shipped together. */
   readonly waitMs: number;
 }
 
-/** Copies the journal into the database, in order and exactly once, from its files: a backlog of any size takes no memory. */
+/** Copies the journal into the database, in order and exactly once. Reads from the files, so a backlog takes no memory. */
 export interface Shipper {
-  /** Something worth shipping was written. */
+  /** Call after writing something to be shipped. */
   notify(): void;
-  /** Resolves when everything written so far is in the database; rejects when that cannot happen any more. */
+  /** Resolves when everything written so far is in the database; rejects when that can no longer happen. */
   shipped(): Promise<void>;
-  /** Ends the loop after the statement under way. */
+  /** Ends the loop after the current statement. */
   stop(): Promise<void>;
   readonly shippedHead: ChainHead;
-  /** Whether the journal may hold rows that were erased as they came into the database; whoever clears it of them says so. */
+  /** Whether the journal may hold rows that were erased on their arrival in the database; reset by whoever clears the journal of them. */
   erasedArrivals: boolean;
   readonly failing: string | null;
 }
@@ -61,7 +61,7 @@ class ShippingLoop implements Shipper {
 
   notify(): void {
     if (this.pending) {
-      // The first row of a batch set the time it may wait; a full batch goes at once.
+      // The first row of a batch started its timer; a full batch goes at once.
       if (this.failing === null && this.isFullBatch()) this.wake?.();
       return;
     }
@@ -92,7 +92,7 @@ class ShippingLoop implements Shipper {
     return this.options.chain.head.seq - this.shipping.shippedHead.seq >= WAKE_ROWS;
   }
 
-  /** Waits until woken, or `ms`; a stop always wakes. */
+  /** Waits until woken or, unless null, `ms` milliseconds; a stop always wakes. */
   private sleep(ms: number | null): Promise<void> {
     return new Promise((resolve) => {
       const timer = ms === null ? undefined : setTimeout(() => this.wake?.(), ms);
@@ -104,10 +104,10 @@ class ShippingLoop implements Shipper {
     });
   }
 
-  /** Ships what is there at its beginning: rows that come meanwhile would go a few at a time, at the price of many. */
+  /** Ships what is there when it starts; chasing rows that arrive meanwhile would ship small batches at the cost of large ones. */
   private async drain(): Promise<void> {
     const { journal } = this.options;
-    // A journal that has failed still ships what it had stored.
+    // A failed journal still ships what it had stored.
     if (journal.failed === null) await journal.synced().catch(() => undefined);
     const until = journal.stable;
     while (!this.stopped && this.shipping.behind(until)) {

@@ -22,26 +22,26 @@ export interface ShippingOptions {
   readonly from: Position;
   /** Head of the chain in the database. */
   readonly shippedHead: ChainHead;
-  /** Replaces the statement that ships, so that tests can cut it off after its commit. */
+  /** Replaces the shipping statement, so that tests can cut it off after its commit. */
   readonly ship?: typeof shipAuditRows;
-  /** Told of checkpoints once they are in the database: never of one a restored backup could rightly lack. */
+  /** Called with checkpoints only once they are in the database: a database without a copied checkpoint has lost it. */
   readonly checkpointed?: (checkpoints: readonly CheckpointRecord[]) => void;
 }
 
 const SHIPMENT = { rows: 1_000, bytes: 4 * 1024 * 1024 };
 
-/** A row that is in the database already, as after a journal was shipped from its beginning again. */
+/** A row that is already in the database, as after a journal is shipped again from its beginning. */
 const UNIQUE_VIOLATION = "23505";
 
-/** The position up to which the journal is copied into the database, advanced by one shipment at a time. */
+/** The position up to which the journal is in the database, advanced one shipment at a time. */
 export class Shipping {
   cursor: Position;
   shippedHead: ChainHead;
-  /** The chain is no longer ours: nothing can be shipped any more. */
+  /** Another writer owns the chain: nothing can be shipped any more. */
   lost = false;
-  /** Whether the journal may hold rows that were erased as they came into the database. */
+  /** Whether the journal may hold rows that were erased on their arrival in the database. */
   erasedArrivals = false;
-  // Where the chain stands in the database. Stretches without a row or checkpoint move the cursor only.
+  // The position recorded in the database. Sections without rows or checkpoints advance only the cursor.
   private recorded: Position;
   private header: { segment: number; columns: readonly string[] } = { segment: -1, columns: [] };
   private maxRows = SHIPMENT.rows;
@@ -57,7 +57,7 @@ export class Shipping {
     this.ship = options.ship ?? shipAuditRows;
   }
 
-  /** Ships what stands next; false when nothing whole does. */
+  /** Ships the next section; false if no complete record is available. */
   async next(): Promise<boolean> {
     const { directory, journal } = this.options;
     const { cursor } = this;
@@ -77,7 +77,7 @@ export class Shipping {
     return true;
   }
 
-  /** Nothing is shipped for a while. */
+  /** Releases the buffer while nothing is being shipped. */
   rest(): void {
     this.memory.free();
   }
@@ -143,7 +143,7 @@ export class Shipping {
     if (shipment.checkpointCount > 0) checkpointed?.(JSON.parse(shipment.checkpoints) as CheckpointRecord[]);
   }
 
-  /** The statement found the chain elsewhere: an earlier one was committed unheard, or the chain is no longer ours. */
+  /** The database has the chain at another position: an earlier commit's response was lost, or another writer owns the chain. */
   private async reposition(): Promise<void> {
     const { db, log, directory, journal, chain, writer } = this.options;
     const state = await readAuditChain(db, chain.chainId);
@@ -157,9 +157,9 @@ export class Shipping {
       return;
     }
     this.recorded = state.shipped;
-    // What was committed unheard may have been erased.
+    // The rows whose response was lost may have been erased on arrival.
     this.erasedArrivals = true;
-    // A database that was set back to an earlier backup may ask for segments that were freed long ago.
+    // A database restored from an older backup may need segments that were deleted long ago.
     const oldest = listSegments(directory)[0]?.number ?? this.recorded.segment;
     this.cursor = this.recorded.segment < oldest ? { segment: oldest, offset: 0 } : this.recorded;
     if (this.cursor !== this.recorded)

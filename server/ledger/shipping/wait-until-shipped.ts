@@ -1,7 +1,7 @@
-/** Long enough for a shipment under way, short enough to answer while the database is away. */
+/** Long enough for a shipment in progress, short enough to respond while the database is unreachable. */
 const SOON_MS = 2_000;
 
-/** Whether what is shipped is in the database, now or within `ms`. Never rejects. */
+/** Whether `shipped` resolves within `ms`. Never rejects. */
 export async function waitUntilShipped(shipped: Promise<void>, ms: number = SOON_MS): Promise<boolean> {
   const alarm = Promise.withResolvers<boolean>();
   const timer = setTimeout(alarm.resolve, ms, false);

@@ -28,32 +28,31 @@ export interface AdmissionParts {
 }
 
 /**
- * The callers a route admits. `group`: an API key or an end user, in a resource group. `key`: an API key in one. `user`: an
- * end user, in a group or not. `user_or_key`: either. `anyone`: whoever names a tenant, or none. `key_or_none`: as `group`,
- * and whoever shows no credential that could be one.
+ * The callers a route admits. `group`: an API key or end user, in a resource group. `key`: an API key in a resource group. `user`: an end
+ * user, with or without a group. `user_or_key`: either, with or without a group. `anyone`: no credential needed; the request may name a
+ * tenant. `key_or_none`: like `group`, or a request without a recognisable credential.
  */
 export type RouteCallers = "group" | "key" | "user" | "user_or_key" | "anyone" | "key_or_none";
 
-/** Whose portal it is when nobody says. */
+/** The portal's tenant if the request names none. */
 const DEFAULT_TENANT = "default";
-/** What a person may do before they replaced a password that somebody else chose. */
+/** Paths open to a user who still has to replace a password set by someone else. */
 const SIGNING_IN = "/v1/portal/auth/";
 
-/** The caller sees one 401; the audit row says which part of the credential was wrong. */
+/** The caller always sees the same 401; only the audit row says what was wrong with the credential. */
 function unauthenticated(reason: string): Refusal {
   return refuse("unauthenticated", undefined, { reason });
 }
 
-/** The resource groups a caller may use, and the one used when no header names another. */
+/** The resource groups a caller may use, and the default if no header names one. */
 interface Groups {
   readonly open: readonly string[];
   readonly first: string | null;
 }
 
 /**
- * Credential, tenant, resource group, run: who calls and under which policy. Null when admitted. In steady state all of
- * it is found in memory, and nothing here is awaited that need not be. `tokensAt`: when a token has to be good, milliseconds since
- * the epoch; now where left out.
+ * Determines who calls and under which policy: credential, tenant, resource group, run. Null if admitted. In steady state everything is
+ * found in memory without awaiting. `tokensAt`: the time at which tokens must be valid, in milliseconds since the epoch; now when left out.
  */
 export async function admit(call: Call, admits: RouteCallers, parts: AdmissionParts, tokensAt?: number): Promise<Refusal | null> {
   try {
@@ -65,14 +64,14 @@ export async function admit(call: Call, admits: RouteCallers, parts: AdmissionPa
         : await admitAs(call, credential, "group", parts, tokensAt);
     return await admitAs(call, credential, admits, parts, tokensAt);
   } catch (error) {
-    // The directory is needed for a credential not seen before, and cannot be asked: not the caller's fault.
+    // A credential not cached yet needs the directory, which cannot be asked: not the caller's fault.
     if (call.row.tenant_id != null && call.audit.proxyType !== "portal")
       Object.assign(call.row, { autonomy_level: "suspended", autonomy_provenance: "floor" });
     return refuse("directory_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
   }
 }
 
-/** Admits the holder of a credential that the request itself did not carry. May reject where `admit` does not. */
+/** Admits the holder of a credential that the request itself did not carry. Unlike `admit`, may reject if the directory cannot be asked. */
 export async function admitAs(
   call: Call,
   credential: RequestCredential,
@@ -84,7 +83,7 @@ export async function admitAs(
   return admitRecognised(call, recognised instanceof Promise ? await recognised : recognised, admits, parts);
 }
 
-/** Admits whom a call is made for that has no request of theirs behind it. */
+/** Admits the holder on whose behalf a call without a request of theirs is made. */
 export async function admitHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Refusal | null> {
   try {
     return await admitRecognised(call, await identityOfHolder(call, holder, parts), "group", parts);
@@ -111,7 +110,7 @@ async function admitRecognised(
   if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
   const entering = enterGroup(call, tenant, groups, admits, parts);
   const refused = entering instanceof Promise ? await entering : entering;
-  // What people do in the portal itself is no part of a run. Whoever is known and refused is told the run as well.
+  // Portal actions belong to no run. A known caller whose call is refused still gets a run.
   if (call.audit.proxyType !== "portal" && refused?.code !== "unauthenticated") joinRun(call, identity, parts.secrets);
   return refused;
 }
@@ -140,7 +139,7 @@ function enter(call: Call, scope: GroupScope | null): Refusal | null {
   return null;
 }
 
-/** Nothing is told of the tenant here: what an unknown one means is for the surface to say. */
+/** Does not refuse an unknown tenant: the surface decides what that means. */
 async function admitAnyone(call: Call, parts: AdmissionParts): Promise<null> {
   const tenant = await parts.snapshots.tenant(call.headers.get("x-tenant-id") ?? DEFAULT_TENANT);
   if (tenant === null || !tenant.enabled) {
@@ -210,10 +209,10 @@ function recogniseKey(call: Call, key: Credential | null, parts: AdmissionParts)
   return found instanceof Promise ? found.then((user) => keyOfUser(call, key, user)) : keyOfUser(call, key, found);
 }
 
-/** What a key says of skills. */
+/** The skills the key is limited to. */
 const skillsOf = ({ allowed_skill_ids: skillIds }: Credential) => (skillIds === null ? {} : { skillIds });
 
-/** A key of a user opens its own group and those the user is in. */
+/** A user's key opens its own group and the groups the user is in. */
 function keyOfUser(call: Call, key: Credential, user: EndUserIdentity | null): Groups | Refusal {
   if (user === null) return unauthenticated("credential_unknown");
   noteUser(call, user);
@@ -233,7 +232,7 @@ function keyOfUser(call: Call, key: Credential, user: EndUserIdentity | null): G
   return keyGroup === null ? own : { open: [keyGroup, ...own.open], first: keyGroup };
 }
 
-/** A token of the broker's is good at the one server it was made for, as long as whoever it was made for is let in. */
+/** A broker token is valid only at the tool server it was issued for, and while its holder is admitted. */
 async function recogniseBrokerToken(
   call: Call,
   text: string,
@@ -249,7 +248,7 @@ async function recogniseBrokerToken(
   return groups;
 }
 
-/** The address of an upload is good for that upload, as long as whoever began it is let in. */
+/** An upload token is valid only for its own upload, and while the holder who began it is admitted. */
 async function recogniseUploadToken(
   call: Call,
   text: string,
@@ -262,7 +261,7 @@ async function recogniseUploadToken(
   return isOfUpload ? identityOfHolder(call, claims.holder, parts) : unauthenticated("credential_for_another_upload");
 }
 
-/** Whoever a token of the gateway's was made for, as far as they are let in now. */
+/** Identifies the holder of a gateway token as the directory knows them now. */
 export async function identityOfHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Groups | Refusal> {
   if (holder.kind === "key") return recogniseKey(call, await parts.credentials.find(holder.hash), parts);
   const user = await parts.users.find(holder.tenantId, holder.userId);
@@ -276,7 +275,7 @@ async function recogniseToken(call: Call, text: string, parts: AdmissionParts, t
   const token = verified instanceof Promise ? await verified : verified;
   if (token === null) return unauthenticated("credential_unknown");
   if (token === "expired") return unauthenticated("credential_expired");
-  // Others who have the secret may name whomever they know people by: the database cannot even be asked for some.
+  // Other issuers that share the secret may use arbitrary user IDs, some of which the database would reject.
   if (!isUuid(token.userId) || !isStorableText(token.tenantId)) return unauthenticated("credential_unknown");
   const found = parts.users.find(token.tenantId, token.userId);
   const user = found instanceof Promise ? await found : found;
@@ -287,8 +286,8 @@ async function recogniseToken(call: Call, text: string, parts: AdmissionParts, t
 }
 
 /**
- * A workload with a token of an issuer that its tenant trusts. The tenant is the one the request names, never one found by
- * the issuer: what one tenant trusts must not decide about the calls of another.
+ * Admits a workload by a token of an issuer its tenant trusts. The tenant is the one the request names, never one derived from the issuer:
+ * what one tenant trusts must not decide about another tenant's calls.
  */
 async function recogniseWorkload(call: Call, text: string, parts: AdmissionParts, tokensAt?: number): Promise<Groups | Refusal> {
   const token = await parts.workloads.verify(call.headers.get("x-tenant-id") ?? DEFAULT_TENANT, text, tokensAt);
@@ -312,7 +311,7 @@ async function recogniseWorkload(call: Call, text: string, parts: AdmissionParts
   return { open: token.resourceGroupIds, first: token.resourceGroupIds[0] ?? null };
 }
 
-/** A user who shows such a token. */
+/** Identifies a user by their token. */
 function userWithToken(
   call: Call,
   user: EndUserIdentity,
@@ -320,10 +319,10 @@ function userWithToken(
 ): Groups | Refusal {
   call.row.tenant_id = user.tenant_id;
   noteUser(call, user);
-  // Before what ended the token: whoever is switched off is told so, with any token that was theirs.
+  // Before the token checks, so that a deactivated user is told so whatever their token.
   if (!user.is_active) return refuse("inactive_user");
   if (issuedAt < user.tokens_valid_from.getTime()) return unauthenticated("credential_revoked");
-  // Whoever an identity provider vouched for came by no password that somebody else may know.
+  // A user signed on through an identity provider did not use a password that someone else may know.
   if (user.must_change_password && !signedOn && !call.path.startsWith(SIGNING_IN)) return refuse("password_change_required");
   call.identity = {
     tenantId: user.tenant_id,
@@ -347,17 +346,17 @@ function noteUser(call: Call, user: EndUserIdentity): void {
   call.row.subject_id = user.id;
 }
 
-/** The primary group counts only while the user is in it. */
+/** The primary group counts only while the user is a member of it. */
 function groupsOf(user: EndUserIdentity): Groups {
   const primary = user.primary_group_id !== null && user.group_ids.includes(user.primary_group_id) ? user.primary_group_id : null;
   return { open: user.group_ids, first: primary ?? user.group_ids[0] ?? null };
 }
 
-/** The group a header names, by id or name, must be one that is open to the caller. */
+/** A group named in the header, by ID or name, must be open to the caller. */
 function chosenGroup(call: Call, tenant: TenantSnapshot, { open, first }: Groups): { readonly id: string | null } | Refusal {
   const named = call.headers.get("x-resource-group");
   if (named === null) return { id: first };
-  // Headers are read as Latin-1, and most clients write UTF-8.
+  // Headers are decoded as Latin-1, but most clients send UTF-8.
   const names: readonly unknown[] = [named, Buffer.from(named, "latin1").toString()].map((name) => name.normalize("NFC"));
   const id = open.find((groupId) => groupId === named || names.includes(tenant.policies.node(groupId)?.name.normalize("NFC")));
   return id === undefined ? refuse("group_not_allowed") : { id };

@@ -1,19 +1,22 @@
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
-/** The purpose a sealed text is bound to, so that one never passes for another. */
+/** The purpose a sealed text is bound to, so that it is never accepted for another. */
 export type Purpose = "client" | "connect" | "consent" | "state" | "code" | "access" | "refresh" | "input" | "approval" | "upload";
 
 /**
- * A text that this gateway can read back and nobody else can read or make. `owner` names what it is good for (the
- * server and issuer); `until`, milliseconds since the epoch, when that ends, null for never.
+ * Encrypts a value so that only this gateway can read or create it. `owner`: what it is valid for (server and issuer). `until`: expiry in
+ * milliseconds since the epoch; null for never.
  */
 export function sealEnvelope(secrets: SecretBox, purpose: Purpose, owner: string, value: object, until: number | null): string {
   const text = secrets.seal(JSON.stringify(until === null ? value : { ...value, until }), `oauth-${purpose}\n${owner}`);
   return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Null for what was not sealed for this purpose and owner, or has ended. Whoever names `Sealed` is who seals for the purpose. */
+/**
+ * Null if the text was not sealed for this purpose and owner, or has expired. `Sealed` is the type sealed for the purpose; it is not
+ * checked.
+ */
 export function openEnvelope<Sealed = JsonObject>(
   secrets: SecretBox,
   purpose: Purpose,
@@ -21,7 +24,7 @@ export function openEnvelope<Sealed = JsonObject>(
   text: string,
   now: number,
 ): Sealed | null {
-  // Decoders pass over what follows the end: only the very text that was given counts.
+  // Base64 decoders ignore trailing characters: accept only the exact text that was issued.
   const [version, ...parts] = text.split(".");
   if (version !== "v1" || parts.length !== 2 || !parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part))
     return null;

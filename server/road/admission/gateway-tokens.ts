@@ -2,8 +2,8 @@ import type { SecretBox } from "../../kernel/secrets.ts";
 import { openEnvelope, sealEnvelope } from "./envelope.ts";
 
 /**
- * Tokens that clients of the broker get: they stand for tokens the gateway keeps, say in whose name, and are good for
- * one tool server. The upstream's own tokens never leave the gateway this way.
+ * Tokens for clients of the broker. They stand for upstream tokens that the gateway keeps, name their holder, and are valid for one tool
+ * server. The upstream's own tokens never leave the gateway this way.
  */
 
 const ACCESS = "gwo_";
@@ -12,8 +12,8 @@ export const ACCESS_SECONDS = 3600;
 const REFRESH_MS = 90 * 86_400_000;
 
 /**
- * In whose name: whoever has the key with this hash, or a user, as of the time they showed who they are. `signedOn`: as of a portal's
- * token.
+ * On whose behalf a token acts: whoever holds the key with this hash, or a user who authenticated at `since`. `signedOn`: through an
+ * identity provider, as stated by their portal token.
  */
 export type Holder =
   | { readonly kind: "key"; readonly hash: string }
@@ -48,7 +48,7 @@ export function refreshToken(secrets: SecretBox, claims: RefreshClaims, now: num
   return REFRESH + sealEnvelope(secrets, "refresh", "", claims, now + REFRESH_MS);
 }
 
-/** Null for what is no token of this gateway's, or has expired. */
+/** Null if it is not a token of this gateway or has expired. */
 export function readAccessToken(secrets: SecretBox, token: string, now: number): AccessClaims | null {
   if (!looksLikeAccessToken(token)) return null;
   return openEnvelope<AccessClaims>(secrets, "access", "", token.slice(ACCESS.length), now);

@@ -9,16 +9,16 @@ export type RequestCredential =
   | { readonly kind: "missing" | "malformed" };
 
 /**
- * The credential of a request (interface 5.1): an API key in any of the forms the vendors' clients send one, then
- * a token in X-Gateway-Authorization, then a bearer that is a token or one of the broker's, then what the address of an
- * upload brings along. A bearer that is none of these is somebody else's.
+ * The credential of a request (interface 5.1), in this order: an API key in any form the vendors' clients send one, a token in
+ * X-Gateway-Authorization, a bearer token of the gateway or its broker, an upload token in the URL. Any other bearer token is meant for
+ * someone else.
  */
 export function requestCredential(headers: NamedHeaders, url: string): RequestCredential {
   const own = headers.get("x-api-key");
   if (own !== null && looksLikeApiKey(own)) return { kind: "api_key", text: own };
   const bearer = bearerOf(headers.get("authorization"));
   if (bearer !== null && looksLikeApiKey(bearer)) return { kind: "api_key", text: bearer };
-  // One in the query goes no further: rows and logs hold paths only.
+  // A key in the query is not exposed further: rows and logs hold paths only.
   const inQuery = url.includes("key=") ? new URL(url).searchParams.get("key") : null;
   const candidates = [own, bearer, headers.get("api-key"), headers.get("x-goog-api-key"), inQuery].filter((text) => text !== null);
   const key = candidates.find(looksLikeApiKey);

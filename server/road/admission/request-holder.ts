@@ -3,7 +3,7 @@ import type { Call } from "../call.ts";
 import type { Holder } from "./gateway-tokens.ts";
 import { requestCredential } from "./request-credential.ts";
 
-/** The identity that an admitted request's credential stands for later on; null for a credential that cannot be looked up again. */
+/** The holder to store for later calls on behalf of an admitted request; null for a credential that cannot be looked up again. */
 export function requestHolder({ identity, token, headers, url }: Call): Holder | null {
   if (identity === null) return null;
   const credential = requestCredential(headers, url);

@@ -2,7 +2,7 @@ import type { SecretBox } from "../../kernel/secrets.ts";
 import { openEnvelope, sealEnvelope } from "./envelope.ts";
 import type { Holder } from "./gateway-tokens.ts";
 
-/** Tokens in the addresses of uploads: each lets the pieces of one upload in, in the name of whoever began it. */
+/** Tokens in upload URLs. Each admits the chunks of one upload on behalf of the holder who began it. */
 
 const UPLOAD = "gwu_";
 
@@ -20,7 +20,7 @@ export function makeUploadToken(secrets: SecretBox, claims: UploadClaims, until:
   return UPLOAD + sealEnvelope(secrets, "upload", "", claims, until);
 }
 
-/** Null for what is no such token of this gateway's, or has expired. */
+/** Null if it is not an upload token of this gateway or has expired. */
 export function readUploadToken(secrets: SecretBox, text: string, now: number): UploadClaims | null {
   if (!looksLikeUploadToken(text)) return null;
   return openEnvelope<UploadClaims>(secrets, "upload", "", text.slice(UPLOAD.length), now);

@@ -10,7 +10,7 @@ import { BufferedToolCall } from "../output/buffered-tool-calls.ts";
 import type { Conversation } from "../conversation.ts";
 import { readPieces, readWhole } from "./caller-answer.ts";
 
-/** Every text in a whole answer, what it says to tools included; null when it cannot be read. */
+/** All text of a whole answer, including arguments of tool calls; null if it cannot be read. */
 export function textOfWholeAnswer(conversation: Conversation, bytes: Uint8Array): string | null {
   const reply = readWhole(conversation, bytes);
   const body = replyObject(bytes);
@@ -20,12 +20,12 @@ export function textOfWholeAnswer(conversation: Conversation, bytes: Uint8Array)
   return joined(partsOfReply(reply), told);
 }
 
-/** Every text in a streamed answer, complete or not, including arguments of tool calls. */
+/** All text of a streamed answer, complete or not, including arguments of tool calls. */
 export function textOfStreamedAnswer(conversation: Conversation, pieces: readonly Uint8Array[]): string {
   return joined(partsOfEvents(readPieces(conversation, pieces).events), toldInPieces(outputFormOf(conversation), pieces));
 }
 
-/** Every text in a whole answer that is no conversation (a transcript, for example); null when it cannot be read. */
+/** All text of a whole answer that is not a conversation, such as a transcript; null if it cannot be read. */
 export function wordsOfWholeAnswer({ texts }: OutputForm, bytes: Uint8Array): string | null {
   const body = replyObject(bytes);
   if (body === null) return null;
@@ -34,7 +34,7 @@ export function wordsOfWholeAnswer({ texts }: OutputForm, bytes: Uint8Array): st
   return joined([], told);
 }
 
-/** Every text in a streamed answer that is no conversation. */
+/** All text of a streamed answer that is not a conversation. */
 export function wordsOfStreamedAnswer(form: OutputForm, pieces: readonly Uint8Array[]): string {
   return joined([], toldInPieces(form, pieces));
 }
@@ -49,7 +49,7 @@ function toldInPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Arra
 }
 
 interface SaidPart {
-  /** Parts of one flow are one text in formats that do not tell parts apart; null for a tool call. */
+  /** Parts with the same flow are one text in formats that do not separate parts; null for a tool call. */
   readonly flow: string | null;
   readonly text: string;
 }
@@ -77,7 +77,7 @@ function partsOfEvents(events: readonly ConversationEvent[]): readonly SaidPart[
   return [...parts.values()];
 }
 
-/** What an answer says in its own format: more than any format has in common, such as what hosted tools print and transcripts. */
+/** Text read from the answer's own format, which may hold more than the vendor-neutral form, such as output of hosted tools. */
 class ToldWords {
   private readonly texts: AnswerTexts;
   private readonly channels = new Map<string, string>();
@@ -109,7 +109,7 @@ class ToldWords {
   }
 }
 
-/** The parts, and behind them what is said nowhere in them. Each text is looked at once, since an answer may hold very many. */
+/** The parts, followed by texts they do not contain. Each text is compared once, since an answer may hold very many. */
 function joined(parts: readonly SaidPart[], { words }: ToldWords): string {
   const flows = new Map<string, string>();
   for (const { flow, text } of parts) if (flow !== null) flows.set(flow, (flows.get(flow) ?? "") + text);
@@ -124,7 +124,7 @@ function joined(parts: readonly SaidPart[], { words }: ToldWords): string {
   return said.filter((part) => part !== "").join("\n\n");
 }
 
-/** Formats differ in where they begin a new part and how they write JSON. */
+/** Ignores whitespace, because formats differ in where parts begin and how JSON is written. */
 function withoutSpace(text: string): string {
   return text.replaceAll(/\s+/g, "");
 }

@@ -5,17 +5,17 @@ import { drainBody } from "../drain-body.ts";
 import type { StreamAnswer } from "../answer.ts";
 import { endInTurns, pushInTurns } from "../output/stream-in-turns.ts";
 
-/** A streamed answer that was read completely before any of it is sent. */
+/** A streamed answer that was read completely before any of it was sent. */
 export interface BufferedAnswer {
   readonly pieces: readonly Uint8Array[];
-  /** The same stream, to be given from its beginning; it ends as the provider's did. */
+  /** The same stream from its beginning; it ends as the provider's did. */
   readonly answer: StreamAnswer;
 }
 
-/** A stream longer than this is not held in memory, unless more is usual of its kind. */
+/** Default limit on the bytes of a stream held in memory. */
 export const MOST_BUFFERED_BYTES = 8 * 1024 * 1024;
 
-/** Reads a stream to its end, or to where it broke off. Returns a refusal when the call ended meanwhile or the answer grew too long. */
+/** Reads a stream to its end, or to where it broke off. Returns a refusal if the call ended meanwhile or the answer grew too long. */
 export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: number): Promise<BufferedAnswer | Refusal> {
   const { codec, upstream, mostHeld = MOST_BUFFERED_BYTES } = answer;
   const pieces = [...answer.head];

@@ -3,7 +3,7 @@ import { isObject } from "../../kernel/json-value.ts";
 import { withExactTools } from "../../wire/json/exact-tools.ts";
 import type { Conversation } from "../conversation.ts";
 
-/** Reads a whole answer in the caller's format into the vendor-neutral form; null when it cannot be read. */
+/** Reads a whole answer in the caller's format into the vendor-neutral form; null if it cannot be read. */
 export function readWhole({ caller }: Conversation, body: Uint8Array): ConversationReply | null {
   try {
     const text = new TextDecoder().decode(body);
@@ -14,7 +14,7 @@ export function readWhole({ caller }: Conversation, body: Uint8Array): Conversat
   }
 }
 
-/** Reads the pieces of a streamed answer in the caller's format, and says whether the answer came to its end. */
+/** Reads a streamed answer in the caller's format; `complete` says whether it came to its end. */
 export function readPieces(
   { caller, reader }: Conversation,
   pieces: readonly Uint8Array[],

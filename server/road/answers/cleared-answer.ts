@@ -13,10 +13,7 @@ import { passedHead } from "../output/wrapped-stream.ts";
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/**
- * The answer without members that readers could take for two different things, so that the caller reads what the controls looked at
- * (`clearNames`).
- */
+/** Removes members that parsers could read in two ways (`clearNames`), so that the caller reads what the controls inspected. */
 export function clearedWhole(answer: WholeAnswer): WholeAnswer {
   const body = replyObject(answer.body);
   if (body === null) return answer;
@@ -24,7 +21,7 @@ export function clearedWhole(answer: WholeAnswer): WholeAnswer {
   return clearNames(body, text) ? { ...answer, body: encoder.encode(writtenWithExactTools(body, text)) } : answer;
 }
 
-/** `clearedWhole` for a streamed answer that no control cuts into frames. */
+/** `clearedWhole` for a streamed answer that no control splits into frames. */
 export async function clearedStream(call: Call, answer: StreamAnswer, { framing }: OutputForm): Promise<StreamAnswer> {
   const codec = new ClearedStream(answer.codec, framing);
   return { ...answer, codec, head: await inTurns(passedHead(codec, answer.head), contentWorkOf(call)) };

@@ -3,7 +3,7 @@ import { readAnswerBody } from "./read-answer.ts";
 
 const MIB = new Uint8Array(1024 * 1024);
 
-/** A body of that many MiB, made as it is read. */
+/** A body of `count` MiB, generated as it is read. */
 function ofMebibytes(count: number, headers: Record<string, string>): Response {
   let left = count;
   return new Response(

@@ -7,15 +7,16 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const answered = eventLoopBatch();
 
 /**
- * Reads an upstream's answer to its end; answers that arrive together go on together. Rejects when it breaks off or grows past the bound.
+ * Reads an upstream's answer to its end; answers that arrive together continue together. Rejects if the answer breaks off or exceeds the
+ * limit.
  */
 export async function readAnswerBody(response: Response): Promise<Uint8Array> {
   const { headers } = response;
-  // The length of a packed answer says nothing of what comes out of it.
+  // The length of a compressed answer does not bound its decompressed size.
   const declared = headers.has("content-encoding")
     ? Number.POSITIVE_INFINITY
     : Number(headers.get("content-length") ?? Number.POSITIVE_INFINITY);
-  // An answer that says how long it is comes in one piece; a stream has to be counted as it comes.
+  // An answer of known length can be read at once; others are counted as they arrive.
   if (declared <= MAX_BYTES) {
     const whole = await response.arrayBuffer();
     await answered();

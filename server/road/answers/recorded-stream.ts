@@ -3,20 +3,20 @@ import type { StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import { WrappedStream } from "../output/wrapped-stream.ts";
 import type { StreamAnswer } from "../answer.ts";
 
-/** Records what passes through a stream, so that it can be read once it has ended. The stream is not changed. */
+/** Keeps what passes through a stream, to be read once it has ended. The stream itself is unchanged. */
 export class RecordedStream extends WrappedStream {
   private readonly most: number;
   private readonly kept: Uint8Array[] = [];
   private bytes = 0;
 
-  /** `most`: bytes; of a longer answer nothing is kept. */
+  /** `most`: bytes to keep; nothing is kept of a longer answer. */
   constructor(answer: StreamAnswer, most: number) {
     super(answer.codec);
     this.most = most;
     for (const piece of answer.head) this.keep(piece);
   }
 
-  /** Null when the answer was too long. */
+  /** Null if the answer was too long. */
   get pieces(): readonly Uint8Array[] | null {
     return this.bytes > this.most ? null : this.kept;
   }

@@ -9,7 +9,7 @@ import type { StreamAnswer } from "../answer.ts";
 
 const encoder = new TextEncoder();
 
-/** A whole answer given as a stream in the caller's format; metered as `usage`, whatever it tells the caller of its own. */
+/** A whole answer sent as a stream in the caller's format. It is metered as `usage`, whatever usage the stream itself reports. */
 export function replyStream(
   call: Call,
   conversation: Conversation,

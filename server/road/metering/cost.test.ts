@@ -26,9 +26,9 @@ describe("what a call costs, worked by hand", () => {
     // 240 + 8,000 + 5,000 + 40,000 + 7,000; the 52,000 cached would have been 104,000 plain; they were 53,000
     const cost = { micros: 60_240, cacheSavings: 51_000 };
     expect(costOfUsage(prices, usage)).toEqual(cost);
-    // Without a price of its own an hour costs twice the input, as the vendor publishes.
+    // Without a price of its own, an hour write costs twice the input price, as the vendor publishes.
     expect(costOfUsage({ ...prices, cacheWriteHour: null }, usage)).toEqual(cost);
-    // A first call that only writes costs more than one that does not cache: 10,000 x 4 against 10,000 x 2.
+    // A first call that only writes costs more than an uncached one: 10,000 x 4 against 10,000 x 2.
     expect(costOfUsage(prices, { ...NOTHING, cacheWriteHour: 10_000 })).toEqual({ micros: 40_000, cacheSavings: -20_000 });
   });
 
@@ -65,7 +65,7 @@ describe("what a call costs, worked by hand", () => {
     // 1,000 in, 400 of them audio; 500 out, 300 of them audio: 600 x 2.5 + 400 x 32 + 200 x 10 + 300 x 64
     const usage: Usage = { ...NOTHING, inputUncached: 1_000, output: 500, audioInput: 400, audioOutput: 300 };
     expect(costOfUsage(prices, usage)?.micros).toBe(1_500 + 12_800 + 2_000 + 19_200);
-    // Where audio has no price of its own it is like other tokens.
+    // Without an audio price, audio costs the same as other tokens.
     expect(costOfUsage({ ...UNPRICED, input: usd(2.5), output: usd(10) }, usage)?.micros).toBe(7_500);
   });
 
@@ -88,7 +88,7 @@ describe("what a call costs, worked by hand", () => {
     const prices: Prices = { ...UNPRICED, input: usd(2), output: usd(10), webSearch: usd(10_000) };
     const usage: Usage = { ...NOTHING, inputUncached: 100, webSearches: 3 };
     expect(costOfUsage(prices, usage)?.micros).toBe(30_200);
-    // A search without a price leaves the call unpriced; without a search nothing is asked for.
+    // A search without a price leaves the call unpriced; without searches no price is needed.
     expect(costOfUsage({ ...prices, webSearch: null }, usage)).toBeNull();
     expect(costOfUsage({ ...prices, webSearch: null }, { ...usage, webSearches: 0 })?.micros).toBe(200);
   });

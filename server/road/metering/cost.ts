@@ -18,24 +18,23 @@ import { modelOf } from "../target.ts";
 
 export interface Cost {
   readonly micros: MicroUsd;
-  /** What the provider's prompt cache saved against the plain input price; negative when writing cost more. */
+  /** What the provider's prompt cache saved compared to the plain input price; negative if writing to it cost more. */
   readonly cacheSavings: MicroUsd | null;
 }
 
-/** What a call of this usage costs at a moment (milliseconds since the Unix epoch); null as `costOfUsage` says. */
+/** Cost at a point in time (milliseconds since the Unix epoch); null if unpriced, as in `costOfUsage`. */
 export function costAt(schedule: readonly DatedPrices[], usage: Usage, millis: number): Cost | null {
   const { prices, tiers } = pricesServed(pricesAt(schedule, millis), tiersServed(usage.serving));
   if (tiers.length === 0) return costOfUsage(prices, usage);
-  // The tier of a call is found by all it sent, cached or not, and prices all of the call, the output included.
+  // The price tier is selected by the total input, cached or not, and applies to the whole call including its output.
   const input = inputTokens(usage);
   return costOfUsage(tiers.findLast((tier) => input > tier.aboveInputTokens)?.prices ?? prices, usage);
 }
 
 /**
- * Null when something was used that has no price: an unpriced call is not a free one. A cache price that is not set falls
- * back to the plain input price, the most the provider would bill for reading. Writes kept for an hour fall back to twice
- * the input price: Claude models, wherever they are served, are the only ones that tell them apart, and that is the ratio
- * their vendor publishes.
+ * Null if anything was used that has no price: unpriced is not free. A missing cache price falls back to the plain input price, the most a
+ * provider would bill for reading. One-hour cache writes fall back to twice the input price: only Claude models distinguish them, and that
+ * is the ratio their vendor publishes.
  */
 export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const { input, output } = prices;
@@ -44,7 +43,7 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   if ((usage.searchUnits ?? 0) > 0 && prices.searchUnit != null) return costEach(prices.searchUnit, usage.searchUnits ?? 0);
   if ((usage.images ?? 0) > 0 && !byTokens) return costOfPictures(prices, usage);
   if ((usage.videoSeconds ?? 0) > 0 && !byTokens) return costOfVideo(prices, usage);
-  // Whoever hears bills each second that was begun.
+  // Transcription is billed per started second.
   if ((usage.audioSeconds ?? 0) > 0 && !byTokens) return costEach(prices.audioSecond, Math.ceil(usage.audioSeconds ?? 0));
   const { audioInput = 0, audioOutput = 0, imageInput = 0, imageOutput = 0, imageCacheRead = 0, videoOutput = 0, webSearches = 0 } = usage;
   if ((input === null && inputTokens(usage) > 0) || (output === null && usage.output > 0)) return null;
@@ -75,7 +74,7 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   return { micros, cacheSavings: costOf([{ tokens: cachedTokens, pricePerMillion: plain }]) - costOf(cached) };
 }
 
-/** Of tools of the vendor's; null where one has no price. */
+/** Fees of vendor tools; null if one that was used has no price. */
 export function feesOf(prices: Prices, uses: ToolUses = {}): { readonly tokens: number; readonly pricePerMillion: MicroUsd }[] | null {
   const fees = (Object.entries(uses) as [VendorTool, number][])
     .filter(([, used]) => used > 0)
@@ -83,7 +82,7 @@ export function feesOf(prices: Prices, uses: ToolUses = {}): { readonly tokens: 
   return fees.every((fee): fee is { tokens: number; pricePerMillion: MicroUsd } => fee.pricePerMillion !== null) ? fees : null;
 }
 
-/** What is of no kind that has a price of its own. Kinds that come to more than the whole take nothing off what the others cost. */
+/** `whole` less the separately priced `kinds`; 0 if a provider reports more of the kinds than of the whole. */
 function rest(whole: number, kinds: number): number {
   return Math.max(0, whole - kinds);
 }
@@ -94,16 +93,16 @@ function costOfPictures(prices: Prices, { images = 0, imagesAsked }: Usage): Cos
 
 function costOfVideo(prices: Prices, { videoSeconds = 0, videoResolution = null }: Usage): Cost | null {
   const price = videoPriceOf(prices, videoResolution === null ? null : (token) => isSameResolution(token, videoResolution));
-  // Seconds have fractions, which sums of tokens have not.
+  // Seconds can be fractional, unlike token counts, so the result is rounded.
   return price === null ? null : { micros: Math.round((videoSeconds * price) / 1_000_000), cacheSavings: null };
 }
 
-/** What is billed each by itself: characters, and pictures whose vendor told no tokens or whose tokens have no price. */
+/** Items billed individually: characters, searches, audio seconds, and images without token counts or token prices. */
 function costEach(perMillion: number | null | undefined, count: number): Cost | null {
   return perMillion == null ? null : { micros: costOf([{ tokens: count, pricePerMillion: perMillion }]), cacheSavings: null };
 }
 
-/** What a failed attempt cost; null when it, or anything it used, has no price. */
+/** What a failed attempt cost; null if anything it used has no price. */
 export function costOfAttempt(call: Call, usage: Usage): MicroUsd | null {
   const model = modelOf(call);
   return model === null ? null : (costAt(model.priceSchedule, usage, arrivalOf(call))?.micros ?? null);

@@ -9,8 +9,8 @@ import { costAt, type Cost } from "./cost.ts";
 import { modelOf } from "../target.ts";
 
 /**
- * Writes usage and cost onto the call's record, at the prices in force when it arrived: those of its answer (null when there was none) plus
- * those of failed attempts. When any part has no price, the total has none. Calling it again with the same usage changes nothing.
+ * Writes usage and cost to the call's row, at the prices in force when it arrived: those of its answer (null if there was none) plus those
+ * of failed attempts. If any part has no price, the total has none. Idempotent for the same usage.
  */
 export function settle(call: Call, usage: Usage | null): void {
   const { row } = call;
@@ -50,7 +50,7 @@ export function settle(call: Call, usage: Usage | null): void {
   if (micros !== null) row.llm_estimated_cost_usd = usdFromMicros(micros);
 }
 
-/** At a part of the usual prices, rounded up. */
+/** Applies the call's price factor; the cost is rounded up. */
 function reduced(cost: Cost | null, factor: number): Cost | null {
   if (cost === null || factor === 1) return cost;
   const { micros, cacheSavings } = cost;

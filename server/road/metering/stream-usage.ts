@@ -15,8 +15,8 @@ export function estimated(inputCharacters: number, outputCharacters: number): Us
 }
 
 /**
- * The usage of an answer: the provider's figures where they are plausible, else an estimate from the text. Servers that count nothing
- * report zero tokens, which would make a call with text free.
+ * The usage of an answer: the provider's figures if plausible, else an estimate from the text. Servers that do not count report zero
+ * tokens, which would make a call with text free.
  */
 export function meteredUsage(told: Usage | null, inputCharacters: number, outputCharacters: number): Usage {
   const counted = estimated(inputCharacters, outputCharacters);
@@ -34,17 +34,17 @@ export function meteredUsage(told: Usage | null, inputCharacters: number, output
   };
 }
 
-/** Pictures, sounds and videos are billed by themselves where no tokens are told. */
+/** Images, audio and video are billed by their own units if no tokens are reported. */
 function isMeteredByMedia({ images, spokenCharacters, audioSeconds, videoSeconds }: Usage): boolean {
   return images !== undefined || spokenCharacters !== undefined || audioSeconds !== undefined || videoSeconds !== undefined;
 }
 
-/** The usage of a stream as far as it got; null for a stream that no model produces. */
+/** The usage of a stream up to where it ended; null for a stream no model produced. */
 export function streamUsage({ codec, inputCharacters, asked, usageOfSending }: StreamAnswer): Usage | null {
   if (inputCharacters === null) return plausibleUsage(codec.usage);
   const usage = meteredUsage(codec.usage, inputCharacters, codec.outputLength);
   const gaveNothing = !codec.begun && codec.providerError === null && tellsNothing(usage);
-  // Told where the answer begins, it holds for one that never came to its usage.
+  // The tier reported at the start of the answer applies even if the answer never got to its usage.
   const served = servedAsAsked((gaveNothing ? usageOfSending?.() : null) ?? usage, codec.served);
   return servedAsAsked(served, asked);
 }

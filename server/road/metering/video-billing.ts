@@ -1,15 +1,15 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { AskedVideo } from "../../wire/media-asked.ts";
 
-/** The most tokens that one second of video is billed as by vendors that bill video by tokens. */
+/** The most tokens per second of video that token-billing vendors charge. */
 export const VIDEO_TOKENS_PER_SECOND = 10_000;
 /**
- * How long a video may come to be where neither its caller nor the model's record says: no provider served here makes longer ones
+ * The assumed longest video in seconds, if neither the request nor the model's record says: no supported provider makes longer ones
  * unasked.
  */
 const LONGEST_FILM = 30;
 
-/** The most output tokens that a video request may be billed for; 0 where the model's record has no token prices. */
+/** The most output tokens that a video request may be billed for; 0 if the model has no token prices. */
 export function billedVideoTokens(
   model: Pick<ModelEntry, "maxVideoDurationSeconds" | "supportedVideoDurations" | "priceSchedule">,
   film: Pick<AskedVideo, "seconds">,

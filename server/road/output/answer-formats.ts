@@ -6,17 +6,17 @@ interface Answered {
   readonly output?: OutputForm;
 }
 
-/** How the answer to an exchange tells its texts; null where no model says anything in it. */
+/** How the answer of an exchange encodes its texts; null if no model produces it. */
 export function outputFormOfExchange({ conversation, output }: Answered): OutputForm | null {
   return conversation === undefined ? (output ?? null) : outputFormOf(conversation);
 }
 
-/** The same where a model's tool calls may stand in it; null where none can. */
+/** The same for answers that may contain a model's tool calls; null for others. */
 export function callFormOfExchange({ conversation, output }: Answered): OutputForm | null {
   return conversation === undefined ? (output?.tellsCalls === true ? output : null) : outputFormOf(conversation);
 }
 
 export function outputFormOf({ caller, writer }: Conversation): OutputForm {
-  // Only the array in pieces has a writer of its own.
+  // Only the streamed JSON array has a writer of its own.
   return { texts: caller.answerTexts, framing: writer === null ? "events" : "array" };
 }

@@ -15,7 +15,7 @@ function held(events: readonly string[]): CallGroup {
   return group;
 }
 
-/** What a client puts together of the frames that are handed on. */
+/** What a client assembles from the frames sent on. */
 function told(group: CallGroup): string {
   const framing = framingOf("events");
   const decoder = new TextDecoder();

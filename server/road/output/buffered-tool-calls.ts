@@ -5,34 +5,34 @@ import { WholeArguments } from "../../wire/json/whole-arguments.ts";
 import type { Frame } from "./frames.ts";
 import { textAround } from "./text-around.ts";
 
-/** More than any tool takes: what is held must stay bounded. */
+/** Limit on what is held, larger than any tool accepts. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
-/** Bound on frames held that are not alike: each takes many times its bytes. */
+/** Limit on held frames that could not be merged: each takes many times its bytes. */
 const MAX_HELD_FRAMES = 16_384;
-/** From so many frames on, those that differ only in the piece of arguments that they carry become one. */
+/** From this many frames on, frames that differ only in their piece of arguments are merged. */
 const JOINED_FROM = 512;
 
-/** A tool call as its pieces make it. */
+/** A tool call assembled from its pieces. */
 export class BufferedToolCall {
   id: string | null = null;
   name: string | null = null;
-  /** The name as clients put it together that take what is told of it for pieces. */
+  /** The name as assembled by clients that concatenate every name they receive. */
   spelled = "";
   arguments = "";
   freeform = false;
-  /** Whether two tellings of the arguments differ: then callers must get one. */
+  /** Whether the answer gives the arguments twice with different values; both must be unified for the caller. */
   contradicted = false;
   private readonly pieces: Pick<CallPiece, "place" | "form">[] = [];
   private wholeness = new WholeArguments();
 
-  /** `written`: a value of the piece as JSON. */
+  /** `written`: serialises a value of the piece as JSON. */
   add(piece: CallPiece, written: (value: unknown) => string): void {
     const { name, place } = piece;
     this.id ??= piece.id ?? null;
     this.name ??= name;
     if (name !== null && name !== this.spelled) this.spelled += name;
     const value = place?.holder[place.key] ?? null;
-    // Whatever a format has there, some servers give arguments as the value they are.
+    // Some servers send arguments as an object, whatever the format says.
     const isValue = value !== null && typeof value !== "string";
     this.freeform ||= piece.freeform === true && !isValue;
     if (place === null) return;
@@ -59,12 +59,12 @@ export class BufferedToolCall {
     this.wholeness.push(text);
   }
 
-  /** Whether its arguments are a whole JSON text: nothing more belongs to them. */
+  /** Whether the arguments are a complete JSON text, so that nothing more belongs to them. */
   get isWhole(): boolean {
     return this.wholeness.isWhole(this.arguments);
   }
 
-  /** Says the arguments anew in every place that tells them. */
+  /** Replaces the arguments in every place that states them. */
   rewrite(text: string): void {
     this.replace(text);
     let told = false;
@@ -84,27 +84,27 @@ function valueOf(json: string): JsonValue {
   try {
     return JSON.parse(json) as JsonValue;
   } catch {
-    // Two tellings of which one is no JSON: both become the same text.
+    // One of two contradicting values is not JSON: both become the same text.
     return json;
   }
 }
 
-/** Calls whose frames wait together until all of them are complete. */
+/** Calls whose frames are held until all of them are complete. */
 export class CallGroup {
   readonly open = new Set<string>();
   readonly calls: BufferedToolCall[] = [];
-  /** The newest call of each channel. */
+  /** The latest call of each channel. */
   private readonly newest = new Map<string, BufferedToolCall>();
   readonly frames: Frame[] = [];
   private bytes = 0;
-  /** The last frame, where it carries one piece of arguments: where the piece stands, and what stands around it. */
+  /** The last frame if it carries a single piece of arguments: the place of the piece and the rest of the frame. */
   private last: { readonly place: Place; readonly call: BufferedToolCall; readonly around: string } | null = null;
 
   get tooLarge(): boolean {
     return this.bytes > MAX_HELD_BYTES || this.frames.length > MAX_HELD_FRAMES;
   }
 
-  /** `frame` is what carries `pieces`. */
+  /** `frame` carries `pieces`. */
   add(frame: Frame, pieces: readonly CallPiece[]): void {
     if (this.frames.length >= JOINED_FROM && this.joins(frame, pieces)) return;
     this.frames.push(frame);
@@ -112,7 +112,7 @@ export class CallGroup {
     const written = exactArguments(frame);
     for (const piece of pieces) {
       let call = this.newest.get(piece.channel);
-      // Some servers give every call the same index: a name with another id, or behind whole arguments, is that of another call.
+      // Some servers give every call the same index: a name with a different ID, or after complete arguments, starts another call.
       if (
         call === undefined ||
         (piece.form === "piece" && piece.name !== null && (call.isWhole || (piece.id != null && call.id !== null && piece.id !== call.id)))
@@ -125,7 +125,10 @@ export class CallGroup {
     }
   }
 
-  /** Whether the piece of `frame` became part of the frame before it. Keeps in mind what the next one may become part of. */
+  /**
+   * Merges the frame's piece into the previous frame if possible, and returns whether it did. Otherwise remembers the frame as a candidate
+   * for the next one.
+   */
   private joins(frame: Frame, pieces: readonly CallPiece[]): boolean {
     const [piece] = pieces;
     const { last } = this;
@@ -148,7 +151,7 @@ export class CallGroup {
     return true;
   }
 
-  /** Takes in another group that shares a frame with this one. */
+  /** Absorbs another group that shares a frame with this one. */
   merge(other: CallGroup): void {
     this.last = null;
     for (const key of other.open) this.open.add(key);

@@ -3,30 +3,30 @@ import type { AnswerContents, CallPiece } from "../../wire/texts/answer-texts.ts
 
 interface KnownCall {
   id: string | null;
-  /** As far as they came in pieces. */
+  /** The arguments so far, if they come in pieces. */
   arguments: string;
   readonly wholeness: WholeArguments;
 }
 
-/** Longer arguments are not looked at for their end. */
+/** Longer arguments are not checked for completeness. */
 const MAX_ARGUMENTS = 64 * 1024;
 
-/** Counts the tool calls of an answer, however they are cut and however often the answer tells of them. */
+/** Counts the tool calls of an answer, however they are split and however often the answer repeats them. */
 export class CallCount {
-  /** The newest call of each channel. */
+  /** The latest call of each channel. */
   private readonly known = new Map<string, KnownCall>();
   made = 0;
 
   add({ calls, ends }: AnswerContents): void {
     for (const piece of calls) if (piece.proposed !== true) this.piece(piece);
-    // Of a list whose calls come whole the next frame's first is another one.
+    // In lists of whole calls, the first call of the next frame is a new one.
     for (const prefix of ends)
       if (prefix.endsWith(".calls")) for (const channel of this.known.keys()) if (channel.startsWith(prefix)) this.known.delete(channel);
   }
 
   private piece({ channel, id = null, name, place, form }: CallPiece): void {
     let call = this.known.get(channel);
-    // Some servers give every call the same place: a name with another id, or behind whole arguments, is that of another call.
+    // Some servers give every call the same index: a name with a different ID, or after complete arguments, starts another call.
     const another =
       call !== undefined &&
       name !== null &&

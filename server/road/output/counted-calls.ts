@@ -11,10 +11,10 @@ import { FramedStream } from "./framed-stream.ts";
 import type { Frame } from "./frames.ts";
 import { passedHead } from "./wrapped-stream.ts";
 
-/** Told the number of tool calls each time the answer makes more; returns the refusal that ends the answer, or null. */
+/** Called with the number of tool calls each time the answer makes more; returns the refusal that ends the answer, or null. */
 export type CallsAllowed = (made: number) => Refusal | null;
 
-/** The number of tool calls in a whole answer; null when it cannot be read. */
+/** The number of tool calls in a whole answer; null if it cannot be read. */
 export function toolCallsMade({ texts }: OutputForm, body: Uint8Array): number | null {
   const answer = replyObject(body);
   if (answer === null) return null;
@@ -36,7 +36,7 @@ export function upToToolCallCap(call: Call, form: OutputForm, answer: StreamAnsw
   return head instanceof Promise ? head.then(from) : from(head);
 }
 
-/** What a piece of a stream must hold for a call to be in it: letters of a name may be escaped, which no vendor does. */
+/** A cheap pre-check for pieces that may contain a call. Covers escaped letters of a member name, although no vendor escapes them. */
 const CALL = /call|tool|\r|\\u00[4-7]/i;
 
 class CountedStream extends FramedStream {

@@ -4,7 +4,7 @@ import type { OutputForm } from "../../wire/output-form.ts";
 import { type Frame, type StreamFraming, framingOf } from "./frames.ts";
 import { WrappedStream } from "./wrapped-stream.ts";
 
-/** A stream in the caller's format that is looked at frame by frame. */
+/** A stream in the caller's format that is inspected frame by frame. */
 export abstract class FramedStream extends WrappedStream {
   protected readonly framing: StreamFraming;
 
@@ -13,13 +13,13 @@ export abstract class FramedStream extends WrappedStream {
     this.framing = framingOf(form, true);
   }
 
-  /** Without what could not be read: some client may read it, NaN in the place of a number for one. */
+  /** Drops frames that could not be parsed: some client may read them, for example NaN in place of a number. */
   protected written(frames: readonly Frame[]): StreamPiece {
     const read = frames.filter(({ unread }) => unread !== true);
     return read.length === 0 ? null : concat(read.map((frame) => this.framing.write(frame)));
   }
 
-  /** Several pieces as one. */
+  /** Concatenates the pieces; null if there are none. */
   protected joined(pieces: readonly StreamPiece[]): StreamPiece {
     const given = pieces.filter((piece) => piece !== null);
     return given.length === 0 ? null : concat(given);

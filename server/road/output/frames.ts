@@ -9,38 +9,38 @@ import { FrameCutter } from "../../wire/streams/sse-frames.ts";
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** One frame of a stream on its way to the caller. */
+/** One frame of a stream to the caller. */
 export interface Frame {
-  /** As it came; of a frame that was made here, the frame it was made after. */
+  /** The original bytes; for a frame created here, those of the frame it was modelled on. */
   readonly bytes: Uint8Array;
-  /** Null where it carries no JSON object. */
+  /** Null if it carries no JSON object. */
   readonly body: JsonObject | null;
-  /** What the body was read from; nothing where it was made here. */
+  /** The text the body was parsed from; unset for a frame created here. */
   readonly json?: string;
-  /** Whether it says that nothing follows. */
+  /** Whether it marks the end of the stream. */
   readonly closes: boolean;
-  /** What else than data an event says, line by line; nothing when left out, as where it is only named as its body is. */
+  /** Lines of an event other than data; left out if there are none, or only the name that the body repeats. */
   readonly beside?: readonly string[];
-  /** Whether it has data that is no object, of which no reader here knows what another one makes. */
+  /** Whether its data is not a JSON object, so that other parsers may read it differently. */
   readonly unread?: boolean;
-  /** Whether the body is no longer what the bytes say. */
+  /** Whether the body no longer matches the bytes. */
   changed: boolean;
 }
 
-/** How a stream is cut into frames and put together again. One for each stream. */
+/** Splits a stream into frames and writes them again. Stateful: one instance per stream. */
 export interface StreamFraming {
   push(piece: Uint8Array): Frame[];
-  /** What came behind the last whole frame. */
+  /** What follows the last complete frame; null if nothing does. */
   rest(): Frame | null;
   write(frame: Frame): Uint8Array;
 }
 
-/** `clears`: whether what readers could take for two things is left out of what is read. */
+/** `clears`: whether members that parsers could read in two ways are removed. */
 export function framingOf(form: "events" | "array", clears = false): StreamFraming {
   return form === "events" ? new EventFraming(clears) : new ArrayFraming(clears);
 }
 
-/** Server-sent events. What was not changed keeps its bytes. */
+/** Server-sent events. Unchanged frames keep their bytes. */
 export class EventFraming implements StreamFraming {
   private readonly cutter = new FrameCutter();
   private readonly clears: boolean;
@@ -81,14 +81,14 @@ function besideData(text: string): readonly string[] {
 
 const NAME = /^event: [a-z_.]{1,64}$/;
 
-/** Whether a frame is one line of data behind the name that its body has as well, as two formats write them. */
+/** Whether a frame is a single data line after an event name that the body repeats, as two formats write them. */
 function isNamed(text: string, type: unknown): boolean {
   if (typeof type !== "string" || !text.startsWith(`event: ${type}\n`) || !text.endsWith("\n\n") || text.includes("\r")) return false;
   const end = text.indexOf("\n");
   return text.startsWith("data:", end + 1) && text.indexOf("\n", end + 1) === text.length - 2 && NAME.test(text.slice(0, end));
 }
 
-/** One JSON array in pieces. */
+/** A JSON array sent in pieces. */
 class ArrayFraming implements StreamFraming {
   private readonly cutter = new ArrayCutter();
   private readonly clears: boolean;
@@ -108,11 +108,11 @@ class ArrayFraming implements StreamFraming {
   }
 
   write({ bytes, body, changed, closes }: Frame): Uint8Array {
-    // Where no element went out, nothing opened the array.
+    // If no element was sent, nothing has opened the array yet.
     if (closes) return this.open || decoder.decode(bytes).includes("[") ? bytes : concat([encoder.encode("["), bytes]);
     const first = !this.open;
     this.open = true;
-    // What opens the array must be the element that goes out first, whichever came first.
+    // The first element sent must open the array, even if another came first.
     if (!changed && decoder.decode(bytes.subarray(0, 8)).trimStart().startsWith("[") === first) return bytes;
     return encoder.encode(`${first ? "[" : ",\r\n"}${writtenWithExactTools(body, elementData(decoder.decode(bytes)))}`);
   }

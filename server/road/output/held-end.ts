@@ -4,10 +4,10 @@ import type { StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { StreamAnswer } from "../answer.ts";
 import { passedHead, WrappedStream } from "./wrapped-stream.ts";
 
-/** A sample of sound, so that what comes in whole samples goes on in whole samples. */
+/** One audio sample, so that audio in whole samples is still sent in whole samples. */
 const HELD_BYTES = 2;
 
-/** Bytes that pass as they come, but for the very last: they have no last frame that could wait for the audit row in their place. */
+/** Holds back the last bytes of a raw byte stream until the audit row is stored, because such a stream has no last frame to hold. */
 class HeldEnd extends WrappedStream {
   private held: Uint8Array = new Uint8Array();
 
@@ -15,7 +15,7 @@ class HeldEnd extends WrappedStream {
   *passing(piece: StreamPiece): InTurns<StreamPiece> {
     if (piece === null) return null;
     const bytes = this.held.byteLength === 0 ? piece : concat([this.held, piece]);
-    // A copy: the rest of a piece is not to be kept for it.
+    // Copied, so that the rest of the piece is not kept alive.
     this.held = bytes.slice(-HELD_BYTES);
     return bytes.byteLength <= HELD_BYTES ? null : bytes.subarray(0, -HELD_BYTES);
   }
@@ -27,7 +27,7 @@ class HeldEnd extends WrappedStream {
   }
 }
 
-/** Wraps the answer so that its caller gets the end only once the row is stored. */
+/** Wraps a byte stream so that its caller gets the end only once the row is stored; other answers are unchanged. */
 export function withHeldEnd(answer: StreamAnswer): StreamAnswer {
   if (answer.bytes !== true) return answer;
   const codec = new HeldEnd(answer.codec);

@@ -3,7 +3,7 @@ import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/
 import type { Call } from "../call.ts";
 import { contentWorkOf } from "../content-work.ts";
 
-/** Runs a piece through the codec in time slices. A promise where the work continues while other calls run. */
+/** Runs a piece through the codec in time slices. Returns a promise if the work pauses to let other calls run. */
 export function pushInTurns(call: Call, codec: StreamCodec, piece: Uint8Array): StreamPiece | Promise<StreamPiece> {
   return codec.pushing === undefined ? codec.push(piece) : inTurns(codec.pushing(piece), contentWorkOf(call));
 }

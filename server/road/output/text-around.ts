@@ -1,10 +1,10 @@
 import type { Place } from "../../wire/texts/answer-texts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 
-/** Members that tell frames apart and say nothing of the call: a number, and what hides how long a piece is. */
+/** Members that vary between frames without meaning: a sequence number, and padding that hides the length of a piece. */
 const VARYING = ["obfuscation", "sequence_number"] as const;
 
-/** The text of a frame beside its piece of arguments. */
+/** The JSON of a frame without its piece of arguments and varying members. */
 export function textAround(body: JsonObject, { holder, key }: Place): string {
   const value = holder[key];
   holder[key] = "";

@@ -2,7 +2,7 @@ import { runToEnd, type InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { ServiceTier, Usage } from "../../wire/usage.ts";
 
-/** A stream around another one: what is known of the answer is what the inner one knows. */
+/** A stream around another one, which reports the inner stream's state and usage. */
 export abstract class WrappedStream implements StreamCodec {
   protected readonly inner: StreamCodec;
 
@@ -10,7 +10,7 @@ export abstract class WrappedStream implements StreamCodec {
     this.inner = inner;
   }
 
-  /** What becomes of a piece that the inner stream gave, or had given before this one was around it. */
+  /** Transforms a piece that the inner stream produced, also one produced before it was wrapped. */
   abstract passing(piece: StreamPiece): InTurns<StreamPiece>;
 
   abstract ending(): InTurns<StreamEnding>;
@@ -53,7 +53,7 @@ export abstract class WrappedStream implements StreamCodec {
   }
 }
 
-/** What was handed on of a stream before another was put around it, as the new one passes it. */
+/** Passes pieces produced before the stream was wrapped through the wrapper. */
 export function* passedHead(codec: WrappedStream, head: readonly Uint8Array[]): InTurns<Uint8Array[]> {
   const out: Uint8Array[] = [];
   for (const piece of head) {

@@ -4,7 +4,7 @@ export function hasTag({ row }: Pick<Call, "row">, name: string): boolean {
   return (row.tags as string[] | undefined)?.includes(name) === true;
 }
 
-/** Puts a word into the `tags` of the call's row, once. */
+/** Adds a tag to the call's row, once. */
 export function addTag({ row }: Pick<Call, "row">, name: string): void {
   const tags = (row.tags as string[] | undefined) ?? [];
   if (!tags.includes(name)) row.tags = [...tags, name];

@@ -4,9 +4,8 @@ import { settle } from "../metering/settle.ts";
 import { noteAttempts, noteRequest } from "./finish.ts";
 
 /**
- * The record of a call that is about to leave for a provider, as it stands if the process dies before the call ends. On its
- * way to another than the first it tells of the attempts before: on a record of its own, because the call's own tells
- * of usage only once its answer is in.
+ * The record of a call that is about to be sent to a provider, as it stands if the process dies before the call ends. From the second
+ * attempt on it includes the earlier attempts; it is a copy then, because the call's own row gets its usage only with the answer.
  */
 export function beginMarkerRow(call: Call): AuditRow {
   if (call.attempts.length === 0) return call.row;

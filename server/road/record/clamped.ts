@@ -2,7 +2,7 @@ import type { Call } from "../call.ts";
 
 export const CLAMPED_HEADER = "x-gw-parameters-clamped";
 
-/** Records on the row, and tells the caller, that a parameter was changed. */
+/** Records on the row and in the answer headers that a parameter was changed. */
 export function noteClamped(call: Call, parameter: string): void {
   const known = call.answerHeaders[CLAMPED_HEADER];
   if (known?.split(", ").includes(parameter)) return;

@@ -1,7 +1,7 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { GroupScope } from "../../directory/snapshot.ts";
 
-/** Whether a rule of the tenant's stopped the call or changed its content. */
+/** Whether a control stopped the call or changed its content. */
 const ruleActed = (row: AuditRow): boolean =>
   row.guardrail_blocked === true ||
   row.argument_policy_denied === true ||
@@ -12,8 +12,8 @@ const ruleActed = (row: AuditRow): boolean =>
   row.agent_authz_decision === "approval_required";
 
 /**
- * What of the frameworks of its tenant a call touches: null where the tenant reports under none, empty where nothing did.
- * A group takes part in what the groups above it handle; its risk tier is the nearest one.
+ * The compliance tags of a call under its tenant's frameworks: null if the tenant has none, empty if none applies. A group inherits PHI
+ * handling from the groups above it; its risk tier is the nearest one.
  */
 export function complianceTags(row: AuditRow, scope: Pick<GroupScope, "tenant" | "chain"> | null): string[] | null {
   const rules = scope?.tenant.compliance ?? null;

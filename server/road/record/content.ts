@@ -8,25 +8,25 @@ import { redactedTexts } from "./streamed-preview.ts";
 
 export type StoreBodies = "full" | "redacted" | "none";
 
-/** Stored body preview cap (interface 8.7). */
+/** Size limit of stored body previews (interface 8.7). */
 const PREVIEW_BYTES = 64 * 1024;
-/** Redaction sees so much more of a body than is kept of it: half an address or a token is not known for what it is. */
+/** Extra bytes that redaction inspects beyond the preview, because half an address or token is not recognisable. */
 const LOOKED_AHEAD = 4 * 1024;
-/** What of a body in pieces is kept until it has ended: by one byte more than is looked at it is known that more came. */
+/** Bytes kept of a streamed body: one more than is inspected, to tell that the body was longer. */
 const HEAD_BYTES = PREVIEW_BYTES + LOOKED_AHEAD + 1;
 
 const decoder = new TextDecoder();
 
 /**
- * What the call's row may keep of bodies. Answers of the portal are personal, and hold tokens. What is replayed is somebody's content
- * in a row that does not name them: no erasure would find it, and its days would be counted anew.
+ * What the row may store of the bodies. Portal answers are personal and contain tokens. A replay contains someone's content in a row that
+ * does not name them: erasure would not find it, and its retention would start anew.
  */
 export function storedBodies(call: Pick<Call, "audit" | "scope" | "row">): StoreBodies {
   if (hasTag(call, "replay")) return "none";
   return call.audit.proxyType === "portal" || call.audit.proxyType === "oauth" ? "none" : (call.scope?.tenant.storeBodies ?? "none");
 }
 
-/** The preview a tenant's `store_bodies` allows of a whole body. */
+/** The preview of a whole body that the tenant's `store_bodies` allows; null for none. */
 export function previewOf(content: string | Uint8Array, mode: StoreBodies): string | null {
   if (mode === "none") return null;
   const most = PREVIEW_BYTES + (mode === "redacted" ? LOOKED_AHEAD : 0);
@@ -37,13 +37,13 @@ export function previewOf(content: string | Uint8Array, mode: StoreBodies): stri
   return cappedRedacted(text, isCut);
 }
 
-/** `isCut`: more came behind `text`, so that its end is there only to be looked at. */
+/** `isCut`: the body was longer, so the end of `text` was only needed for recognition and is dropped. */
 function cappedRedacted(text: string, isCut: boolean): string {
   const redacted = redact(text);
   return capped(isCut ? redacted.slice(0, -LOOKED_AHEAD) : redacted);
 }
 
-/** The cap is in bytes and most text is ASCII: only text that may exceed it is measured. */
+/** The limit is in bytes and most text is ASCII: measure only text that may exceed it. */
 function capped(text: string): string {
   return text.length * 3 <= PREVIEW_BYTES ? text : capBytes(text);
 }
@@ -55,9 +55,9 @@ function capBytes(text: string): string {
     : decoder.decode(bytes.subarray(0, PREVIEW_BYTES)).replace(/\uFFFD+$/, "");
 }
 
-/** The content of an answer sent in pieces: its size, its hash, its beginning and its last piece, without keeping the rest. */
+/** Collects size, hash, beginning and last piece of an answer sent in pieces, without keeping the rest. */
 export class SentContent {
-  /** Of all but the beginning, which is hashed in one piece when it is over: most answers are no longer. */
+  /** Null until the answer outgrows the kept beginning, which is hashed at once: most answers are shorter. */
   private hash: Hash | null = null;
   private readonly head: Uint8Array[] = [];
   private headBytes = 0;
@@ -65,7 +65,7 @@ export class SentContent {
   bytes = 0;
   last: Uint8Array | null = null;
 
-  /** A stream that stays open for hours must not hold its beginning for nothing. */
+  /** A stream that stays open for hours must not keep its beginning unless a preview is stored. */
   constructor(keepsHead: boolean) {
     this.keepsHead = keepsHead;
   }
@@ -75,12 +75,12 @@ export class SentContent {
     this.addBeside(piece);
   }
 
-  /** What goes out between the pieces of the answer. */
+  /** Adds bytes sent between the pieces of the answer, such as keep-alives. */
   addBeside(piece: Uint8Array): void {
     this.bytes += piece.byteLength;
     const room = this.keepsHead ? HEAD_BYTES - this.headBytes : 0;
     if (room > 0) {
-      // A copy where not all of it is kept: a picture in one piece has megabytes.
+      // Copy a partial piece, so that the rest of it (an image can have megabytes) is not kept alive.
       this.head.push(piece.byteLength <= room ? piece : piece.slice(0, room));
       this.headBytes += Math.min(room, piece.byteLength);
     }
@@ -89,7 +89,7 @@ export class SentContent {
     this.hash.update(piece.subarray(room));
   }
 
-  /** Call once: it closes the hash. `form`: how an answer of a model tells its texts. */
+  /** Call once: it finalises the hash. `form`: how a model's answer encodes its texts. */
   close(mode: StoreBodies, form?: OutputForm): { hash: string; preview: string | null } {
     const head = Buffer.concat(this.head);
     return { hash: this.hash?.digest("hex") ?? sha256Hex(head), preview: mode === "none" ? null : this.preview(head, mode, form) };

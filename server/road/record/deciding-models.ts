@@ -6,20 +6,20 @@ import type { Call } from "../call.ts";
 const MAX_RUNS = 50_000;
 const ACTIONS = new Set(["mcp", "virtual_mcp", "skill", "a2a"]);
 
-/** Handshakes, lists and streams of a tool server come of its client, whatever a model answered before. */
+/** Handshakes, lists and streams of a tool server are the client's doing, not a model's. */
 function isDecided({ proxy_type: type, proxy_subtype: subtype, mcp_method: method }: AuditRow): boolean {
   if (method != null) return CAPABILITY_METHODS.includes(method);
   return type === "skill" || type === "a2a" || subtype === "mcp_sub_path";
 }
 
 /**
- * Says on the row of an action which model decided it: the one whose completion came last in the run, one of the same
- * turn first. Of what other processes completed nothing is known here, and then nothing is said.
+ * Records on an action's row which model decided it: the model of the last completion in the same turn, else in the same run. Completions
+ * in other processes are not known; the field is null then.
  */
 export class DecidingModels {
   private readonly last = new BoundedMap<string, string>(MAX_RUNS);
 
-  /** For every call, when everything else of its row is known. */
+  /** Call for every call, once everything else on its row is known. */
   note({ audit, row }: Call): void {
     const run = row.root_task_id;
     if (typeof run !== "string") return;
@@ -28,7 +28,7 @@ export class DecidingModels {
       if (isDecided(row)) row.deciding_model = (turn === null ? undefined : this.last.get(turn)) ?? this.last.get(run) ?? null;
       return;
     }
-    // A call that is a run of its own decides nothing beyond itself.
+    // A call that is a run of its own cannot have led to another call.
     const model = row.llm_model_used;
     if (typeof model !== "string" || row.success !== true || row.llm_completion_tokens == null || row.trace_continuity === "minted") return;
     this.last.set(run, model);

@@ -4,13 +4,13 @@ import type { RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { isSameSecret, type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
-/** One agent that a run went through. */
+/** One agent that a run passed through. */
 export interface DelegationHop {
   /** Card name of the agent that was called. */
   readonly agent: string;
-  /** Resource group of who called it. */
+  /** Resource group of its caller. */
   readonly group: string;
-  /** From 1. */
+  /** Position in the chain, from 1. */
   readonly depth: number;
   /** Seconds since the Unix epoch. */
   readonly at: number;
@@ -18,10 +18,10 @@ export interface DelegationHop {
   readonly task: string;
 }
 
-/** How a run came to where it is: who began it, and the agents it went through since. */
+/** The delegation history of a run: how it began, and the agents it passed through since. */
 export interface DelegationChain {
   readonly root: string;
-  /** What the run began as, as `trace_root_kind` has it. */
+  /** Value of `trace_root_kind` at the start of the run. */
   readonly kind: string;
   readonly hops: readonly DelegationHop[];
 }
@@ -32,12 +32,12 @@ export const KEY_HEADER = "x-gw-delegation-key-id";
 
 const LONGEST_HEADER = 16 * 1024;
 export const MOST_HOPS = 32;
-/** An agent may work on what it was given for a day. */
+/** An agent may work on a task for a day. */
 const GOOD_FOR_SECONDS = 86_400;
-/** Clocks of two gateways differ. */
+/** Allowed clock difference between gateways. */
 const SKEW_SECONDS = 60;
 
-/** Of one tenant: what another tenant's agents were given is worth nothing here. */
+/** Keys are per tenant: a chain issued to another tenant's agents does not verify. */
 function keyOf(secrets: SecretBox, tenantId: string): { readonly key: Buffer; readonly id: string } {
   const key = Buffer.from(hkdfSync("sha256", secrets.key("delegation"), "", `delegation/${tenantId}`, 32));
   return { key, id: sha256Hex(Buffer.concat([key, Buffer.from("id")])).slice(0, 16) };
@@ -45,14 +45,14 @@ function keyOf(secrets: SecretBox, tenantId: string): { readonly key: Buffer; re
 
 const signatureOf = (key: Buffer, chain: string) => createHmac("sha256", key).update(chain).digest();
 
-/** The headers that tell an agent, and from it whoever it calls through the gateway, how the run came to it. */
+/** The headers that carry a run's delegation chain to an agent, and from it to whatever the agent calls through the gateway. */
 export function delegationHeaders(secrets: SecretBox, tenantId: string, chain: DelegationChain): Record<string, string> {
   const { key, id } = keyOf(secrets, tenantId);
   const text = Buffer.from(JSON.stringify({ root_task_id: chain.root, root_kind: chain.kind, hops: chain.hops })).toString("base64url");
   return { [CHAIN_HEADER]: text, [SIGNATURE_HEADER]: signatureOf(key, text).toString("base64url"), [KEY_HEADER]: id };
 }
 
-/** What a call brings of a chain. `dropped`: a part of it only; `failed`: one that this caller may not carry on, with why. */
+/** The delegation chain a request carries. `dropped`: some headers are missing; `failed`: not valid for this caller, with the reason. */
 export type BroughtDelegation =
   | { readonly kind: "none" }
   | { readonly kind: "dropped" }
@@ -82,7 +82,7 @@ export function broughtDelegation(
   const seconds = now / 1000;
   if (last.at > seconds + SKEW_SECONDS) return failed("from the future");
   if (last.at < seconds - GOOD_FOR_SECONDS) return failed("too old");
-  // It was given to one agent: where it is known whose credentials that has, nobody else brings it.
+  // The chain was issued to one agent: if its resource group is known, no other may present it.
   const holder = tenant.agents.byCardName.get(last.agent);
   if (holder === undefined) return failed("given to an agent that is not there any more");
   if (holder.resourceGroupId !== null && holder.resourceGroupId !== scope?.groupId) return failed("given to another agent");

@@ -19,7 +19,7 @@ export interface CallOutcome {
 }
 
 export function callOutcome(refusal: Refusal): CallOutcome {
-  // Kinds of credential failure are distinguished on the row only: the reason is the type there, and the caller's answer is not.
+  // Kinds of credential failure are distinguished on the row only: there the reason becomes the error type, which the caller does not see.
   const { status } = ERRORS[refusal.code];
   return refusal.code === "unauthenticated"
     ? { status, errorType: refusal.reason ?? refusal.code, errorMessage: refusal.message }
@@ -30,7 +30,7 @@ export function callOutcome(refusal: Refusal): CallOutcome {
       };
 }
 
-/** The answer as sent: what was hashed and what may be kept of it. */
+/** The answer as sent: its hash and what may be stored of it. */
 export interface SentAnswer {
   readonly bytes: number;
   readonly hash: string;
@@ -38,12 +38,12 @@ export interface SentAnswer {
   readonly headers: Record<string, string>;
 }
 
-/** A whole answer. `stored`: what may be kept of it. */
+/** A whole answer. `stored`: what may be stored of it. */
 export function wholeSent(body: Uint8Array, stored: StoreBodies, headers: Record<string, string>): SentAnswer {
   return { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, stored), headers };
 }
 
-/** Completes the record: nothing is added to the row after this. `sent`: null when nobody was given an answer. */
+/** Completes the row; nothing is added to it afterwards. `sent` is null if no answer was sent. */
 export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer | null): void {
   const { row } = call;
   for (const tell of call.beforeRecord) tell();
@@ -66,7 +66,7 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer |
   noteRequest(call);
 }
 
-/** Records on the row what is kept of the request. Done while an upstream is waited for, so it costs the caller no time. */
+/** Records what is stored of the request. Done while waiting for an upstream, so that it adds no latency. */
 export function noteRequest(call: Call): void {
   const { row, requestContent } = call;
   if (call.notedContent === requestContent) return;
@@ -77,8 +77,8 @@ export function noteRequest(call: Call): void {
 }
 
 /**
- * Several attempts are recorded one by one, and so is one that failed; a single one that served is recorded by the row's own
- * fields. What a cache answered for a routing group names a member that was not asked.
+ * Lists the attempts if there were several or a single one failed; one that served is described by the row's own fields. An answer from the
+ * cache to a routing group lists them too, to show that the member named was not asked.
  */
 export function noteAttempts(call: Call): void {
   const { row, attempts } = call;
@@ -106,7 +106,7 @@ export function answeredOutcome({ status, failure }: WholeAnswer): CallOutcome {
   return { status, errorType: failure === null ? null : "upstream_rejected", errorMessage: failure };
 }
 
-/** The outcome of a refusal: when the caller or the gateway went away meanwhile, that is recorded as the reason. */
+/** The outcome of a refusal. If the caller disconnected or the gateway stopped in the meantime, that is recorded instead. */
 export function refusedOutcome(call: Call, refusal: Refusal): CallOutcome {
   const why = abortReason(call);
   if (why === "client_disconnected") return { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" };

@@ -1,6 +1,6 @@
 import type { Call } from "../call.ts";
 
-/** Removes the person and their group from the row; both were needed only to admit the call and to count it. */
+/** Removes the user and group from the row; they were needed only to admit and count the call. */
 export function forgetCaller({ row }: Call): void {
   row.gateway_user_id = null;
   row.gateway_user_username = null;

@@ -8,29 +8,29 @@ import { NO_TARGET } from "../target.ts";
 import { recordablePath } from "./run-in-path.ts";
 
 const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
-/** No version is called ff. The first is 55 characters long; those to come may say more behind what it says. */
+/** Version ff is invalid. Version 00 has exactly 55 characters; later versions may append more. */
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(?:-.*)?$/;
 
-/** A value the caller claims, as a row may hold it: printable and at most 200 characters, else ignored. */
+/** A header value claimed by the caller, if a row may store it: printable and at most 200 characters. Otherwise null. */
 export function recordableClaim(headers: NamedHeaders, name: string): string | null {
   const value = headers.get(name);
   return value !== null && PRINTABLE.test(value) ? value : null;
 }
 
-/** What is known of a call before anything was checked. A call needs no HTTP request: the gateway makes some itself. */
+/** What is known of a call before any check. The gateway also makes calls without an HTTP request. */
 export interface Arrival {
   readonly method: string;
   readonly url: string;
   readonly headers: Headers;
 }
 
-/** Id and time of a call that goes on, maybe in another process, after its provider answered it in a batch. */
+/** ID and time of a call that continues, possibly in another process, after its provider answered it in a batch. */
 export interface ResumedCall {
   readonly id: string;
   readonly timestamp: string;
 }
 
-/** Makes the call, and begins its record with what the request says before anyone has looked at who sent it. */
+/** Creates the call and begins its row with what the request says, before the caller is known. */
 export function openCall(
   { method, url, headers: given }: Arrival,
   ip: string,

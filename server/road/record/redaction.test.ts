@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { redact } from "./redaction.ts";
 import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 
-/** What some clients write for anything but ASCII, and for what would matter in a web page. */
+/** Escaped as some clients do: all non-ASCII characters, and those with a meaning in HTML. */
 function asciiOf(json: string): string {
   return json.replace(/[^\0-;=?-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -46,7 +46,7 @@ describe("previews in redacted mode", () => {
     expect(redact(text)).toBe(text);
   });
 
-  /** As JSON has it within a string, and within a string of JSON within that. */
+  /** As a JSON string, and as a JSON string within JSON. */
   const within = (text: string) => JSON.stringify({ text });
   const twice = (text: string) => within(within(text));
 

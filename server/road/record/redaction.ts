@@ -1,16 +1,15 @@
 /**
- * What the `redacted` mode takes out of stored previews: personal data and credentials by their shape. It works on
- * wire text, so a value is replaced where it stands and the text around it stays readable; what a streamed answer tells
- * in pieces is looked at as the one text it is.
+ * What the `redacted` mode removes from stored previews: personal data and credentials, recognised by shape. Works on wire text and
+ * replaces only the values, so the rest stays readable. A text streamed in pieces is matched as a whole.
  */
 
 const EMAIL = /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}]{2,24}/gu;
-/** `"created": 1763712000` stands in every vendor answer and is no one's number. */
+/** Every vendor's answers contain `"created": 1763712000`, which is nobody's number. */
 const UNIX_TIME = String.raw`1[5-9]\d{8}`;
 const IS_UNIX_TIME = new RegExp(`^${UNIX_TIME}$`);
 /**
- * 9 to 19 digits, singly separated by space, dot or hyphen: cards, phone numbers, social security numbers, accounts.
- * Times that end as members do are not matched at all: a stream has one in each of its frames.
+ * 9 to 19 digits with single spaces, dots or hyphens between: cards, phone numbers, social security numbers, accounts. Timestamps at the
+ * end of a JSON member are not matched at all: every frame of a stream has one.
  */
 const DIGITS = new RegExp(
   String.raw`(?<![\p{L}\p{N}_.-])(?!${UNIX_TIME}(?:[,}]|$))\+?\(?\d(?:[ .()-]{0,2}\d){8,18}(?![\p{L}\p{N}_])`,
@@ -24,15 +23,15 @@ const SECRET = new RegExp(
   "g",
 );
 /**
- * What begins like a signed token and goes on as none. It is matched whole, and left as it is: else every such beginning
- * in a long run of letters would be followed to the run's end.
+ * Begins like a JWT but is none. Matched as a whole and kept: otherwise every such prefix in a long run of letters would be scanned to the
+ * end of the run.
  */
 const NO_TOKEN = /^eyJ[^.]*$/;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
 /**
- * What opens a tool server to a vendor that asks it for the model: such a token has no shape of its own. In JSON within
- * a string of JSON each quote stands behind the same number of backslashes, and one within the value behind more.
+ * Credentials that let a vendor call a tool server for the model; such tokens have no recognisable shape. In JSON nested in JSON strings,
+ * every quote has the same number of backslashes before it, and a quote inside the value has more.
  */
 const SAID_CREDENTIAL = /(\\{0,7})"(?:authorization(?:_token)?|x-api-key)\1"\s*:\s*\1"(?:[^"\\]|\\\1(?:\\\1|\1")?|(?!\1")\\)*(?:\1")?/gi;
 
@@ -40,7 +39,7 @@ const ESCAPED_UNIT = /\\{1,7}u([0-9a-f]{4})/gi;
 const ESCAPED_SPACE = /\\[bfnrt]/g;
 const IS_LETTER = /\p{L}/u;
 
-/** A cheap question first: most text has none of these, and the patterns cost more than the look. */
+/** Cheap pre-checks: most text matches none of these, and the full patterns cost more. */
 const MAYBE_SECRET = /sk[-_]|gh[pousr]_|github_pat_|A[KSBC][IC]A|AIza|xox|eyJ/;
 const MAYBE_CREDENTIAL = /authorization|x-api-key/i;
 const MAYBE_DIGITS = new RegExp(String.raw`(?<!\d)(?!${UNIX_TIME}[,}])\d(?:[ .()-]{0,2}\d){8}`);
@@ -51,7 +50,7 @@ const HAS_DIGIT = /\d\d/;
 interface Rule {
   readonly maybe: (text: string) => boolean;
   readonly pattern: RegExp;
-  /** Null leaves a match as it is. */
+  /** Null keeps the match. */
   readonly instead: (match: string) => string | null;
 }
 
@@ -79,7 +78,7 @@ export function redact(text: string): string {
   return redactPieces([text])[0] ?? "";
 }
 
-/** `redact` for a text in pieces: a placeholder stands in the piece its value begins in. */
+/** `redact` for a text in pieces. A placeholder goes into the piece in which its value begins. */
 export function redactPieces(pieces: readonly string[]): readonly string[] {
   let out = pieces;
   let text = pieces.join("");
@@ -102,8 +101,8 @@ export function redactPieces(pieces: readonly string[]): readonly string[] {
 }
 
 /**
- * The text with each escape of JSON, at any depth, as what it means to the patterns, so that its letters are not taken
- * for a part of the value beside it: a letter or a line break, as often as the escape is long. So all stands where it stood.
+ * Replaces JSON escapes, at any nesting depth, by a letter or line breaks of the same length, so that the letters of an escape are not
+ * taken for part of the value next to it and all positions stay the same.
  */
 function withoutEscapes(text: string): string {
   if (!text.includes("\\")) return text;

@@ -2,13 +2,13 @@ import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { AlertWriter } from "../../directory/limits/alert-writer.ts";
 import type { Clock } from "../../kernel/clock.ts";
 
-/** Refused calls of one tenant within a minute from which on its administrators are told. */
+/** Refused calls of one tenant within a minute that raise an alert. */
 const MANY = 60;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const MAX_TENANTS = 10_000;
 
-/** Alerts a tenant's administrators, at most once an hour, when many calls in its name had no valid credential within a minute. */
+/** Alerts a tenant's administrators, at most once an hour, if many calls that named the tenant within a minute had no valid credential. */
 export class RefusedCredentials {
   private readonly minutes = new BoundedMap<string, { readonly minute: number; calls: number }>(MAX_TENANTS);
   private readonly alerts: Pick<AlertWriter, "raise">;

@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 
-/** Records a value that no field of the row is for; null removes it. */
+/** Records a value for which the row has no field of its own; null removes it. */
 export function noteDetail(row: AuditRow, name: string, value: string | null): void {
   const told = { ...(row.custom_metadata as Record<string, unknown> | null | undefined) };
   if (value === null) delete told[name];

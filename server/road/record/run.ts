@@ -9,8 +9,8 @@ const OUTCOMES: ReadonlySet<string> = new Set(RUN_OUTCOMES);
 const CONVERSATION = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**
- * Files the call under its run (interface 4.1). A caller's run id is keyed to the credential, so the same text under
- * another credential is another run; without one the call is a run of its own.
+ * Assigns the call to its run (interface 4.1). A caller's run ID is scoped to the credential, so the same ID under another credential is
+ * another run. Without a run ID the call is a run of its own.
  */
 export function joinRun(call: Call, identity: Identity, secrets: SecretBox): void {
   const { headers } = call;
@@ -18,7 +18,7 @@ export function joinRun(call: Call, identity: Identity, secrets: SecretBox): voi
   const runId = recordableClaim(headers, "x-gw-run-id");
   row.root_task_id = runId === null ? call.id : rootTaskId(secrets, identity, runId);
   row.trace_continuity = runId === null ? "minted" : "client_asserted";
-  // Whoever came with a token or a key of their own is a person the gateway knows.
+  // A caller with a token or key of their own is a known user.
   row.trace_root_kind = call.user === null ? "external_api" : "llm_user";
   call.answerHeaders["x-gw-run-id"] = runId ?? call.id;
   joinDelegation(call, secrets);
@@ -46,8 +46,8 @@ export function joinRun(call: Call, identity: Identity, secrets: SecretBox): voi
 }
 
 /**
- * Files a call that an agent makes under the run in which it was called, as the chain says that the gateway gave it. One
- * that does not verify is dropped, and the row says so.
+ * Assigns a call made by an agent to the run in which the agent was called, according to the signed delegation chain. A chain that does not
+ * verify is dropped, and the row says so.
  */
 function joinDelegation(call: Call, secrets: SecretBox): void {
   const { row, tenant, scope } = call;
@@ -57,7 +57,7 @@ function joinDelegation(call: Call, secrets: SecretBox): void {
     row.actor_agent_id = own.id;
     if (call.user === null) row.trace_root_kind = "agent_invocation";
   } else if (scope !== null && call.user === null && tenant.aiSystems.has(scope.groupId)) {
-    // A person only chooses the group; a key is bound to it.
+    // A user merely selects the group; a key is bound to it.
     row.actor_agent_id = scope.groupId;
   }
   const brought = broughtDelegation(call.headers, { tenant, scope, secrets, now: arrivalOf(call) });

@@ -4,16 +4,16 @@ import type { OutputForm } from "../../wire/output-form.ts";
 import { type Frame, framingOf } from "../output/frames.ts";
 import { redact, redactPieces } from "./redaction.ts";
 
-/** Members that hold pieces of texts, in any format's frames. */
+/** Members that hold pieces of text, in the frames of any format. */
 const TEXT =
   /"(?:content|text|delta|arguments|partial_json|input|thinking|reasoning|reasoning_content|refusal|transcript)" ?: ?"([^"\\]*(?:\\.[^"\\]*)*)"/g;
 const decoder = new TextDecoder();
-/** More than one text may be on its way at a time. */
+/** Several texts may be interleaved. */
 const SEVERAL = /index" ?: ?[1-9]/;
 
 /**
- * The beginning of a streamed answer without the values in its texts that redaction takes out: they are found in the
- * joined texts, because models send them in pieces. Frames are read only where something may be found.
+ * The beginning of a streamed answer with its texts redacted. Values are found in the joined texts, because models send them in pieces.
+ * Frames are parsed only if a quick check finds something to redact.
  */
 export function redactedTexts(bytes: Uint8Array, { texts, framing }: OutputForm): string {
   const wire = decoder.decode(bytes);

@@ -32,7 +32,7 @@ test("calls of one address past the bound are refused until the minute turns, an
   expect(answers.map((refusal) => refusal?.code ?? null)).toEqual([...Array(3).fill(null), ...Array(7).fill("too_many_strangers")]);
   expect(answers[9]?.headers).toEqual({ "retry-after": "60" });
   expect(call("192.0.2.2")).toBeNull();
-  // What a killed process would leave.
+  // What a killed process would leave behind.
   expect(begun).toMatchObject([{ client_ip: "192.0.2.1", proxy_subtype: "strangers", success: false }]);
   await strangers.write();
   expect(sealed).toEqual([]);

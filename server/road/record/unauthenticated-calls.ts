@@ -15,14 +15,14 @@ export interface UnauthenticatedCallsParts {
   readonly ledger: CallLedger;
   readonly clock: Clock;
   readonly log: Log;
-  /** Calls of one address within a minute that have a row each. */
+  /** Calls of one address per minute that get a row each. */
   readonly rowsPerMinute: number;
 }
 
-/** What one address did within a minute. */
+/** The calls of one address within the current minute. */
 interface Place {
   calls: number;
-  /** The rows that tell of the calls past the bound, by the tenant that they name. */
+  /** Summary rows for the calls past the limit, by the tenant they named. */
   readonly told: Map<string | null, Told>;
 }
 
@@ -34,13 +34,13 @@ interface Told {
 
 const MINUTE_MS = 60_000;
 const MICROS = 1_000;
-/** Addresses beyond so many in one minute are counted as one: whoever sends from all of them must not fill the memory. */
+/** Addresses past this number in one minute are counted together, so that a distributed sender cannot fill the memory. */
 const MAX_PLACES = 10_000;
 const ELSEWHERE = "elsewhere";
-/** Tenants of which one address has rows within a minute; what names others is told as naming none. */
+/** Tenants for which one address gets summary rows within a minute; further ones share the row without a tenant. */
 const MAX_TENANTS = 16;
 
-/** Decides what calls without a valid credential leave on the record, and how much of it. */
+/** Decides which rows calls without a valid credential leave, and bounds their number. */
 export class UnauthenticatedCalls {
   private places = new Map<string, Place>();
   private minute = 0;
@@ -51,17 +51,17 @@ export class UnauthenticatedCalls {
     this.parts = parts;
   }
 
-  /** Files the call of a stranger under the tenant it names, where it is nobody's yet and there is such a tenant. */
+  /** Assigns an unauthenticated call to the tenant it names, if that tenant exists. */
   async file(call: Call): Promise<void> {
     if (call.row.tenant_id == null) call.row.tenant_id = await this.named(call);
   }
 
-  /** A call was refused for its credential: its tenant, if it has one, may want to know. */
+  /** Counts a refused credential against the call's tenant, if it has one, to alert its administrators. */
   refused({ row }: Call): void {
     if (row.tenant_id != null) this.parts.refused.note(row.tenant_id);
   }
 
-  /** Null for a call that is to have a row of its own, else what it is answered with: then it has none. */
+  /** Null if the call gets a row of its own; else the refusal for a call that gets none. */
   turnAway(call: Call): Refusal | null {
     const now = this.parts.clock.now();
     this.turn(now);
@@ -82,7 +82,7 @@ export class UnauthenticatedCalls {
     });
   }
 
-  /** Writes the rows of minutes that are over; `all`: of the one under way as well. Resolves when they are stored. */
+  /** Writes the summary rows of past minutes; with `all` also those of the current one. Resolves when they are stored. */
   async write(all?: "all"): Promise<void> {
     const minute = Math.floor(this.parts.clock.now() / MINUTE_MS);
     if (all === "all" || minute !== this.minute) await this.tell(this.replaced(minute));
@@ -113,7 +113,7 @@ export class UnauthenticatedCalls {
     );
   }
 
-  /** Its begin marker is written at once: a process that is killed must not have turned calls away without a trace. */
+  /** The begin marker is written at once, so that calls turned away leave a trace even if the process is killed. */
   private begin(call: Call, address: string, tenantId: string | null): Told {
     const micros = this.parts.clock.micros();
     const row: AuditRow = {
@@ -133,7 +133,7 @@ export class UnauthenticatedCalls {
     return { row, calls: 0, last: 0 };
   }
 
-  /** As far as it is known without waiting. One name at a time is asked about, so that nobody can have the database asked at will. */
+  /** The tenant named, if known without waiting. Looks up one name at a time, so that strangers cannot cause database load at will. */
   private knownTenant(call: Call): string | null {
     const id = call.headers.get("x-tenant-id");
     if (id === null) return null;
@@ -148,7 +148,7 @@ export class UnauthenticatedCalls {
   private async named(call: Call): Promise<string | null> {
     const id = call.headers.get("x-tenant-id");
     if (id === null) return null;
-    // While the database is away nobody knows, and the row must be written all the same.
+    // If the database is unreachable the row must be written all the same.
     return (await Promise.resolve(this.parts.tenants.exist(id)).catch(() => false)) ? id : null;
   }
 }

@@ -3,17 +3,17 @@ import type { Call } from "../call.ts";
 const LONGEST_AGENT = 128;
 const LONGEST_PATH = 128;
 
-/** Whether the caller showed no credential, or one that does not exist. */
+/** Whether the caller presented no credential, or one that does not exist. */
 export function isUnauthenticated({ identity, row }: Call): boolean {
   return identity === null && row.api_key_id == null && row.gateway_user_id == null;
 }
 
-/** Shortens the row of an unauthenticated call, whose content and number anybody can choose. */
+/** Shortens the row of an unauthenticated call, whose content and number anyone can choose. */
 export function trimUnauthenticatedRow({ row, headers }: Call): void {
   row.user_agent = row.user_agent?.slice(0, LONGEST_AGENT) ?? null;
   row.endpoint = row.endpoint?.slice(0, LONGEST_PATH) ?? null;
   row.request_id = null;
-  // Where its caller claimed none, one of the gateway's own stands there.
+  // Keep the gateway's own ID if the caller sent none.
   if (headers.get("x-correlation-id") !== null) row.correlation_id = null;
   row.trace_id = null;
   row.span_id = null;
