@@ -6,8 +6,8 @@ import { modelRouteFor, routeOfGroup, routeOfModel } from "./model-route.ts";
 import { routingGroupPlaceholder } from "./routing-group-placeholder.ts";
 
 /**
- * A call may use a model only if that model itself is granted to the call's resource group; a routing group grants nothing by itself.
- * Sets `call.target`.
+ * A call may use a model only if that model itself is granted to the call's resource group; a routing group grants
+ * nothing by itself. Sets `call.target`.
  */
 export const access: StandingControl = {
   name: "access",
@@ -31,9 +31,9 @@ const MOST_TOLD = 20;
 const LONGEST_TOLD = 200;
 
 /**
- * Refuses request members that name further models. They cannot be checked against grants: they are the provider's own model names, and
- * the answer does not reveal which model served it. The message uses Anthropic's wording, which makes Claude Code retry without the
- * member.
+ * Refuses request members that name further models. They cannot be checked against grants: they are the provider's own
+ * model names, and the answer does not reveal which model served it. The message uses Anthropic's wording, which makes
+ * Claude Code retry without the member.
  */
 function notNamedSo(members: readonly string[]): Refusal {
   const [first = ""] = members;

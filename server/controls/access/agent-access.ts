@@ -6,8 +6,8 @@ import { PASS, refused } from "../../road/decision.ts";
 import { refusedSending, usableSkills } from "./agent-sending.ts";
 
 /**
- * A call may use an agent if the grant that applies to the call's resource group allows it, was given for the agent's current skills, and
- * the run has not passed through that agent before. Sets `call.target` and records the deciding grant on the row.
+ * A call may use an agent if the grant that applies to the call's resource group allows it, was given for the agent's current
+ * skills, and the run has not passed through that agent before. Sets `call.target` and records the deciding grant on the row.
  */
 export const agentAccess: StandingControl = {
   name: "agent_access",

@@ -17,10 +17,7 @@ export function usableModels(scope: GroupScope): UsableModel[] {
   return models.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/**
- * A usable model by gateway ID or name; null both if it does not exist and if it is not granted, so that callers cannot tell the two
- * apart.
- */
+/** A usable model by gateway ID or name; null both if it does not exist and if it is not granted, so that callers see no difference. */
 export function usableModel(scope: GroupScope, idOrName: string): UsableModel | null {
   const found = modelById(scope.tenant, idOrName) ?? modelByName(scope.tenant, idOrName);
   if (found === undefined) return null;

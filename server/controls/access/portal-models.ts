@@ -30,8 +30,8 @@ export interface PortalModel {
 const dollars = (micros: number | null) => (micros === null ? null : usdFromMicros(micros));
 
 /**
- * The models and routing groups shown to the group's callers, sorted by name. `at` selects the prices in force at that time (epoch
- * milliseconds).
+ * The models and routing groups shown to the group's callers, sorted by name. `at` selects the prices in force at that
+ * time (epoch milliseconds).
  */
 export function portalModels(scope: GroupScope, at: number): PortalModel[] {
   const models: PortalModel[] = [];

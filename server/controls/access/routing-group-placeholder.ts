@@ -5,9 +5,9 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { DEFAULT_TEMPERATURE } from "../../road/parameter-governance.ts";
 
 /**
- * Stands in for a routing group until a member is chosen. It has the group's own limits and the members' largest possible cost, input and
- * output, so that the call's hold covers whichever member serves it. Prices are those in force at `at`, when the call arrived (epoch
- * milliseconds).
+ * Stands in for a routing group until a member is chosen. It has the group's own limits and the members' largest
+ * possible cost, input and output, so that the call's hold covers whichever member serves it. Prices are those in
+ * force at `at`, when the call arrived (epoch milliseconds).
  */
 export function routingGroupPlaceholder(group: RoutingGroupEntry, members: readonly RoutingMember[], at: number): ModelEntry {
   const models = members.map(({ model }) => model);

@@ -45,8 +45,8 @@ export function skillRoute(call: Call, scope: GroupScope, tool: ToolReference): 
     capability,
   };
   noteSkill(call, skill);
-  // Set even if the call is refused, since it is still a call of this server. Only tools return their own failures; for a missing
-  // resource MCP defines an error.
+  // Set even if the call is refused, since it is still a call of this server. Only tools return their own failures; for
+  // a missing resource MCP defines an error.
   call.target = route;
   return named !== null && skill === null && capability?.type === "tool" ? refuse("skill_not_found") : route;
 }

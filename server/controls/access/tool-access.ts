@@ -12,8 +12,8 @@ import { PASS, refused } from "../../road/decision.ts";
 import { skillRoute } from "./skill-access.ts";
 
 /**
- * A call may use a tool server if a server configuration grants it to the call's resource group, and a tool of it if every such
- * configuration allows the tool. A virtual server grants nothing by itself. Sets `call.target`.
+ * A call may use a tool server if a server configuration grants it to the call's resource group, and a tool of it if
+ * every such configuration allows the tool. A virtual server grants nothing by itself. Sets `call.target`.
  */
 export const toolAccess: StandingControl = {
   name: "tool_access",

@@ -17,8 +17,8 @@ import { type ShownArguments, shownArguments } from "./shown-arguments.ts";
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
 /**
- * Holds an action that needs approval: requests the approval, or redeems one that was given, by its one-time token or by other proof from
- * the caller. An approval covers exactly one caller, action, set of arguments and tool definition.
+ * Holds an action that needs approval: requests the approval, or redeems one that was given, by its one-time token or
+ * by other proof from the caller. An approval covers exactly one caller, action, set of arguments and tool definition.
  */
 export class Approvals implements ActionControl {
   readonly name = "approvals";

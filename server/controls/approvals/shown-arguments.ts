@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { LONGEST_TO_APPROVE } from "../../directory/tools/approvals.ts";
 
 /**
- * A string of nothing but base64, optionally as a data URL, whose slashes may be escaped. At this length, without spaces or dots, it is
- * neither a path nor prose.
+ * A string of nothing but base64, optionally as a data URL, whose slashes may be escaped. At this length, without
+ * spaces or dots, it is neither a path nor prose.
  */
 const ENCODED = /(?<=[[{,:\s]")((?:data:(?:[\w.+/;=-]|\\\/){1,200};base64,)?)([A-Za-z0-9+/\\_-]{4096,}={0,2})(?=")/g;
 
@@ -27,8 +27,8 @@ interface Encoded {
 }
 
 /**
- * Arguments as an approver sees them: unchanged if short enough, otherwise with base64 files replaced by their digests, longest first and
- * only as many as needed; null if the result is still too long. The approval itself always covers the original arguments.
+ * Arguments as an approver sees them: unchanged if short enough, otherwise with base64 files replaced by their digests, longest
+ * first and only as many as needed; null if the result is still too long. The approval itself always covers the original arguments.
  */
 export function shownArguments(json: string): ShownArguments | null {
   if (json.length <= LONGEST_TO_APPROVE) return { text: json, digested: [] };

@@ -4,10 +4,7 @@ import type { DenyIf } from "./argument-policy.ts";
 export interface AnalyzerResult {
   /** Why the value could not be read, as a sentence; null if it was. */
   readonly unparseable: string | null;
-  /**
-   * Whether the rule's condition holds; `values` are those of the rule. False also if that is unknown because the value could not be
-   * read.
-   */
+  /** Whether the rule's condition holds, given the rule's `values`. False also if unknown because the value could not be read. */
   holds(denyIf: DenyIf, values: readonly string[]): boolean;
 }
 

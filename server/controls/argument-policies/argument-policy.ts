@@ -5,8 +5,8 @@ export const SQL_DIALECTS = ["postgres", "mysql", "sqlite", "mssql", "oracle", "
 export type SqlDialect = (typeof SQL_DIALECTS)[number];
 
 /**
- * The conditions that each analyzer can deny, and whether the rule needs `values`. `unparseable` applies in every policy, even if not
- * listed: what cannot be read is denied.
+ * The conditions that each analyzer can deny, and whether the rule needs `values`. `unparseable` applies in every
+ * policy, even if not listed: what cannot be read is denied.
  */
 export const DENY_IFS = {
   sql: { writes: "none", ddl: "none", multi_statement: "none", tables: "required", unparseable: "none" },

@@ -12,10 +12,10 @@ export type ArgumentValues =
 const DEPTH = 64;
 
 /**
- * Finds the values at a dotted key in a tool call's arguments (JSON text). Arrays along the path are searched item by item, and an array
- * at the end yields each of its items unless `whole`; numbers that JavaScript would round are then kept as raw JSON. Empty text counts as
- * an object without members, because models send it. Arguments with a repeated member name are unreadable, because the tool may see the
- * other one.
+ * Finds the values at a dotted key in a tool call's arguments (JSON text). Arrays along the path are searched item by
+ * item, and an array at the end yields each of its items unless `whole`; numbers that JavaScript would round are then
+ * kept as raw JSON. Empty text counts as an object without members, because models send it. Arguments with a repeated
+ * member name are unreadable, because the tool may see the other one.
  */
 export function argumentValues(text: string, key: string | null, whole: boolean): ArgumentValues {
   if (text.trim() === "") return { kind: "values", values: key === null ? [{}] : [] };

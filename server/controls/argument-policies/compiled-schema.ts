@@ -9,8 +9,8 @@ export function compiledSchema(schema: object, steps: SchemaSteps): ValidateFunc
   // The name for it in generated validator code.
   pattern.code = "schemaPattern";
   try {
-    // One instance per schema, so that the `$id`s of two policies do not collide. Without inlining, a schema referenced often is compiled
-    // once.
+    // One instance per schema, so that the `$id`s of two policies do not collide. Without inlining, a schema referenced
+    // often is compiled once.
     const ajv = new Ajv2020({
       strict: true,
       allowUnionTypes: true,

@@ -17,8 +17,8 @@ const FRAME_BYTES = 128;
 const IN_ORDER: ReadonlySet<unknown> = new Set(["response.output_item.added", "content_block_start", "message_delta"]);
 
 /**
- * Frames of a stream that wait for a group of calls. Frames of a group keep their order; a frame without a group passes the waiting ones
- * unless the order of items forbids it.
+ * Frames of a stream that wait for a group of calls. Frames of a group keep their order; a frame without a group
+ * passes the waiting ones unless the order of items forbids it.
  */
 export class FrameQueue {
   private readonly counter: string | null;

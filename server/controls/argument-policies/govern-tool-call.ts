@@ -7,8 +7,8 @@ import { addTag } from "../../road/record/add-tag.ts";
 import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
 
 /**
- * Judges a tool call under the policies of the call's group and records the result on its row. Null lets it pass; a refusal names the
- * policy and has the policy's message.
+ * Judges a tool call under the policies of the call's group and records the result on its row. Null lets it pass; a
+ * refusal names the policy and has the policy's message.
  */
 export function* governToolCall(call: Call, toolName: string, argumentsText: Parameters<typeof judgeToolCall>[2]): InTurns<Refusal | null> {
   if (call.scope === null) return null;

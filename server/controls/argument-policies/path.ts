@@ -4,9 +4,9 @@ const LONGEST = 16 * 1024;
 const MAX_DECODINGS = 4;
 
 /**
- * File paths of any operating system. A path may be decoded before it reaches the disk, so it is judged as written and after each
- * percent-decoding, with both kinds of slashes and with look-alikes of dots and slashes. A relative path counts as relative to each
- * absolute root. Symbolic links are not followed; that is up to whoever opens the file.
+ * File paths of any operating system. A path may be decoded before it reaches the disk, so it is judged as written and
+ * after each percent-decoding, with both kinds of slashes and with look-alikes of dots and slashes. A relative path
+ * counts as relative to each absolute root. Symbolic links are not followed; that is up to whoever opens the file.
  */
 export const pathAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,

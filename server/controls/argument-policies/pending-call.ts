@@ -45,8 +45,8 @@ export class PendingCall {
   }
 
   /**
-   * Whether a named piece in its channel begins another call, which an ID of its own shows. Only after complete or absent arguments:
-   * otherwise a client that goes by the channel would read both as one call.
+   * Whether a named piece in its channel begins another call, which an ID of its own shows. Only after complete or
+   * absent arguments: otherwise a client that goes by the channel would read both as one call.
    */
   endsBefore({ id }: CallPiece): boolean {
     return (

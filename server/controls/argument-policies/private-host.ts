@@ -34,9 +34,9 @@ const REBINDING_SUFFIXES = [
 ];
 
 /**
- * Whether a host, as given by a parsed URL (lower case, numbers decoded), is not on the public internet: loopback, private, link-local,
- * metadata, reserved, or a name that can only mean such. A public name may still resolve to a private address; whoever connects must
- * check that.
+ * Whether a host, as given by a parsed URL (lower case, numbers decoded), is not on the public internet: loopback,
+ * private, link-local, metadata, reserved, or a name that can only mean such. A public name may still resolve to a
+ * private address; whoever connects must check that.
  */
 export function isPrivateHost(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, "").replace(/\.+$/, "");

@@ -20,8 +20,8 @@ function compile(source: string): Compiled {
 }
 
 /**
- * Why a pattern of a schema cannot be used; null if it can. Patterns run in RE2, in linear time, which does not support all of
- * JavaScript's syntax.
+ * Why a pattern of a schema cannot be used; null if it can. Patterns run in RE2, in linear time, which does not
+ * support all of JavaScript's syntax.
  */
 export function patternProblem(source: string): string | null {
   try {

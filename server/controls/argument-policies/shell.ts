@@ -4,8 +4,8 @@ import type { DenyIf } from "./argument-policy.ts";
 const LONGEST = 64 * 1024;
 
 /**
- * Command lines, as POSIX shells and Bash read them. Quoted text is data, except that double quotes allow substitution and expansion.
- * Says nothing about the programs named: `sh -c` with a quoted text is one command.
+ * Command lines, as POSIX shells and Bash read them. Quoted text is data, except that double quotes allow substitution
+ * and expansion. Says nothing about the programs named: `sh -c` with a quoted text is one command.
  */
 export const shellAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,

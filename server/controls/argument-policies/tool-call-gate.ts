@@ -12,9 +12,9 @@ import { FrameQueue } from "./frame-queue.ts";
 import { PendingCall } from "./pending-call.ts";
 
 /**
- * Judges the tool calls of one answer, whole or frame by frame. Frames of a call with a policy wait until its arguments are complete and
- * are then passed on unchanged; everything else passes. Once `refusal` is set nothing more may be passed on, and nothing of the denied
- * call ever was.
+ * Judges the tool calls of one answer, whole or frame by frame. Frames of a call with a policy wait until its
+ * arguments are complete and are then passed on unchanged; everything else passes. Once `refusal` is set nothing more
+ * may be passed on, and nothing of the denied call ever was.
  */
 export class ToolCallGate {
   private readonly call: Call;

@@ -10,8 +10,8 @@ const BEFORE_URL = /^(?:[a-z][a-z0-9+.-]*:)+?(?=(?:https?|wss?|ftp|file):|[a-z][
 const HOST_AND_PORT = /^[^/?#:@]+:\d{1,5}(?:[/?#]|$)/;
 
 /**
- * URLs by the WHATWG rules. A text without a scheme is read as a web address, as most tools do. What parsers are known to read
- * differently (backslashes, white space and control characters) is unreadable.
+ * URLs by the WHATWG rules. A text without a scheme is read as a web address, as most tools do. What parsers are known
+ * to read differently (backslashes, white space and control characters) is unreadable.
  */
 export const urlAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,

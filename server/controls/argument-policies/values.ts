@@ -2,8 +2,8 @@ import { isRawJson } from "../../kernel/text/exact-numbers.ts";
 import { type Analyzer, type AnalyzerResult, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 
 /**
- * Lists of values. A denied value is found in any spelling (case, width, surrounding space); an allowed one must match exactly. Numbers,
- * booleans and null are compared as JSON, integers with all their digits.
+ * Lists of values. A denied value is found in any spelling (case, width, surrounding space); an allowed one must match
+ * exactly. Numbers, booleans and null are compared as JSON, integers with all their digits.
  */
 export const valuesAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,

@@ -15,9 +15,9 @@ const isBeyondSuspension = ({ proxyType, proxySubtype }: AuditClass): boolean =>
   proxyType === "portal" || proxyType === "oauth" || RECORDS.has(proxySubtype);
 
 /**
- * Limits the calls of an AI System to its autonomy level. Suspended systems are refused; what `restricted` leaves out is never granted in
- * the first place (`directory/snapshot.ts`). If the level is no longer known, the tenant's floor applies as well. Records the level on
- * the row, with how reliably it is known.
+ * Limits the calls of an AI System to its autonomy level. Suspended systems are refused; what `restricted` leaves out
+ * is never granted in the first place (`directory/snapshot.ts`). If the level is no longer known, the tenant's floor
+ * applies as well. Records the level on the row, with how reliably it is known.
  */
 export function autonomy(knowledge: (tenantId: string) => ConfigurationProvenance): StandingControl {
   return {

@@ -19,8 +19,8 @@ interface Stretch {
 }
 
 /**
- * Inspects the parts of one message as the single text that a model reads, after each was found clean by itself. A value across parts is
- * redacted in every part it reaches into. Returns whether any part was changed.
+ * Inspects the parts of one message as the single text that a model reads, after each was found clean by itself. A
+ * value across parts is redacted in every part it reaches into. Returns whether any part was changed.
  */
 export function* guardedAcross(parts: readonly TextSlot[], run: GuardRun, guard: TextGuard): InTurns<boolean> {
   if (guard.rules.length === 0) return false;
@@ -61,8 +61,8 @@ function* redactedOnce(texts: string[], joint: string, run: GuardRun, guard: Tex
 }
 
 /**
- * Groups of ranges to read as one. Of a long part only the ends next to its neighbours are taken, so it ends one group and begins the
- * next.
+ * Groups of ranges to read as one. Of a long part only the ends next to its neighbours are taken, so it ends one group
+ * and begins the next.
  */
 function neighbours(texts: readonly string[], joint: string): Stretch[][] {
   const all: Stretch[][] = [];

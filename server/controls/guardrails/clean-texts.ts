@@ -1,10 +1,7 @@
 import { detachedString } from "../../kernel/text/detached-string.ts";
 import type { TextGuard } from "./text-guard.ts";
 
-/**
- * Texts found clean, by guard. The result depends only on text and guard, and conversation turns, tool definitions and tool results
- * recur.
- */
+/** Texts found clean, by guard. The result depends only on text and guard; turns, definitions and tool results recur. */
 
 /** Longest text worth remembering, in characters. */
 const LONGEST = 16 * 1024;

@@ -10,8 +10,8 @@ const CHARACTERS_A_TOKEN = 3;
 const MAX_TOKENS = 64;
 
 /**
- * A model of the gateway that classifies text, asked in a nested call with its own row. The type is recognised from its answer: `safe` or
- * `unsafe` (Llama Guard), yes or no (ShieldGemma), a label or score (Prompt Guard).
+ * A model of the gateway that classifies text, asked in a nested call with its own row. The type is recognised from
+ * its answer: `safe` or `unsafe` (Llama Guard), yes or no (ShieldGemma), a label or score (Prompt Guard).
  */
 export function guardModel(ask: AskModel, call: Call, named: string | null): Engine {
   const model = call.scope === null || named === null ? null : modelOf(call.scope.tenant, named);
@@ -47,8 +47,8 @@ const CLEARS = /^(?:safe|no|benign|label_0)\W*$/i;
 const FINDS = /^(?:unsafe|yes|injection|malicious|label_1|jailbreak)\b/i;
 
 /**
- * Parses a classifier's answer; anything but its known words is a failure. A chat reply ("No, I cannot help with that") or a
- * contradiction clears nothing.
+ * Parses a classifier's answer; anything but its known words is a failure. A chat reply ("No, I cannot help with
+ * that") or a contradiction clears nothing.
  */
 export function readGuardVerdict(content: string, threshold: number): EngineVerdict {
   const word = content.trim();

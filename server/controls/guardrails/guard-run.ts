@@ -73,8 +73,8 @@ export class GuardRun {
   }
 
   /**
-   * Inspects each text within JSON by itself; the result is still JSON. Text that is not JSON is inspected as it is. `known`: results for
-   * texts inspected before.
+   * Inspects each text within JSON by itself; the result is still JSON. Text that is not JSON is inspected as it is.
+   * `known`: results for texts inspected before.
    */
   *json(json: string, guard: TextGuard = this.surface.guard, known = new Map<string, string>()): InTurns<string> {
     if (guard.rules.length === 0 || json === "") return json;
@@ -192,8 +192,8 @@ export class GuardRun {
   }
 
   /**
-   * Records the result on the row unless that has a more severe one from another surface. A changed answer must not be reused for other
-   * callers. `ends`: whether a block ends the call or only removes part of the answer.
+   * Records the result on the row, unless that has an equally or more severe one from another surface. A changed answer
+   * must not be reused for other callers. `ends`: whether a block ends the call or only removes part of the answer.
    */
   tell(call: Pick<Call, "row" | "answerReusable" | "answerHeaders">, ends = true): void {
     const { row } = call;

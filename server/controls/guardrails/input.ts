@@ -15,8 +15,8 @@ import type { GuardRun } from "./guard-run.ts";
 import type { TextGuard } from "./text-guard.ts";
 
 /**
- * Guards every text of a request: the caller's, instructions, tool results, arguments of earlier calls, and definitions. Redaction
- * happens in the view, so neither the provider nor the record gets the original.
+ * Guards every text of a request: the caller's, instructions, tool results, arguments of earlier calls, and
+ * definitions. Redaction happens in the view, so neither the provider nor the record gets the original.
  */
 export async function guardInput(call: Call, view: RequestView, run: GuardRun, parts: EngineParts): Promise<Decision> {
   const unclear = repeatedNameRefusal(view);

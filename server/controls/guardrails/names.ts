@@ -7,8 +7,8 @@ import type { TextGuard } from "./text-guard.ts";
 const FILE_ENDING = /\.[a-z][a-z0-9]{1,4}$/i;
 
 /**
- * The name as it may be sent. It is inspected as written, without its file extension, and as separate words, because names have no
- * spaces. Only names of kind `name` can be changed; any other is an identifier, and a redaction blocks instead.
+ * The name as it may be sent. It is inspected as written, without its file extension, and as separate words, because names
+ * have no spaces. Only names of kind `name` can be changed; any other is an identifier, and a redaction blocks instead.
  */
 export function* guardedName({ kind, text }: Pick<TextSlot, "kind" | "text">, run: GuardRun, guard: TextGuard): InTurns<string> {
   let name = text;

@@ -79,8 +79,8 @@ export function guardOfEntries(
 }
 
 /**
- * Compiles a tenant's guardrails ahead of the first call, which would otherwise be delayed. A configuration that does not compile is
- * skipped; calls under it are refused.
+ * Compiles a tenant's guardrails ahead of the first call, which would otherwise be delayed. A configuration that does
+ * not compile is skipped; calls under it are refused.
  */
 export function compileGuardrails({ guardrails }: Pick<TenantSnapshot, "guardrails">): void {
   for (const entry of guardrails)

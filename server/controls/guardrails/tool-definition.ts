@@ -49,8 +49,8 @@ const DATA = new Set(["default", "const", "enum", "examples"]);
 const PROSE = new Set(["title", "description", "instructions", "$comment", "examples"]);
 
 /**
- * Inspects every text of a tool's definition: its name, title, description, and those in its schemas. Text meant to be read is redacted;
- * a name or value that would have to be redacted blocks the tool, because it could not be called under another name.
+ * Inspects every text of a tool's definition: its name, title, description, and those in its schemas. Text meant to be read is
+ * redacted; a name or value that would have to be redacted blocks the tool, because it could not be called under another name.
  */
 export async function reviewDefinition(
   call: Call,

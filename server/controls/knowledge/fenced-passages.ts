@@ -6,8 +6,8 @@ const LONGEST_LABEL = 200;
 const FENCE_LIKE = /<(\/?)(sources?)\b/gi;
 
 /**
- * Formats passages to put before a question, as data between markers. The markers carry a token drawn for this call, which no document
- * can have contained.
+ * Formats passages to put before a question, as data between markers. The markers carry a token drawn for this call,
+ * which no document can have contained.
  */
 export function fenced(passages: readonly NumberedPassage[], token: string): string {
   const sources = passages.map(

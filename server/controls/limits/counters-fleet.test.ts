@@ -74,8 +74,8 @@ if (haveValkey) {
       await settled("recorded");
       dies.sealed({ id: "recorded", plan: of });
       await settled("interrupted");
-      // While the process lives, what it counted is spent. Once it is dead, only recorded usage is certain, and a call waits for the
-      // rest.
+      // While the process lives, what it counted is spent. Once it is dead, only recorded usage is certain, and a call waits
+      // for the rest.
       expect((await tryCall(lives, of, demand(0, 50))).outcome).toMatchObject({ kind: "denied", denial: { spent: 80 } });
       const deadline = Date.now() + PATIENCE_MS;
       let outcome: Admission["kind"] = "denied";

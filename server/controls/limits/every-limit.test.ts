@@ -12,9 +12,7 @@ import { toolCallPlan } from "./plans/tool-call-plan.ts";
 import { toolPlan } from "./plans/tool-plan.ts";
 import { ValkeyCounters } from "./counters/valkey.ts";
 
-/**
- * Each kind of limit, as its policy document sets it on a group above the caller's: of M concurrent calls, exactly N pass a limit of N.
- */
+/** Each kind of limit, set by a policy document on a group above the caller's: of M concurrent calls, exactly N pass a limit of N. */
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const ROUNDS = 200;

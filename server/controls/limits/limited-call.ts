@@ -22,7 +22,7 @@ export interface LimitedCall {
   counted: number | null;
   outputTokens: number;
   demand: Demand;
-  /** Goes to the head of the queue and waits at most `ms` milliseconds; `lender` releases its hold first. Null for callers' own calls. */
+  /** Goes to the head of the queue and waits at most `ms` milliseconds; `lender` first releases its hold. Null for callers' own calls. */
   readonly ahead: { readonly ms: number; readonly lender: Call | null } | null;
 }
 

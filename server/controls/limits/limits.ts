@@ -35,9 +35,9 @@ import { joinPending } from "./counters/join-pending.ts";
 import { LeftCalls } from "./counters/left-calls.ts";
 
 /**
- * Limits of the caller's group and all groups above it, and ceilings of the model and the run, checked and taken atomically. A call's
- * hold lasts until `settle` replaces it with actual usage. For a call to a routing group the member is not known yet; limits on one
- * member are taken by `enter`.
+ * Limits of the caller's group and all groups above it, and ceilings of the model and the run, checked and taken
+ * atomically. A call's hold lasts until `settle` replaces it with actual usage. For a call to a routing group the
+ * member is not known yet; limits on one member are taken by `enter`.
  */
 export class Limits implements RequestControl, CallLimits {
   readonly name = "limits";
@@ -165,8 +165,8 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /**
-   * Takes the limits on one member of the call's routing group before it is tried, and settles the previous member's. A refusal means
-   * that this member may not serve the call, but another may.
+   * Takes the limits on one member of the call's routing group before it is tried, and settles the previous member's. A
+   * refusal means that this member may not serve the call, but another may.
    */
   enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> {
     const again = this.resume(call, null);
@@ -223,9 +223,9 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /**
-   * Holds what one of the gateway's own calls, made on behalf of `parent`, may use: tokens and cost under the hard limits of its group
-   * and all groups above it. `outputTokens`: the maximum its request sets, if any. The call goes ahead of waiting calls; if nothing else
-   * is left, `parent` releases its hold until the call has passed. A refusal means that it must not be made.
+   * Holds what one of the gateway's own calls, made on behalf of `parent`, may use: tokens and cost under the hard limits of its
+   * group and all groups above it. `outputTokens`: the maximum its request sets, if any. The call goes ahead of waiting calls;
+   * if nothing else is left, `parent` releases its hold until the call has passed. A refusal means that it must not be made.
    */
   enterNested(
     call: Call,
@@ -253,8 +253,8 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /**
-   * Acquires again what the call released for the gateway's own calls; does nothing if it released nothing. With `view`, an open output
-   * length is bounded by what is left now.
+   * Acquires again what the call released for the gateway's own calls; does nothing if it released nothing. With `view`,
+   * an open output length is bounded by what is left now.
    */
   resume(call: Call, view: RequestView | null): Refusal | null | Promise<Refusal | null> {
     if (!this.suspended.isSuspended(call)) return null;
@@ -317,9 +317,9 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /**
-   * Replaces a call's hold with its usage as recorded on its row. Called once for every call that ends, before its row is sealed; does
-   * nothing for a call that holds nothing. Null if done synchronously; otherwise a promise that never rejects and does not wait for
-   * unreachable counters.
+   * Replaces a call's hold with its usage as recorded on its row. Called once for every call that ends, before its row
+   * is sealed; does nothing for a call that holds nothing. Null if done synchronously; otherwise a promise that never
+   * rejects and does not wait for unreachable counters.
    */
   settle(call: Call): Promise<void> | null {
     const reservation = this.reservations.get(call);
@@ -342,7 +342,7 @@ export class Limits implements RequestControl, CallLimits {
     return joinPending([...tools, ...first, ...covered.map((held) => this.settleHeld(call, held, NOTHING_USED))]);
   }
 
-  /** Learns the input size of such calls; after several attempts it cannot be told apart. */
+  /** Learns the actual input of such a call, except after several attempts, whose shares cannot be told apart. */
   private learn(call: Call, inputTokens: number): void {
     const arrived = this.arrivals.get(call);
     if (arrived !== undefined && call.attempts.length <= 1) this.counts.learn(call, arrived, inputTokens);

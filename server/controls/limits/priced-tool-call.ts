@@ -17,8 +17,8 @@ interface PricedToolCall {
 }
 
 /**
- * The most that a call of a tool server can cost, which is held, and the limits that apply to it. Only web searches have a price, which
- * counts against budgets and the run's cost ceiling.
+ * The most that a call of a tool server can cost, which is held, and the limits that apply to it. Only web searches
+ * have a price, which counts against budgets and the run's cost ceiling.
  */
 export function pricedToolCall(call: Call, scope: GroupScope, server: ToolServerEntry): PricedToolCall {
   const { tenant } = scope;

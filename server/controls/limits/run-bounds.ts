@@ -13,8 +13,8 @@ export interface RunBounds {
 }
 
 /**
- * The strictest ceilings of the call's group and, if agents delegated the run to it, of the groups of those agents: work that a system
- * delegates stays within its envelope. Null if there are none.
+ * The strictest ceilings of the call's group and, if agents delegated the run to it, of the groups of those agents:
+ * work that a system delegates stays within its envelope. Null if there are none.
  */
 export function runBounds({ scope, delegation }: Pick<Call, "scope" | "delegation">): RunBounds | null {
   if (scope === null) return null;

@@ -7,8 +7,8 @@ import { amountText, limitWords } from "./limit-words.ts";
 type Alerts = Pick<AlertWriter, "raise">;
 
 /**
- * Raises alerts when a window's usage is at or above a threshold, whether or not this call crossed it: a limit may be set in mid-window,
- * and usage may have been loaded from the totals. A run's ceilings raise none; they affect only that run.
+ * Raises alerts when a window's usage is at or above a threshold, whether or not this call crossed it: a limit may be set
+ * in mid-window, and usage may have been loaded from the totals. A run's ceilings raise none; they affect only that run.
  */
 export class ThresholdAlerts {
   /** Windows already warned about, so that calls can skip them. */

@@ -15,15 +15,15 @@ import type { CallPlan } from "./plans/plan.ts";
 import { toolCallPlan } from "./plans/tool-call-plan.ts";
 
 /**
- * `tool_use.max_tool_calls_per_hour` and `_per_day` (interface 8.3): an answer's tool calls are counted when the model makes them, and an
- * answer with more than are left is not returned. A stream is cut before the first call that is too many. With shared counters,
- * concurrent streams may exceed a cap together.
+ * `tool_use.max_tool_calls_per_hour` and `_per_day` (interface 8.3): an answer's tool calls are counted when the model
+ * makes them, and an answer with more than are left is not returned. A stream is cut before the first call that is too
+ * many. With shared counters, concurrent streams may exceed a cap together.
  */
 export class ToolCallCaps implements AnswerControl {
   readonly name = "tool calls of an hour and a day";
   private readonly gate: Pick<AdmissionGate, "pass">;
   private readonly plans: (scope: GroupScope, model: ModelEntry, at: number, make: typeof toolCallPlan) => CallPlan;
-  /** Reservations by call; a promise for those that shared counters have not answered yet, null if refused. */
+  /** Reservations by call; a promise while shared counters have not answered yet, null if not obtained. */
   private readonly taken = new WeakMap<Call, (Reservation | null | Promise<Reservation | null>)[]>();
 
   constructor(gate: ToolCallCaps["gate"], plans: ToolCallCaps["plans"]) {

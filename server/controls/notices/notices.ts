@@ -22,8 +22,8 @@ export class Notices {
   }
 
   /**
-   * Puts the record on the call's row, which seals it; the answer is sent only once it is stored. Idempotent per conversation and method:
-   * a repeated POST, even a concurrent one, gets the first record's ID.
+   * Puts the record on the call's row, which seals it; the answer is sent only once it is stored. Idempotent per
+   * conversation and method: a repeated POST, even a concurrent one, gets the first record's ID.
    */
   async record(call: Call, post: NoticePost): Promise<{ record_id: string } | Refusal> {
     const { user, tenant } = call;

@@ -29,9 +29,9 @@ const TOO_LONG = `The model's tool calls need approval, and nobody can look thro
 const LONGEST_NAME = 200;
 
 /**
- * `tool_use.mode: approval_required` (interface 8.3): an answer in which a model calls tools is kept, encrypted, until somebody approves
- * it. Repeating the request with the approval token returns that same answer, once, without calling the model again. Streams are buffered
- * whole, because tool calls come last.
+ * `tool_use.mode: approval_required` (interface 8.3): an answer in which a model calls tools is kept, encrypted, until
+ * somebody approves it. Repeating the request with the approval token returns that same answer, once, without calling
+ * the model again. Streams are buffered whole, because tool calls come last.
  */
 export class HeldAnswers implements RequestControl, AnswerControl {
   readonly name = "held answers";

@@ -33,8 +33,8 @@ const WHOSE_ELSE: Partial<Record<GuardrailSurface, string>> = {
 };
 
 /**
- * The text is delimited by markers with a random number that its author cannot know. Only the system message asks for the verdict,
- * together with a check word that does not appear near the text.
+ * The text is delimited by markers with a random number that its author cannot know. Only the system message asks for
+ * the verdict, together with a check word that does not appear near the text.
  */
 export function judgePrompt({ constraintText }: SemanticPolicyEntry, text: string, surface: GuardrailSurface): JudgePrompt {
   const mark = randomBytes(12).toString("hex");
@@ -67,8 +67,8 @@ const OVERLAP = 1_000;
 const MAX_WINDOWS = 16;
 
 /**
- * Splits a long text into windows that are judged separately, without lone surrogates, which vendors reject; null if there would be more
- * than MAX_WINDOWS.
+ * Splits a long text into windows that are judged separately, without lone surrogates, which vendors reject; null if
+ * there would be more than MAX_WINDOWS.
  */
 export function windowsOf(text: string): string[] | null {
   if (text.length <= WINDOW) return [text.toWellFormed()];

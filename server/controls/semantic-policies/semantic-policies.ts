@@ -35,8 +35,8 @@ interface Passed {
 }
 
 /**
- * Enforces rules in plain language by a model's verdict (docs/guides/semantic-policies.md). Requests are judged before they are sent
- * upstream, answers before the caller gets them. A shadow policy judges alongside the call and changes nothing.
+ * Enforces rules in plain language by a model's verdict (docs/guides/semantic-policies.md). Requests are judged before they
+ * are sent upstream, answers before the caller gets them. A shadow policy judges alongside the call and changes nothing.
  */
 export class SemanticPolicies implements RequestControl, AnswerControl {
   readonly name = "semantic policies";

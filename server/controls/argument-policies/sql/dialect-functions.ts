@@ -56,8 +56,8 @@ const NOT_READS = new RegExp(
 );
 
 /**
- * Whether a function is known to only read. `name` is lower case, with schema or package if written. In MySQL, SQLite and Oracle a
- * user-defined function may write, so unknown ones are not trusted; in the others it cannot.
+ * Whether a function is known to only read. `name` is lower case, with schema or package if written. In MySQL, SQLite
+ * and Oracle a user-defined function may write, so unknown ones are not trusted; in the others it cannot.
  */
 export function isReadFunction(name: string, dialect: Exclude<SqlDialect, "postgres">): boolean {
   if (dialect === "mssql" || dialect === "bigquery" || dialect === "snowflake") return !NOT_READS.test(name);

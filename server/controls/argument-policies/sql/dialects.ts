@@ -30,8 +30,8 @@ const READS = new Set([
 const WRITE_NODES = new Set(["Insert", "Update", "Delete", "Merge"]);
 
 /**
- * Analyses SQL of a dialect for which the database's own parser is not available: first the tokens by themselves, then the tree of a
- * tolerant parser. A statement is a read only if both say so.
+ * Analyses SQL of a dialect for which the database's own parser is not available: first the tokens by themselves, then
+ * the tree of a tolerant parser. A statement is a read only if both say so.
  */
 export function analyseDialect(sql: string, dialect: ParsedDialect, trusted: ReadonlySet<string>): SqlFacts {
   const lexed = lex(sql, dialect);

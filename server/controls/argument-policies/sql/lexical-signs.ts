@@ -98,7 +98,7 @@ function isWriteWord(
   dialect: SqlDialect,
 ): boolean {
   if (!WRITE_WORDS.has(text)) return false;
-  // NEXTVAL follows a dot: it is read from a sequence by name.
+  // Checked before the dot, because a sequence is read as `name.NEXTVAL`.
   if (text === "NEXTVAL") return true;
   if (isSymbol(before, ".")) return false;
   switch (text) {

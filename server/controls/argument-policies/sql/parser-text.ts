@@ -4,8 +4,8 @@ import type { Token } from "./tokens.ts";
 type Rewrite = (tokens: readonly Token[], at: number) => { readonly skip: number; readonly put: string } | null;
 
 /**
- * Syntax of a dialect that the parser does not know, removed or replaced by syntax it knows. A rewrite may only touch what cannot write,
- * and must not remove a word before `lexicalSigns` has seen it.
+ * Syntax of a dialect that the parser does not know, removed or replaced by syntax it knows. A rewrite may only touch
+ * what cannot write, and must not remove a word before `lexicalSigns` has seen it.
  */
 const REWRITES: Readonly<Partial<Record<SqlDialect, Rewrite>>> = {
   sqlite(tokens, at) {

@@ -1,8 +1,8 @@
 import { words } from "./words.ts";
 
 /**
- * Read-only functions of PostgreSQL 18: those its catalog marks immutable or stable, except those that run SQL given as text or dump
- * whole tables, and the volatile ones that change nothing (sizes, clocks, random numbers).
+ * Read-only functions of PostgreSQL 18: those its catalog marks immutable or stable, except those that run SQL given
+ * as text or dump whole tables, and the volatile ones that change nothing (sizes, clocks, random numbers).
  */
 const CORE = words(`
   abbrev abs acldefault aclexplode acos acosd acosh age any_value area array_agg array_append array_cat array_dims array_fill array_length array_lower

@@ -2,8 +2,8 @@ import type { SqlDialect } from "../argument-policy.ts";
 import { LEXIS } from "./lexis.ts";
 
 /**
- * A token of SQL outside comments. `text` of a word is upper case, with look-alike characters folded to ASCII; of a quoted name it is the
- * name without quotes.
+ * A token of SQL outside comments. `text` of a word is upper case, with look-alike characters folded to ASCII; of a
+ * quoted name it is the name without quotes.
  */
 export interface Token {
   readonly kind: "word" | "name" | "string" | "number" | "symbol";
@@ -22,8 +22,8 @@ const PARAMETER = /(?:@@?[\p{L}_][\p{L}\p{N}_$.]*|:(?=[\p{L}\p{N}_])[\p{L}\p{N}_
 const SYMBOLS = ["<=>", "->>", "<=", ">=", "<>", "!=", "||", "&&", "::", ":=", "->", "=>", "<<", ">>", "**", "^="];
 
 /**
- * Splits SQL into tokens as the dialect's database does. Refuses whatever databases, modes or parsers read differently: unclosed comments
- * and quotes, executable comments, control characters.
+ * Splits SQL into tokens as the dialect's database does. Refuses whatever databases, modes or parsers read
+ * differently: unclosed comments and quotes, executable comments, control characters.
  */
 export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexed {
   const lexis = LEXIS[dialect];

@@ -32,8 +32,8 @@ export class AdjoiningFrames {
   }
 
   /**
-   * Distributes the text that may be sent over the frames, leaving as many as possible unchanged, and returns the frames up to the last
-   * with text. `before`: text held until now.
+   * Distributes the text that may be sent over the frames, leaving as many as possible unchanged, and returns the frames
+   * up to the last with text. `before`: text held until now.
    */
   fill(out: string, before: string): Frame[] {
     const isAsItCame = (before + this.text).startsWith(out);

@@ -34,9 +34,9 @@ const MAX_OPEN = 1_000;
 const BEFORE = 256;
 
 /**
- * Guards everything a caller would read in an answer, whole or frame by frame. Texts are held back as far as a guardrail needs and sent
- * on redacted; tool calls wait until their arguments are complete. Unchanged frames are sent as received. Once `refusal` is set, nothing
- * more may be sent.
+ * Guards everything a caller would read in an answer, whole or frame by frame. Texts are held back as far as a
+ * guardrail needs and sent on redacted; tool calls wait until their arguments are complete. Unchanged frames are sent
+ * as received. Once `refusal` is set, nothing more may be sent.
  */
 export class AnswerGuard {
   private readonly texts: AnswerTexts;
@@ -157,8 +157,8 @@ export class AnswerGuard {
   }
 
   /**
-   * Releases the frame with a finish reason, now that `next` (null: the end) is known. If a text continues in `next`, it had not ended:
-   * what is held of it stays held, so that no value is split across the finish reason.
+   * Releases the frame with a finish reason, now that `next` (null: the end) is known. If a text continues in `next`, it
+   * had not ended: what is held of it stays held, so that no value is split across the finish reason.
    */
   private *finish(next: AnswerContents | null): InTurns<Frame[]> {
     if (this.finishing === null && this.finished.size === 0) return [];

@@ -11,8 +11,8 @@ const BREAKS = /\r\n|\n|\r/;
 const ODD_BREAKS = /[\v\f\x1c-\x1e\u0085\u2028\u2029]/;
 
 /**
- * Removes the lines beside a frame's data (comments, event names, IDs) in which anything is found, and data that is not a JSON object,
- * which no client of a model reads. Null if nothing is left.
+ * Removes the lines beside a frame's data (comments, event names, IDs) in which anything is found, and data that is
+ * not a JSON object, which no client of a model reads. Null if nothing is left.
  */
 export function* withoutFoundLines(frame: Frame, run: GuardRun): InTurns<Frame | null> {
   const { bytes, body, beside, closes } = frame;

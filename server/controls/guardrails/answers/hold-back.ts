@@ -11,8 +11,8 @@ import type { GuardSource, GuardRule, TextGuard } from "../text-guard.ts";
 /** Most characters that a stream holds back, not counting invisible ones. */
 export const MAX_HELD = 128;
 /**
- * Most characters held back including invisible ones. No script needs so many; text that hides behind more counts as impossible to
- * inspect.
+ * Most characters held back including invisible ones. No script needs so many; text that hides behind more counts as
+ * impossible to inspect.
  */
 const MAX_HELD_IN_ALL = 16 * MAX_HELD;
 /** Sent text that detectors may still look at, in folded characters: their reach to the left. */
@@ -56,11 +56,11 @@ interface Progress {
 }
 
 /**
- * Guards one text that arrives in pieces. The joined output of `push` and `end` does not depend on how the text was cut: each redacted
- * value is replaced by its placeholder, and overlapping findings become one, named after the one that starts first (on a tie, by the
- * guard's order). At most 128 visible characters wait at any time; a longer value is swallowed as it arrives. After `blocked` is set
- * nothing more is released, and nothing of the blocking value was. A detector that throws blocks if its rule blocks or redacts, because
- * its findings are unknown; if it only warns, the text passes and `failed` is true.
+ * Guards one text that arrives in pieces. The joined output of `push` and `end` does not depend on how the text was cut: each
+ * redacted value is replaced by its placeholder, and overlapping findings become one, named after the one that starts first (on
+ * a tie, by the guard's order). At most 128 visible characters wait at any time; a longer value is swallowed as it arrives.
+ * After `blocked` is set nothing more is released, and nothing of the blocking value was. A detector that throws blocks if its
+ * rule blocks or redacts, because its findings are unknown; if it only warns, the text passes and `failed` is true.
  */
 export class HoldBack {
   readonly #progress: Progress[];

@@ -21,8 +21,8 @@ const MAX_MEMBERS = 1_000;
 const BEFORE = 256;
 
 /**
- * Guards text in members that the format does not define. It is inspected in place: many repeat it in every frame, and it must not be
- * split differently than received. If the text changes between frames, it is also inspected after the previous value.
+ * Guards text in members that the format does not define. It is inspected in place: many repeat it in every frame, and it must
+ * not be split differently than received. If the text changes between frames, it is also inspected after the previous value.
  */
 export class OtherMembers {
   private readonly texts: AnswerTexts;

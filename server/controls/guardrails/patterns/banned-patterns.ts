@@ -40,8 +40,8 @@ function sizeOf(pattern: string): number {
 }
 
 /**
- * Patterns that their counted repetitions make too large to store, and the first with which the total becomes too large; those after it
- * are not checked. Patterns that do not compile are not included.
+ * Patterns that their counted repetitions make too large to store, and the first with which the total becomes too
+ * large; those after it are not checked. Patterns that do not compile are not included.
  */
 export function largePatterns(sources: readonly string[]): readonly PatternProblem[] {
   const large: PatternProblem[] = [];
@@ -85,9 +85,9 @@ function begunOf(sources: readonly string[]): string | null {
 }
 
 /**
- * The tenant's regular expressions, in RE2 syntax and matched in linear time. A match has at most 95 characters. `^` and `$` mean the
- * start and end of the whole text, also in a stream, whose end is held back until it is known. Problems are returned with the pattern's
- * index in `sources`.
+ * The tenant's regular expressions, in RE2 syntax and matched in linear time. A match has at most 95 characters. `^`
+ * and `$` mean the start and end of the whole text, also in a stream, whose end is held back until it is known.
+ * Problems are returned with the pattern's index in `sources`.
  */
 export function bannedPatterns(sources: readonly string[]): Detector | { readonly problems: readonly PatternProblem[] } {
   if (sources.length > MAX_PATTERNS)

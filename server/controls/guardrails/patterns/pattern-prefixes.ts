@@ -17,8 +17,8 @@ function follow(heads: readonly Start[], tails: readonly Start[]): Start[] {
 }
 
 /**
- * Reads a regular expression only as far as its first characters matter: literals, white space, groups, alternatives and small classes
- * are understood; any other class stands for any character.
+ * Reads a regular expression only as far as its first characters matter: literals, white space, groups, alternatives
+ * and small classes are understood; any other class stands for any character.
  */
 class FirstLetters {
   readonly #source: string;

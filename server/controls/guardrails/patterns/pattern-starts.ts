@@ -9,9 +9,7 @@ const MAX_BEGINNINGS = 1_000;
 const BEFORE = ["", "a", " ", "\n"];
 const CONDITION_BEFORE = /\\[bBA]|\^/;
 
-/**
- * What is known of the characters up to here: nothing yet, no match begins like this, one may; a positive number is the next beginning.
- */
+/** What is known of the characters up to here: nothing yet, no match, a possible match; a positive number is the next beginning. */
 const UNKNOWN = 0;
 const NO = -1;
 const MAY = -2;
@@ -32,8 +30,8 @@ function anchored(sources: readonly string[]): RE2Set {
 }
 
 /**
- * Where in a text matches of several patterns may begin, judged by their first few characters, and which patterns match there. Results
- * for characters are computed on first use and remembered, so most places cost one or two look-ups.
+ * Where in a text matches of several patterns may begin, judged by their first few characters, and which patterns match
+ * there. Results for characters are computed on first use and remembered, so most places cost one or two look-ups.
  */
 export class PatternStarts {
   readonly #begun: RE2JS;

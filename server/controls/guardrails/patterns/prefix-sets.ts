@@ -11,8 +11,8 @@ function mixed(hash: number, code: number): number {
 }
 
 /**
- * Up to eight sets of prefixes in one table: testing all of them costs one look-up per character and no allocation. There is a table of
- * first characters and one of hashes for anything longer. Hash collisions may cause false positives, but never false negatives.
+ * Up to eight sets of prefixes in one table: testing all of them costs one look-up per character and no allocation. There is a table
+ * of first characters and one of hashes for anything longer. Hash collisions may cause false positives, but never false negatives.
  */
 export class PrefixSets {
   readonly #first = new Uint16Array(65_536);

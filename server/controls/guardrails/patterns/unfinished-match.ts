@@ -28,7 +28,8 @@ class Reader {
   }
 
   #alternatives(): Part {
-    // Flags are only accepted at the start: there they apply to all alternatives, elsewhere to less in the result.
+    // Flags are accepted only at the start, where they apply to all alternatives; elsewhere the rewritten expression would
+    // change their scope.
     const flags = /^(?:\(\?[imsU-]+\))*/.exec(this.#source.slice(this.#at))?.[0] ?? "";
     this.#at += flags.length;
     const all = [this.#sequence()];
@@ -106,9 +107,9 @@ class Reader {
 }
 
 /**
- * An expression for everything a match of `pattern` can begin with, including whole matches, of at least one character. If no suffix of a
- * text matches it, more text cannot create or change a match. Assertions are left out. Null if the pattern has unknown syntax or matches
- * no character.
+ * An expression for everything a match of `pattern` can begin with, including whole matches, of at least one
+ * character. If no suffix of a text matches it, more text cannot create or change a match. Assertions are left out.
+ * Null if the pattern has unknown syntax or matches no character.
  */
 export function unfinishedMatch(pattern: string): string | null {
   try {

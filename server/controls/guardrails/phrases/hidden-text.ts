@@ -9,8 +9,8 @@ const FLAG = "\u{1F3F4}";
 const LEAST_BEHIND_FLAG = 7;
 
 /**
- * Whether there is, at `at`, a tag character that mirrors ASCII, or one of the 240 variation selectors used to hide bytes after an emoji.
- * Legitimate text has at most one such selector after a character. Both start with the same surrogate.
+ * Whether there is, at `at`, a tag character that mirrors ASCII, or one of the 240 variation selectors used to hide bytes
+ * after an emoji. Legitimate text has at most one such selector after a character. Both start with the same surrogate.
  */
 function isHidden(text: string, at: number): boolean {
   const low = text.charCodeAt(at + 1);
@@ -37,10 +37,7 @@ const tail = (): ValueTail => ({
 /** Whether the next character may be hidden too, because it has not arrived or only half of it has. */
 const mayGoOn = (text: string, end: number) => end === text.length || (end === text.length - 1 && text[end] === TAGS_HALF);
 
-/**
- * Text in tag characters or variation selectors, which people cannot see but models read: whatever it says, it was not written for
- * people.
- */
+/** Text in tag characters or variation selectors: invisible to people but read by models, so not meant for people whatever it says. */
 export const hiddenText: Detector = {
   check: "prompt_injection",
   maxLength: WINDOW - 1,
@@ -63,7 +60,7 @@ export const hiddenText: Detector = {
     const last = text.length - 1;
     let start = text[last] === TAGS_HALF ? last : text.length;
     while (isHidden(text, start - HIDDEN_LENGTH)) start -= HIDDEN_LENGTH;
-    // A flag's first surrogate decides nothing either, but a flag is not hidden text: only the start of hidden text keeps this open.
+    // A trailing first half of a flag need not be held: the flag itself is not hidden, and a finding starts only after it.
     return start < text.length && text.length - start >= leastAt(text, start) ? text.length : start;
   },
 };

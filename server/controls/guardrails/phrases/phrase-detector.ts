@@ -37,8 +37,8 @@ export function phraseDetector(check: GuardrailCheck, signals: readonly Signal[]
 }
 
 /**
- * Finds signals. Only the beginnings of words are examined, unless a signal begins otherwise; at each place the signal with the best
- * score wins.
+ * Finds signals. Only the beginnings of words are examined, unless a signal begins otherwise; at each place the signal
+ * with the best score wins.
  */
 function detectorOf(check: GuardrailCheck, signals: readonly Signal[]): Detector {
   const root = newNode();

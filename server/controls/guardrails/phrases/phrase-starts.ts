@@ -34,9 +34,9 @@ function startsIn(text: string, from: number): Starts {
 type Visit = (at: number) => number | null;
 
 /**
- * Registers a set of phrases by their prefixes (see `PrefixSets`). The returned function visits every place in [from, to) where a word or
- * symbol starts with one of them. All sets are searched at once, since detectors scan the same text one after the other; registering a
- * set discards the cached result.
+ * Registers a set of phrases by their prefixes (see `PrefixSets`). The returned function visits every place in [from,
+ * to) where a word or symbol starts with one of them. All sets are searched at once, since detectors scan the same
+ * text one after the other; registering a set discards the cached result.
  */
 export function phraseStarts(set: Iterable<string>): (text: string, from: number, to: number, visit: Visit) => void {
   const bit = 1 << registered.length;

@@ -73,8 +73,8 @@ export function hasWordBefore(text: string, at: number, words: ContextWords): bo
 }
 
 /**
- * What the words before the number at `at` say about it: that it is of the kind, something else, or nothing. The nearest word wins.
- * `names`: words for the kind within identifiers. `mayBeId`: the word "id" does not make it something else.
+ * What the words before the number at `at` say about it: that it is of the kind, something else, or nothing. The nearest
+ * word wins. `names`: words for the kind within identifiers. `mayBeId`: the word "id" does not make it something else.
  */
 export function contextBefore(
   text: string,

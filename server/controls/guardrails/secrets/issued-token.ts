@@ -11,8 +11,8 @@ interface IssuedToken {
   /** Regular expression that every token begins with. */
   readonly begins: string;
   /**
-   * The sticky patterns, with the random part as their group. None reads more than 95 characters, which must be enough to identify a
-   * token; `rest` matches what follows.
+   * The sticky patterns, with the random part as their group. None reads more than 95 characters, which must be enough
+   * to identify a token; `rest` matches what follows.
    */
   readonly shapes: readonly RegExp[];
   readonly rest: RegExp;

@@ -7,8 +7,8 @@ import { openTokenFrom } from "./token-tail.ts";
 const HEADER = /^-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----/;
 const BLANK = String.raw`\s|\\+[nr\s]`;
 /**
- * What may separate two lines: real or escaped line ends, and characters that quote an email, comment out code, concatenate strings, draw
- * a table or break lines in HTML.
+ * What may separate two lines: real or escaped line ends, and characters that quote an email, comment out code,
+ * concatenate strings, draw a table or break lines in HTML.
  */
 const BETWEEN_LINES = new RegExp(
   String.raw`^(?:${BLANK}|>|#|\*|\||\+|;|//|<br ?/?>|&#(?:10|13|x0?[ad]);|%0[ad]|["'\x60][\s+.,&\\]{0,16}["'\x60]){0,24}`,

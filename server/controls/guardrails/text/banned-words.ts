@@ -102,10 +102,10 @@ function toWord(text: string, cursor: WordCursor, from: number): boolean {
 }
 
 /**
- * Banned entries as whole words, after case folding, NFKC and removal of invisible characters; a word mixing look-alike letters of two
- * scripts is read in either. An entry of several words matches them in order with any white space between. Costs one look-up per word of
- * text, however many entries. Entries longer than 94 characters or without a visible one match nothing. The longest entry at a place
- * wins.
+ * Banned entries as whole words, after case folding, NFKC and removal of invisible characters; a word mixing
+ * look-alike letters of two scripts is read in either. An entry of several words matches them in order with any white
+ * space between. Costs one look-up per word of text, however many entries. Entries longer than 94 characters or
+ * without a visible one match nothing. The longest entry at a place wins.
  */
 export function bannedWords(entries: readonly string[]): Detector {
   const compiled = compileEntries(entries);

@@ -1,8 +1,8 @@
 import { unitsOf } from "./code-units.ts";
 
 /**
- * Letters of scripts that separate words by spaces. Letters of other scripts (Han, Kana, Hangul, Thai and so on) may touch a number or
- * address without belonging to it.
+ * Letters of scripts that separate words by spaces. Letters of other scripts (Han, Kana, Hangul, Thai and so on) may
+ * touch a number or address without belonging to it.
  */
 export const SPACED_LETTERS = "A-Za-z\\u00AA\\u00B5\\u00BA\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u052F\\u1E00-\\u1FFF";
 

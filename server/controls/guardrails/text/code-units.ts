@@ -11,8 +11,8 @@ function each(): Uint16Array<ArrayBuffer> {
 }
 
 /**
- * A table with 1 for each code unit below `end` that is in the regular-expression class `characters`. Testing one at a time would make
- * startup ten times as slow.
+ * A table with 1 for each code unit below `end` that is in the regular-expression class `characters`. Testing one at a
+ * time would make startup ten times as slow.
  */
 export function unitsOf(characters: string, end = UNITS): Uint8Array<ArrayBuffer> {
   const table = new Uint8Array(end);

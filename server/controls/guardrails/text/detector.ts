@@ -29,15 +29,15 @@ export interface Detector {
   /** Longest finding in characters, without its tail. */
   readonly maxLength: number;
   /**
-   * The form of text that it gets, folded by default. "as it is": it looks for what folding removes. "spelled plainly": it looks for
-   * wording, regardless of accents, look-alikes and ornamental letters.
+   * The form of text that it gets, folded by default. "as it is": it looks for what folding removes. "spelled plainly":
+   * it looks for wording, regardless of accents, look-alikes and ornamental letters.
    */
   readonly reads?: "as it is" | "spelled plainly";
   /** Findings that start in [from, to), left to right without overlap. One with an open tail is the last. */
   find(text: string, from: number, to: number, final: boolean): DetectedSpan[];
   /**
-   * As `find`, but may stop early to allow a break: what starts at or after `upTo` has not been searched. Only for detectors that may
-   * take long on a few hundred characters.
+   * As `find`, but may stop early to allow a break: what starts at or after `upTo` has not been searched. Only for
+   * detectors that may take long on a few hundred characters.
    */
   findSome?(text: string, from: number, to: number, final: boolean): { readonly found: DetectedSpan[]; readonly upTo: number };
   /** The earliest offset at which further text could create or change a finding. */

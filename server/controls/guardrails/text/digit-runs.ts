@@ -31,9 +31,9 @@ const runs = new LastTextCache((text: string, from: number): Runs => {
 });
 
 /**
- * Calls `decide` for each run of digits outside words, to find a number that begins with it, or up to `lead` characters before it, in
- * [cursor, to). `cursor` is `from` at first, then the end of the last number. Detectors of numbers scan the same text one after the
- * other, so its digit runs are cached.
+ * Calls `decide` for each run of digits outside words, to find a number that begins with it, or up to `lead`
+ * characters before it, in [cursor, to). `cursor` is `from` at first, then the end of the last number. Detectors of
+ * numbers scan the same text one after the other, so its digit runs are cached.
  */
 export function scanNumbers(
   text: string,

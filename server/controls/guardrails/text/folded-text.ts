@@ -148,8 +148,8 @@ export function unfolded(text: string): FoldedText {
 }
 
 /**
- * The text as read by those who see tag characters, each as the ASCII character that it mirrors. Null if the text has none, so that
- * `foldText` is the only reading.
+ * The text as read by those who see tag characters, each as the ASCII character that it mirrors. Null if the text has
+ * none, so that `foldText` is the only reading.
  */
 export function foldTextWithTags(original: string, read = foldText): FoldedText | null {
   for (let at = original.indexOf(TAGS_HALF); at >= 0; at = original.indexOf(TAGS_HALF, at + 1))

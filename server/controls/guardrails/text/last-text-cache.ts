@@ -2,8 +2,8 @@
 const LONGEST_KEPT = 256 * 1024;
 
 /**
- * A cache of one entry, for several detectors that scan the same text one after the other. `read` finds what is at or after an offset and
- * must depend on nothing but the text.
+ * A cache of one entry, for several detectors that scan the same text one after the other. `read` finds what is at or
+ * after an offset and must depend on nothing but the text.
  */
 export class LastTextCache<Found> {
   readonly #read: (text: string, from: number) => Found;

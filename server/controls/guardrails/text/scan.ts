@@ -7,8 +7,8 @@ export function withTail(text: string, final: boolean, head: Omit<DetectedSpan, 
 }
 
 /**
- * Calls `decide` at every match of `candidate`, which must be global, cheap and local. A rejected candidate advances by one character, so
- * that the result does not depend on where the search began.
+ * Calls `decide` at every match of `candidate`, which must be global, cheap and local. A rejected candidate advances
+ * by one character, so that the result does not depend on where the search began.
  */
 export function scan(
   text: string,

@@ -19,7 +19,7 @@ const PLAIN = "\\p{ASCII}\\u00c0-\\u00d6\\u00d8-\\u00de\\u00e0-\\u00f6\\u00f8-\\
 /** Greek and Cyrillic. */
 const ALIKE_SCRIPTS = "\\u0370-\\u03ff\\u0400-\\u052f";
 
-/** Kana and common Han characters, each of which is a word; no other character folds to one of them. */
+/** Kana and common Han characters, each of which is a word by itself and its own folded form. */
 const WIDE_RANGES = [
   [0x3041, 0x3096],
   [0x30a1, 0x30fa],
@@ -48,8 +48,8 @@ const KIND_MASK = 7;
 const kindOf = (sign: number): number => (sign >> KIND_SHIFT) & KIND_MASK;
 
 /**
- * For each character: its kind in the upper bits, whether its script has look-alikes in the top bit, and in the lower bits its lower case
- * if that is its folded form.
+ * For each character: its kind in the upper bits, whether its script has look-alikes in the top bit, and in the lower
+ * bits its lower case if that is its folded form.
  */
 const SIGNS = signs();
 
@@ -218,8 +218,8 @@ export function foldWord(word: string): string {
 }
 
 /**
- * The folded forms that a word is read as. There is only one, unless the word mixes Latin with Cyrillic or Greek look-alikes, which is
- * only done to hide what it says.
+ * The folded forms that a word is read as. There is only one, unless the word mixes Latin with Cyrillic or Greek
+ * look-alikes, which is only done to hide what it says.
  */
 export function readingsOf(word: string): readonly string[] {
   const folded = foldWord(word);

@@ -39,8 +39,8 @@ const BEHIND_JOBS_MS = 1_000;
 type Held = (found: Admitted) => void;
 
 /**
- * Admits calls to the counters: immediately if possible, otherwise in a FIFO queue per window, until the call is admitted, is denied or
- * has waited for too long.
+ * Admits calls to the counters: immediately if possible, otherwise in a FIFO queue per window, until the call is
+ * admitted, is denied or has waited for too long.
  */
 export class AdmissionGate {
   private readonly lines: AdmissionQueues;
@@ -51,7 +51,10 @@ export class AdmissionGate {
     this.lines = new AdmissionQueues(parts.counters.lookAgainMs);
   }
 
-  /** Null once admitted, after `held` was called with the new amounts; otherwise the refusal. */
+  /**
+   * Null if the call may proceed, otherwise the refusal. On admission `held` gets the new amounts; it is not called if
+   * the call goes uncounted.
+   */
   pass(limited: LimitedCall, held: Held): Refusal | null | Promise<Refusal | null> {
     const key = this.lines.empty || limited.ahead !== null ? null : this.lineOf(limited);
     const outcome = this.tryOnce(limited, key !== null);
@@ -136,8 +139,8 @@ export class AdmissionGate {
   }
 
   /**
-   * Counts the request's tokens if the bound from its bytes does not fit, since the exact count may. At most once per call. True if the
-   * hold was reduced.
+   * Counts the request's tokens if the bound from its bytes does not fit, since the exact count may. At most once per
+   * call. True if the hold was reduced.
    */
   private async tighten(limited: LimitedCall, { denial }: Admission & { kind: "denied" }): Promise<boolean> {
     const { worst, plan, model, outputTokens } = limited;
@@ -152,10 +155,7 @@ export class AdmissionGate {
     return true;
   }
 
-  /**
-   * If the caller set no output bound, reduces the output to what the quota still covers, provided that is worth a call. True if it was
-   * reduced.
-   */
+  /** If the caller set no output bound, reduces the output to what the quota still covers, if worth a call. True if it was reduced. */
   private shrink(limited: LimitedCall, { denial }: Admission & { kind: "denied" }): boolean {
     const { worst, plan, model } = limited;
     if (worst === null || model === null || !worst.outputIsOurs || denial.by !== "window") return false;

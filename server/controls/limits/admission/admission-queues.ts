@@ -14,8 +14,8 @@ interface Queue {
 }
 
 /**
- * FIFO queues of calls that a budget may still cover once calls in flight have settled. Only the head of a queue retries, so a large call
- * is not overtaken forever and a release wakes one call instead of thousands.
+ * FIFO queues of calls that a budget may still cover once calls in flight have settled. Only the head of a queue
+ * retries, so a large call is not overtaken forever and a release wakes one call instead of thousands.
  */
 export class AdmissionQueues {
   private readonly lines = new Map<string, Queue>();

@@ -22,8 +22,8 @@ import {
 } from "../plans/worst-case.ts";
 
 /**
- * Works out the most that a call can cost and what to hold for it. Returns a refusal if that cannot be bounded, or if a hard budget
- * applies and the model has no price.
+ * Works out the most that a call can cost and what to hold for it. Returns a refusal if that cannot be bounded, or if
+ * a hard budget applies and the model has no price.
  */
 export function prepareAdmission(
   call: Call,

@@ -2,9 +2,9 @@ import type { CallTotal } from "../../../directory/limits/usage-truth.ts";
 import type { Admission } from "../admission/admission-answer.ts";
 
 /**
- * The interface of all counter implementations: one `admit` that atomically checks and takes everything a call needs in all its scopes,
- * and one `settle` that replaces it with actual usage. Amounts are whole numbers: requests, tokens, micro-dollars. Times are milliseconds
- * of a monotonic clock.
+ * The interface of all counter implementations: one `admit` that atomically checks and takes everything a call needs
+ * in all its scopes, and one `settle` that replaces it with actual usage. Amounts are whole numbers: requests, tokens,
+ * micro-dollars. Times are milliseconds of a monotonic clock.
  */
 
 export type WindowMeasure = "requests" | "tokens" | "micros" | "tool_calls";
@@ -50,9 +50,7 @@ export type Truth =
   | { readonly kind: "tool_results"; readonly groupId: string; readonly modelId: string | null }
   | { readonly kind: "run"; readonly rootTaskId: string };
 
-/**
- * A token bucket. A request token is taken at admission; everything else is charged after the answer, so the level may become negative.
- */
+/** A token bucket. Requests take a token at admission; everything else is charged after the answer, so the level may become negative. */
 export interface BucketLimit {
   readonly key: string;
   readonly scope: number;
@@ -71,8 +69,8 @@ export interface Plan {
   readonly windows: readonly WindowLimit[];
   readonly buckets: readonly BucketLimit[];
   /**
-   * Every call of the tenant since this time was counted under these limits, so a window that starts later starts at zero. Milliseconds;
-   * absent if unknown.
+   * Every call of the tenant since this time was counted under these limits, so a window that starts later starts at
+   * zero. Milliseconds; absent if unknown.
    */
   readonly since?: number;
   /** True: rate limits, concurrency limits and cooldowns do not apply, but usage is still charged to the buckets. */
@@ -104,18 +102,16 @@ export interface Reservation {
 }
 
 export interface Counters {
-  /**
-   * All or nothing. With `probe` nothing is taken, and "admitted" only means that it could be. Rejects if the counters are unreachable.
-   */
+  /** All or nothing. With `probe` nothing is taken: "admitted" only means that it could be. Rejects if the counters are unreachable. */
   admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission | Promise<Admission>;
   /**
-   * Atomically admits `to` in place of what the `from` reservations hold, so that nobody else can take it in between. If admitted, those
-   * in `from` release their holds without usage; otherwise they keep them. Rejects if the counters are unreachable.
+   * Atomically admits `to` in place of what the `from` reservations hold, so that nobody else can take it in between. If admitted,
+   * those in `from` release their holds without usage; otherwise they keep them. Rejects if the counters are unreachable.
    */
   transfer(from: readonly Reservation[], to: Reservation): Admission | Promise<Admission>;
   /**
-   * Releases the window holds of an admitted call and counts its usage so far; the call continues and keeps its concurrency slot.
-   * `settle` later reports the total, including this part. Idempotent. Rejects if the counters are unreachable.
+   * Releases the window holds of an admitted call and counts its usage so far; the call continues and keeps its concurrency
+   * slot. `settle` later reports the total, including this part. Idempotent. Rejects if the counters are unreachable.
    */
   part(reservation: Reservation, actual: Actual): void | Promise<void>;
   /** Called once for each admitted call; idempotent. Returns the new usage of each window, or nothing if there was nothing to settle. */
@@ -125,8 +121,8 @@ export interface Counters {
   /** The row of a settled call is on stable storage. */
   sealed(reservation: Pick<Reservation, "id" | "plan">): void;
   /**
-   * Corrects what dead processes counted from their calls' rows, and gives back what has no row after too long. Rejects if counters or
-   * database are unreachable.
+   * Corrects what dead processes counted from their calls' rows, and gives back what has no row after too long. Rejects
+   * if counters or database are unreachable.
    */
   resolve(rowsOf: RowsOf): Promise<void>;
   /** Interval in milliseconds at which waiting calls must retry; null if every release is signalled. */

@@ -9,8 +9,8 @@ interface LateSettlement {
 }
 
 /**
- * Settlements that did not reach the shared store. A single timer waits until the store is reachable again; they are then sent in
- * batches, so that admissions get their turn in between.
+ * Settlements that did not reach the shared store. A single timer waits until the store is reachable again; they are
+ * then sent in batches, so that admissions get their turn in between.
  */
 export class LateSettlements {
   private readonly waiting: LateSettlement[] = [];

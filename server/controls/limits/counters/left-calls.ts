@@ -29,8 +29,8 @@ export interface LeftCallsParts {
 const unpaced = (plan: CallPlan): CallPlan => ({ ...withoutRateLimits(plan), buckets: [] });
 
 /**
- * Calls sent as part of a provider's batch. While such a call is away its worst case is held, in place of its hold on the way there; its
- * usage is counted when its answer is given.
+ * Calls sent as part of a provider's batch. While such a call is away its worst case is held, in place of its hold on
+ * the way there; its usage is counted when its answer is given.
  */
 export class LeftCalls {
   private readonly held = new Map<string, { readonly reservation: Reservation; readonly since: number }>();
@@ -51,7 +51,7 @@ export class LeftCalls {
     const again = suspended.reacquired(call);
     suspended.ended(call);
     if (again !== null) await settle(call, again, NOTHING_USED);
-    // Its time on the normal path is over, but its request stays counted.
+    // It has left the normal path of calls, but its request stays counted.
     await settle(call, reservation, { ...NOTHING_USED, requests: 1 });
     sealed(call);
     if (arrived === undefined) return null;

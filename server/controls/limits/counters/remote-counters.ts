@@ -15,8 +15,8 @@ type Transferred = readonly [from: readonly string[], id: string, plan: number, 
 const LOOK_AGAIN_MS = 25;
 
 /**
- * Client of the counters in the first process of the machine. Each plan is sent once and then referred to by number. If that process is
- * gone every request is refused, and this process ends too.
+ * Client of the counters in the first process of the machine. Each plan is sent once and then referred to by number.
+ * If that process is gone every request is refused, and this process ends too.
  */
 export class RemoteCounters implements Counters {
   readonly lookAgainMs = LOOK_AGAIN_MS;

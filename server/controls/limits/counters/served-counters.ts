@@ -37,9 +37,9 @@ export interface ServedProcess {
 }
 
 /**
- * Serves this process's counters to the others on the machine. Each operation runs synchronously, which makes it atomic across processes.
- * A dead process's concurrency slots are released at once; its quota holds remain until the rows that its successor recovers show what
- * was used.
+ * Serves this process's counters to the others on the machine. Each operation runs synchronously, which makes it
+ * atomic across processes. A dead process's concurrency slots are released at once; its quota holds remain until the
+ * rows that its successor recovers show what was used.
  */
 export class ServedCounters implements Counters {
   readonly lookAgainMs = LOOK_AGAIN_MS;

@@ -21,8 +21,8 @@ interface StoreWatchParts {
   readonly run: (script: string, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
   readonly log: Log;
   /**
-   * Puts back this process's holds in a store that lost them. `setBack`: the store was restored to an earlier state, with holds under
-   * earlier owner names. Rejects on failure.
+   * Puts back this process's holds in a store that lost them. `setBack`: the store was restored to an earlier state,
+   * with holds under earlier owner names. Rejects on failure.
    */
   readonly putBack: (setBack: boolean) => Promise<void>;
   /** Resolves once the usage totals include everything this process counted so far. Rejects if that cannot be ensured. */
@@ -33,9 +33,9 @@ interface StoreWatchParts {
 }
 
 /**
- * Detects that the shared store lost its content, for example because its server was restarted. Content and server run each have an ID.
- * When one changes, this process puts back its holds, and calls subject to hard limits wait until its rows are in the totals that the
- * store is refilled from.
+ * Detects that the shared store lost its content, for example because its server was restarted. Content and server run
+ * each have an ID. When one changes, this process puts back its holds, and calls subject to hard limits wait until its
+ * rows are in the totals that the store is refilled from.
  */
 export class StoreWatch {
   private known: string | null = null;

@@ -4,15 +4,15 @@ import { type Actual, type Counters, NOTHING_USED, type Reservation } from "./co
 interface ReservationHolder {
   /** What the call holds now; null while it is suspended. */
   held: Reservation | null;
-  /** Sent to a provider: the hold is needed until the answer is in. */
+  /** Sent to a provider: it needs its hold until the answer is in. */
   left: boolean;
   /** The answer is in and its usage counted. */
   counted: boolean;
 }
 
 /**
- * Reservations of callers' calls. One is suspended while a nested call made on its behalf would otherwise wait for it: a call that waits
- * never holds a reservation, so there is no deadlock. The call acquires a suspended reservation again before it is dispatched.
+ * Reservations of callers' calls. One is suspended while a nested call made on its behalf would otherwise wait for it: a call that
+ * waits never holds a reservation, so there is no deadlock. The call acquires a suspended reservation again before it is dispatched.
  */
 export class SuspendedReservations {
   private readonly holders = new WeakMap<Call, ReservationHolder>();

@@ -1,9 +1,6 @@
 import { PRELUDE } from "./valkey-prelude.ts";
 
-/**
- * ARGV: candidate content ID. Returns the ID of the store's content, its age in milliseconds and the server's run ID (empty if
- * unavailable).
- */
+/** ARGV: candidate content ID. Returns the content's ID, its age in ms and the server's run ID (empty if unavailable). */
 export const AGE = `
 local t, told, info = redis.call('TIME'), pcall(redis.call, 'INFO', 'server')
 local server = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
@@ -143,17 +140,17 @@ return out
 `;
 
 /**
- * ARGV: plan, owner, monotonic ms, reservation ID, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls, remaining lease of a
- * process that stopped renewing. While other processes may still put back holds that an emptied store lost, a call that a hard limit
- * could refuse waits; totals read before that are read again.
+ * ARGV: plan, owner, monotonic ms, reservation ID, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls,
+ * remaining lease of a process that stopped renewing. While other processes may still put back holds that an emptied
+ * store lost, a call that a hard limit could refuse waits; totals read before that are read again.
  */
 export const ADMIT = `${PRELUDE}
 local given = {}
 ${TAKE}`;
 
 /**
- * ARGV: those of ADMIT, then for each reservation to replace: ID, tokens, micro-dollars, tool calls, plan. These release their holds if
- * the new one is admitted and keep them otherwise.
+ * ARGV: those of ADMIT, then for each reservation to replace: ID, tokens, micro-dollars, tool calls, plan. These
+ * release their holds if the new one is admitted and keep them otherwise.
  */
 export const TRANSFER = `${PRELUDE}${PARTING}
 local given, from = {}, {}
@@ -293,8 +290,8 @@ return 1
 `;
 
 /**
- * ARGV: plan, owner. Returns calls that dead owners counted and whose rows are not known: for each, owner, call and ms since the lease
- * ended.
+ * ARGV: plan, owner. Returns calls that dead owners counted and whose rows are not known, as triples of owner, call
+ * and ms since the lease ended.
  */
 export const DOUBTFUL = `${PRELUDE}
 local out = {}
@@ -310,8 +307,8 @@ return out
 `;
 
 /**
- * ARGV: plan, dead owner, call, 1 if its row is known, then its tokens, micro-dollars and requests. A call without a row counts as having
- * used nothing.
+ * ARGV: plan, dead owner, call, 1 if its row is known, then its tokens, micro-dollars and requests. A call without a
+ * row counts as having used nothing.
  */
 export const RESOLVE = `${PRELUDE}
 local key = P .. 'x:' .. owner
@@ -328,8 +325,8 @@ return 1
 `;
 
 /**
- * ARGV: plan, owner, lease ms, sealed calls, previous owner name, then for each reservation to hold again: ID, tokens, micro-dollars,
- * tool calls, plan. Renews the lease; returns 0 if it had expired, and the owner's holds with it.
+ * ARGV: plan, owner, lease ms, sealed calls, previous owner name, then for each reservation to hold again: ID, tokens,
+ * micro-dollars, tool calls, plan. Renews the lease; returns 0 if it had expired, and the owner's holds with it.
  */
 export const RENEW = `${PRELUDE}
 local kept = isAlive(owner)

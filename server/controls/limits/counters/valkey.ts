@@ -66,9 +66,9 @@ const SEALED_WITHIN_MS = 30_000;
 const TOLD_WITHIN_MS = 50;
 
 /**
- * Counters in Valkey, shared by a fleet. Each process stores its holds under an owner name with a lease, and they expire with it. An
- * emptied store is reloaded from the usage totals, and calls that a hard limit could refuse wait until every process has put back its
- * holds.
+ * Counters in Valkey, shared by a fleet. Each process stores its holds under an owner name with a lease, and they
+ * expire with it. An emptied store is reloaded from the usage totals, and calls that a hard limit could refuse wait
+ * until every process has put back its holds.
  */
 export class ValkeyCounters implements Counters {
   readonly lookAgainMs = LOOK_AGAIN_MS;
@@ -286,8 +286,8 @@ export class ValkeyCounters implements Counters {
   }
 
   /**
-   * Puts back all holds after the store lost them. A store that was set back has outdated holds, so the current ones go under a new owner
-   * name.
+   * Puts back all holds after the store lost them. A store that was set back has outdated holds, so the current ones go
+   * under a new owner name.
    */
   private async holdAllAgain(setBack: boolean): Promise<void> {
     for (const tenant of this.tenants.values()) {

@@ -10,9 +10,9 @@ import { Reading } from "../plans/plan-reading.ts";
 const MAX_PLANS = 20_000;
 
 /**
- * Loads counters from the usage totals: a window before its first use, and all windows in use repeatedly, since other processes add to
- * the totals, as does one that returns after it was taken for dead. Counters are only ever raised, because totals may lag behind but are
- * never too high.
+ * Loads counters from the usage totals: a window before its first use, and all windows in use repeatedly, since other
+ * processes add to the totals, as does one that returns after it was taken for dead. Within an epoch counters are only
+ * ever raised, because totals may lag behind but are never too high.
  */
 export class Warming {
   private readonly inUse = new BoundedMap<string, Plan>(MAX_PLANS);

@@ -7,8 +7,8 @@ import { toolPlan } from "./tool-plan.ts";
 const RUN_COST = "max_cost_per_run_usd";
 
 /**
- * Limits on messages to an agent: those on tool servers, with the agent in the server's place, plus the budgets of the group and all
- * groups above it, against which the cost reported by agents counts.
+ * Limits on messages to an agent: those on tool servers, with the agent in the server's place, plus the budgets of the
+ * group and all groups above it, against which the cost reported by agents counts.
  */
 export function agentPlan(
   scope: GroupScope,

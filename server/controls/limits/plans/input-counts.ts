@@ -31,8 +31,8 @@ const OTHERS = 1.25;
 const decoder = new TextDecoder();
 
 /**
- * A tighter bound on a request's input than its bytes: its counted tokens, scaled by how counts of the model's recent calls compared with
- * what was billed. Used only if the bound by bytes does not fit.
+ * A tighter bound on a request's input than its bytes: its counted tokens, scaled by how counts of the model's recent
+ * calls compared with the provider's. Used only if the bound by bytes does not fit.
  */
 export class InputCounts {
   private readonly samples = new BoundedMap<string, Sample[]>(MOST_KEYS);

@@ -10,8 +10,8 @@ import { addWindows, type Parts, type QuotaTerms, type WindowsOf } from "./plan-
 import { addCapacity, capacityOf } from "./capacity-plan.ts";
 
 /**
- * The limits on a group's calls to a model, computed once per day and configuration: those that the group and each of its ancestors set
- * for all models and for this one, and the model's own ceilings.
+ * The limits on a group's calls to a model, computed once per day and configuration: those that the group and each of
+ * its ancestors set for all models and for this one, and the model's own ceilings.
  */
 export interface CallPlan extends Plan {
   /** It has a hard budget, so the call needs a price. */
@@ -47,8 +47,8 @@ export function memberPlan(scope: GroupScope, model: ModelEntry, at: number): Ca
 }
 
 /**
- * The limits on one of the gateway's own calls: tokens and cost, which count like any other usage. Request counts, rates and concurrency
- * apply to callers only.
+ * The limits on one of the gateway's own calls: tokens and cost, which count like any other usage. Request counts,
+ * rates and concurrency apply to callers only.
  */
 export function nestedPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
   return withoutRateLimits(planOf(scope, model, at, true));
@@ -189,8 +189,8 @@ export function nestedInRun(plan: CallPlan, rootTaskId: string | null, bounds: R
 }
 
 /**
- * The plan with the ceilings of the call's run added (interface 8.5). `alone`: the run consists of this call only, so nothing can have
- * been used.
+ * The plan with the ceilings of the call's run added (interface 8.5). `alone`: the run consists of this call only, so
+ * nothing can have been used.
  */
 export function withRun(plan: CallPlan, rootTaskId: string, { ceilings, setBy }: RunBounds, alone: boolean): CallPlan {
   const scope = plan.scopes.length;

@@ -41,8 +41,8 @@ export function routePlan(
 }
 
 /**
- * The limits on using a tool server's tool, prompt or resource (interface 8.4): those that the group and each of its ancestors set for
- * all servers and for this one. `max_concurrency_per_user` counts per `principal`.
+ * The limits on using a tool server's tool, prompt or resource (interface 8.4): those that the group and each of its
+ * ancestors set for all servers and for this one. `max_concurrency_per_user` counts per `principal`.
  */
 export function toolPlan(scope: GroupScope, server: LimitedItem, principal: string, at: number): CallPlan {
   return planBy(TOOLS, scope, server, principal, at);

@@ -30,9 +30,7 @@ export interface WorstCase {
   /** One token per byte of the input; `inputTokens` equals it until tokens are counted. */
   readonly inputBytes: number;
   readonly outputTokens: number;
-  /**
-   * Uses of the vendor's own web search, each with a fee. If the request does not bound them there is no worst case, and one is assumed.
-   */
+  /** Uses of the vendor's own web search, each with a fee; one is assumed if the request does not bound them. */
   readonly searches: number;
   /** Uses of the vendor's other tools, likewise; absent: none. */
   readonly tools?: ToolUses;
@@ -192,8 +190,8 @@ function dearestFilm(of: Prices, resolution: string | null): number | null {
 }
 
 /**
- * The highest cost in micro-dollars that the call could be billed; null if a price is missing. Each part is taken at its highest rate in
- * any tier; for input that includes cache reads and writes.
+ * The highest cost in micro-dollars that the call could be billed; null if a price is missing. Each part is taken at
+ * its highest rate in any tier; for input that includes cache reads and writes.
  */
 export function highestCost(
   model: Pick<ModelEntry, "priceSchedule">,
@@ -259,8 +257,8 @@ function dearestOutput({ output, audioOutput, imageOutput, videoOutput }: Prices
 }
 
 /**
- * The prices in force at a moment: those of all tiers, including any tier that the call may be served at. For a routing group's
- * placeholder, whose prices are undated, those of all members.
+ * The prices in force at a moment: those of all tiers, including any tier that the call may be served at. For a
+ * routing group's placeholder, whose prices are undated, those of all members.
  */
 function inForce(schedule: readonly DatedPrices[], at: number, serving: ServiceTier | undefined): Prices[] {
   const latest = schedule.reduce((from, dated) => (dated.from <= at && dated.from > from ? dated.from : from), Number.NEGATIVE_INFINITY);
