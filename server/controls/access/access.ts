@@ -6,8 +6,8 @@ import { modelRouteFor, routeOfGroup, routeOfModel } from "./model-route.ts";
 import { routingGroupPlaceholder } from "./routing-group-placeholder.ts";
 
 /**
- * A model is open to a call when it is granted to the call's resource group, on its own; a routing group opens nothing
- * that is not granted. Sets `call.target`.
+ * A call may use a model only if that model itself is granted to the call's resource group; a routing group grants
+ * nothing by itself. Sets `call.target`.
  */
 export const access: StandingControl = {
   name: "access",
@@ -31,8 +31,9 @@ const MOST_TOLD = 20;
 const LONGEST_TOLD = 200;
 
 /**
- * Whether they are granted cannot be said here: a provider's names of models are its own, and who answered is not told. In Anthropic's
- * words, by which Claude Code knows to ask again without the member.
+ * Refuses request members that name further models. They cannot be checked against grants: they are the provider's own
+ * model names, and the answer does not reveal which model served it. The message uses Anthropic's wording, which makes
+ * Claude Code retry without the member.
  */
 function notNamedSo(members: readonly string[]): Refusal {
   const [first = ""] = members;

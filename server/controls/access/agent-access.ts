@@ -6,8 +6,8 @@ import { PASS, refused } from "../../road/decision.ts";
 import { refusedSending, usableSkills } from "./agent-sending.ts";
 
 /**
- * An agent is open to a call when the grant that decides for the call's resource group lets it be, was given for the skills
- * the agent has, and the run did not come through the agent already. Sets `call.target`, and says on the row what decided.
+ * A call may use an agent if the grant that applies to the call's resource group allows it, was given for the agent's current
+ * skills, and the run has not passed through that agent before. Sets `call.target` and records the deciding grant on the row.
  */
 export const agentAccess: StandingControl = {
   name: "agent_access",

@@ -5,7 +5,7 @@ import type { Call } from "../../road/call.ts";
 import { MOST_HOPS } from "../../road/record/delegation.ts";
 import type { AgentReference } from "../../road/target.ts";
 
-/** The agent's skills that both its registration and the grant allow; null when neither restricts them. */
+/** The agent's skills that both its registration and the grant allow; null if neither restricts them. */
 export function usableSkills({ skillsAllowed, reached }: AgentEntry, { skillIds }: AgentGrantEntry): ReadonlySet<string> | null {
   if (skillsAllowed === null && skillIds === null) return null;
   const all = (reached?.skills ?? []).map(({ id }) => String(id));
@@ -13,7 +13,7 @@ export function usableSkills({ skillsAllowed, reached }: AgentEntry, { skillIds 
   return usable.length === all.length ? null : new Set(usable);
 }
 
-/** Why a message may not be sent to the agent; null when it may. */
+/** Why a message may not be sent to the agent; null if it may. */
 export function refusedSending(
   call: Call,
   scope: GroupScope,
@@ -27,7 +27,7 @@ export function refusedSending(
   row.delegation_depth = depth;
   row.current_task_id = call.id;
   if (agent.reached === null) return refuse("agent_undiscovered");
-  // Whoever calls with an agent's own credentials is that agent.
+  // Calls made with an agent's own credentials count as that agent.
   const self = scope.tenant.agents.byGroup.get(scope.groupId);
   if (self?.id === agent.id || hops.some((hop) => hop.agent === agent.cardName)) return refuse("delegation_loop");
   if (depth > Math.min(grant.maxDepth ?? MOST_HOPS, MOST_HOPS)) return refuse("delegation_too_deep");

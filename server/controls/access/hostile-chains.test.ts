@@ -21,7 +21,7 @@ const secrets = secretBox(new Uint8Array(32).fill(1));
 const foreign = secretBox(new Uint8Array(32).fill(2));
 const NAMES = Array.from({ length: MOST_HOPS + 2 }, (_, index) => `agent-${index}`);
 
-/** Every agent has the credentials of a group of its own, and a grant that lets everybody call it. */
+/** Every agent has its own group's credentials and a grant that lets everybody call it. */
 const agents = new Map(
   NAMES.map((name) => [
     name,
@@ -65,7 +65,7 @@ function chainOf(names: readonly string[], at = NOW / 1000): DelegationChain {
   return { root: "root", kind: "external_api", hops };
 }
 
-/** What becomes of a message that `by` sends to `to` with these headers, and what the row is told. */
+/** The outcome of a message that `by` sends to `to` with these headers, and what is recorded on the row. */
 function sent(
   headers: Record<string, string>,
   by: string,
@@ -98,7 +98,7 @@ test("10,000 chains that are forged, reordered, replayed, too deep or looping: e
           next,
         );
       case "tampered": {
-        // Another's path under the signature of this one.
+        // Another chain's path under this chain's signature.
         const text = delegationHeaders(secrets, "acme", chainOf([...path.slice(0, place % length), next, ...path.slice(place % length)]))[
           CHAIN_HEADER
         ];

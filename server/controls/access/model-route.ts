@@ -4,7 +4,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { ModelReference, Route } from "../../road/target.ts";
 import { modelById, modelByName } from "./named-model.ts";
 
-/** By id, then by gateway name, then by the provider's name, where a granted model wins over its namesakes. */
+/** Looks the model up by ID, then gateway name, then provider model name; among models that share a provider name, a granted one wins. */
 export function modelRouteFor({ tenant, granted }: GroupScope, reference: ModelReference): ModelEntry | RoutingGroupEntry | null {
   if (reference.id !== null) return modelById(tenant, reference.id) ?? null;
   const { name } = reference;
@@ -15,7 +15,7 @@ export function modelRouteFor({ tenant, granted }: GroupScope, reference: ModelR
   return sharing.find((model) => granted.has(model.id)) ?? sharing[0] ?? null;
 }
 
-/** A model for what is asked of it, or why not. */
+/** The route to the model, or a refusal if it is not granted, disabled or does not support any of the modes. */
 export function routeOfModel(scope: GroupScope, model: ModelEntry, modes: readonly string[]): Route | Refusal {
   if (!scope.granted.has(model.id)) return refuse("model_not_allowed");
   if (!model.enabled) return refuse("model_disabled");

@@ -2,7 +2,7 @@ import type { GroupScope } from "../../directory/snapshot.ts";
 import { modelById, modelByName } from "./named-model.ts";
 import { usableGroupOf, type UsableModel, usableModelOf } from "./usable-model.ts";
 
-/** The models the scope's callers may use, by name: exactly what a call would be let through to. */
+/** The models and routing groups that the scope's callers may use, sorted by name; the access control admits exactly these. */
 export function usableModels(scope: GroupScope): UsableModel[] {
   const { tenant, granted } = scope;
   const models: UsableModel[] = [];
@@ -17,10 +17,7 @@ export function usableModels(scope: GroupScope): UsableModel[] {
   return models.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/**
- * One usable model by gateway id or name; null both when it does not exist and when it is not granted, so that callers cannot tell the two
- * apart.
- */
+/** A usable model by gateway ID or name; null both if it does not exist and if it is not granted, so that callers see no difference. */
 export function usableModel(scope: GroupScope, idOrName: string): UsableModel | null {
   const found = modelById(scope.tenant, idOrName) ?? modelByName(scope.tenant, idOrName);
   if (found === undefined) return null;

@@ -1,7 +1,7 @@
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
 
-/** The model or routing group with this gateway model id; a routing group is found by the id of its virtual model. */
+/** The model or routing group with this gateway model ID; a routing group is found by the ID of its virtual model. */
 export function modelById({ models, routingGroupsByModelId }: TenantSnapshot, id: string): ModelEntry | RoutingGroupEntry | undefined {
   return models.get(id) ?? routingGroupsByModelId.get(id);
 }

@@ -15,7 +15,7 @@ export function noteSkill({ row }: Call, skill: SkillEntry | null): void {
   };
 }
 
-/** The skill that a request is about, as its caller names it; null where it is about none. */
+/** The name of the skill that a request refers to; null if it refers to none. */
 export function namedSkill({ capability, method, arguments: given, address }: ToolReference): string | null {
   const uri =
     capability?.type === "resource" ? capability.name : method === "skills/get" || method === "resources/directory/read" ? address : null;

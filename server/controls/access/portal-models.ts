@@ -11,9 +11,9 @@ export interface PortalModel {
   readonly name: string;
   readonly provider: string;
   readonly enabled: boolean;
-  /** What the last probe found; null where there was none. Of a routing group: whether any member is, as far as that is known. */
+  /** Result of the last probe; null if there was none. For a routing group: true if any member is healthy, null if that is unknown. */
   readonly is_healthy: boolean | null;
-  /** Dollars; null where unpriced. */
+  /** Dollars; null if no price is set. */
   readonly input_cost_per_million_tokens: number | null;
   readonly output_cost_per_million_tokens: number | null;
   readonly context_window: number | null;
@@ -29,7 +29,10 @@ export interface PortalModel {
 
 const dollars = (micros: number | null) => (micros === null ? null : usdFromMicros(micros));
 
-/** The models and routing groups the group's callers may pick, by name. `at`: the time whose prices are shown, milliseconds. */
+/**
+ * The models and routing groups shown to the group's callers, sorted by name. `at` selects the prices in force at that
+ * time (epoch milliseconds).
+ */
 export function portalModels(scope: GroupScope, at: number): PortalModel[] {
   const models: PortalModel[] = [];
   for (const id of scope.granted) {
@@ -66,7 +69,7 @@ function ofModel(model: ModelEntry, at: number): PortalModel {
   };
 }
 
-/** It can what every granted member can, and costs what no one can say before a member is picked. */
+/** Has only the capabilities that every granted member has; its price is unknown until a member is chosen. */
 function ofGroup(scope: GroupScope, group: RoutingGroupEntry): PortalModel | null {
   const members = group.members.map(({ model }) => model).filter((model) => scope.granted.has(model.id) && model.enabled);
   if (members.length === 0) return null;
@@ -92,7 +95,7 @@ function ofGroup(scope: GroupScope, group: RoutingGroupEntry): PortalModel | nul
   };
 }
 
-/** One that can serve makes the group serve; with none known to, an unknown one may. */
+/** One healthy member makes the group healthy; otherwise one unknown member makes it unknown. */
 function healthOf(members: readonly (boolean | null)[]): boolean | null {
   if (members.includes(true)) return true;
   return members.includes(null) ? null : false;

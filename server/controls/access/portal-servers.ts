@@ -19,13 +19,13 @@ export interface PortalServer {
     readonly timeout_seconds: number;
     readonly capabilities: unknown;
   };
-  /** Null: whoever uses the server brings their own client. */
+  /** Null: each user brings their own OAuth client. */
   readonly oauth_client: { readonly client_id: string; readonly scopes: readonly string[] } | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-/** The configurations through which the group's callers may use tool servers; the highest priority first. */
+/** The configurations through which the group's callers may use tool servers, highest priority first. */
 export function portalServers(scope: GroupScope, inherited: boolean): PortalServer[] {
   const ids = inherited ? scope.configIds : scope.configIds.filter((id) => scope.ownConfigIds.has(id));
   const found = ids.flatMap((id): PortalServer[] => {

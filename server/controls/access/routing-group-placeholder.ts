@@ -5,9 +5,9 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { DEFAULT_TEMPERATURE } from "../../road/parameter-governance.ts";
 
 /**
- * Stands for a routing group until its member is chosen: under the group's own ceilings, and with
- * the most that any of its members could cost, say or take, so that what is held for the call covers each of them. `at`:
- * when the call arrived, milliseconds; whatever the dates of the members' prices, those of that moment hold for it.
+ * Stands in for a routing group until a member is chosen. It has the group's own limits and the members' largest
+ * possible cost, input and output, so that the call's hold covers whichever member serves it. Prices are those in
+ * force at `at`, when the call arrived (epoch milliseconds).
  */
 export function routingGroupPlaceholder(group: RoutingGroupEntry, members: readonly RoutingMember[], at: number): ModelEntry {
   const models = members.map(({ model }) => model);
@@ -20,7 +20,7 @@ export function routingGroupPlaceholder(group: RoutingGroupEntry, members: reado
     rateLimitRpm: group.rpmLimit,
     rateLimitTpm: group.tpmLimit,
     maxConcurrent: group.maxParallel,
-    // A tokenizer that is not known to count as ours does may make more tokens of the same text.
+    // A tokenizer not known to count like OpenAI's may produce more tokens for the same text.
     provider: (models.find(({ provider }) => !PROVIDER_FORMATS[provider.apiFormat].countsAsOpenAi) ?? first).provider,
     systemPrompt: models.map((model) => model.systemPrompt).reduce((longest, one) => (bytesOf(one) > bytesOf(longest) ? one : longest)),
     contextWindow: largest(models.map((model) => model.contextWindow)),
@@ -38,7 +38,7 @@ function bytesOf(text: string | null): number {
   return Buffer.byteLength(text ?? "");
 }
 
-/** Null as soon as one of them has no bound. */
+/** Null (unbounded) if any value is null. */
 function largest(values: readonly (number | null)[]): number | null {
   return values.some((value) => value === null) ? null : Math.max(...(values as number[]));
 }

@@ -8,15 +8,15 @@ import type { ToolReference, ToolRoute } from "../../road/target.ts";
 import { namedSkill, noteSkill } from "./named-skill.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** How long a script may run where nobody says less. */
+/** Default and upper bound for a script's execution time. */
 const DEADLINE_SECONDS = 60;
 
-/** The server for skills is open to whoever is let in; a skill is there for those it is granted to, and for others is none. */
+/** Any admitted caller may reach the skill server. A skill that is not granted to the caller looks as if it did not exist. */
 export function skillRoute(call: Call, scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
   const access = skillServerAccess(scope);
   if (access === null) return refuse("tool_server_not_allowed");
   const { capability } = tool;
-  // A file that is read as a resource is what the tool that reads files gives.
+  // Reading a file as a resource needs the same permission as the tool that reads files.
   const needed = capability?.type === "tool" ? capability.name : capability?.type === "resource" ? "skills__read_resource" : null;
   if (needed !== null && !mayUseTool(access, needed)) return refuse("tool_not_allowed");
   const named = namedSkill(tool);
@@ -45,8 +45,8 @@ export function skillRoute(call: Call, scope: GroupScope, tool: ToolReference): 
     capability,
   };
   noteSkill(call, skill);
-  // Refused or not, it is a call of the server, and tools of it tell of their failures themselves; the protocol has its own
-  // error for a resource that is not there.
+  // Set even if the call is refused, since it is still a call of this server. Only tools return their own failures; for
+  // a missing resource MCP defines an error.
   call.target = route;
   return named !== null && skill === null && capability?.type === "tool" ? refuse("skill_not_found") : route;
 }

@@ -12,8 +12,8 @@ import { PASS, refused } from "../../road/decision.ts";
 import { skillRoute } from "./skill-access.ts";
 
 /**
- * A tool server is open to a call when a server configuration grants it to the call's resource group, and a tool of it
- * when every such configuration lets it be used. A virtual server opens nothing that is not granted. Sets `call.target`.
+ * A call may use a tool server if a server configuration grants it to the call's resource group, and a tool of it if
+ * every such configuration allows the tool. A virtual server grants nothing by itself. Sets `call.target`.
  */
 export const toolAccess: StandingControl = {
   name: "tool_access",
@@ -63,7 +63,7 @@ function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Re
     const target = targetOf(scope, serverId, tool.dialect);
     return target === null || typeof target === "string" ? [] : [{ ...target, slug }];
   });
-  // Tasks are not carried on by a virtual server, which says so of the method and not of the task.
+  // Virtual servers do not support tasks; the refusal is about the method, not about the task.
   if (tool.capability === null || tool.capability.type === "task") return { kind: "tool", virtual, targets, capability: null };
   const named = memberOf(tool.capability);
   const target = named === null ? undefined : targets.find(({ slug }) => slug === named.slug);
@@ -73,7 +73,7 @@ function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Re
   return { kind: "tool", virtual, targets: [target], capability: named.capability };
 }
 
-/** The interface of tools that the caller may not use is not the caller's either. */
+/** A caller may read a tool's UI resource only if it may use one of the tools that refer to it. */
 function mayReadInterface({ server, access }: Omit<ToolTarget, "slug">, capability: ToolReference["capability"]): boolean {
   const wanted = capability?.type === "resource" ? interfaceAddress(capability.name) : null;
   if (wanted === null) return true;
@@ -94,7 +94,7 @@ function targetOf(
   return { ...limited(scope, servedIn(dialect, found)), access };
 }
 
-/** A server under the limits that hold for the group at it. */
+/** The server with the timeout and limits that apply to the group there. */
 function limited(scope: GroupScope, server: ToolServerEntry): Pick<ToolTarget, "server" | "limits"> {
   const limits = scope.tenant.policies.effective(scope.groupId, "mcp_limits", server.id);
   const most = (path: string) => (limits.get(path) as number | undefined) ?? null;

@@ -2,11 +2,11 @@ import type { RoutingGroupEntry } from "../../directory/models/routing-group-ent
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { modesOfGroup } from "./group-modes.ts";
 
-/** A model a caller may name, a routing group's virtual one included. */
+/** A model that a caller may name, including the virtual model of a routing group. */
 export interface UsableModel {
   readonly id: string;
   readonly name: string;
-  /** `routing` of a routing group, else the first of its modes. */
+  /** `routing` for a routing group, otherwise the model's first mode. */
   readonly mode: string | null;
   readonly modes: readonly string[];
   readonly ownedBy: string;
@@ -28,7 +28,7 @@ export function usableModelOf(model: ModelEntry): UsableModel {
   };
 }
 
-/** Its bounds are those every member keeps. */
+/** Context window and output limit are the smallest among the usable members; null if the group has none or is disabled. */
 export function usableGroupOf(scope: GroupScope, group: RoutingGroupEntry): UsableModel | null {
   if (!group.enabled) return null;
   const members = group.members.filter(({ model }) => scope.granted.has(model.id) && model.enabled);

@@ -25,7 +25,7 @@ test.each(["comes again for it", "brings its token", "was held for it"])(
       how === "comes again for it"
         ? { session: null, asked: async () => ({ id: "a", status: "approved" }) }
         : { session: how === "was held for it" ? "digest" : null };
-    // What the approval is good for is asked of the tool server, which can take a while.
+    // The definition's digest is requested from the tool server, which may take a while.
     const definitionDigest = async () => {
       abort.abort("client_disconnected");
       return "digest";

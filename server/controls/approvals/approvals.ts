@@ -17,8 +17,8 @@ import { type ShownArguments, shownArguments } from "./shown-arguments.ts";
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
 /**
- * Holds an action that needs somebody's approval: asks for it, or takes one that was given, by its one-time token or by
- * what else the caller brings of it. An approval is good for one caller, action, arguments and definition.
+ * Holds an action that needs approval: requests the approval, or redeems one that was given, by its one-time token or
+ * by other proof from the caller. An approval covers exactly one caller, action, set of arguments and tool definition.
  */
 export class Approvals implements ActionControl {
   readonly name = "approvals";
@@ -32,7 +32,7 @@ export class Approvals implements ActionControl {
     const { identity, scope } = call;
     const { proof } = action.approval;
     const required = needed(call, action);
-    // What a caller brings may be of an approval that is not needed any more.
+    // The caller may bring proof of an approval that is no longer required.
     if (identity === null || scope === null || !(required || proof.continued !== undefined || proof.asked !== undefined))
       return ACTION_PASSES;
     try {
@@ -53,7 +53,7 @@ export class Approvals implements ActionControl {
     const terms = termsOf(identity, groupId, action);
     const redemption = async () => {
       const definitionDigest = await approval.definitionDigest();
-      // An approval is spent when it is redeemed: never for a caller that has gone meanwhile.
+      // Redeeming spends the approval, so it must not happen for a caller that has disconnected meanwhile.
       if (call.abort.signal.aborted)
         throw new Refused(
           endingRefusal(call) ?? refuse("upstream_interrupted", "The request was cancelled.", { reason: abortReason(call) ?? "cancelled" }),
@@ -82,7 +82,7 @@ export class Approvals implements ActionControl {
     return this.hold(call, requested);
   }
 
-  /** The call comes again for the approval that was asked for. */
+  /** The call returns after its approval was requested. */
   private async afterAsking(call: Call, found: Approval | null, redemption: () => Promise<Redemption>): Promise<ActionDecision> {
     if (found?.status !== "approved") return this.hold(call, found);
     return (await redeemRequestedApproval(this.parts, found.id, await redemption()))
@@ -127,14 +127,14 @@ export class Approvals implements ActionControl {
 
 const TOO_LONG = `This call needs approval, and nobody can look through arguments of more than ${LONGEST_TO_APPROVE} characters.`;
 
-/** Whoever granted the action wants it approved, or the caller's AI System must ask before each. */
+/** Approval is required by the action's grant, or by the autonomy level of the caller's AI System, which must ask before every action. */
 function needed({ scope }: Call, { approval }: Action): boolean {
   return approval.required || scope?.autonomy?.asksFirst === true;
 }
 
 type Redemption = Parameters<typeof redeemRequestedApproval>[2];
 
-/** Whose approval it is, and for what. */
+/** The requester and the action that an approval applies to. */
 function termsOf({ tenantId, userId, credentialId }: Identity, requesterGroupId: string, { name, arguments: given, approval }: Action) {
   return {
     tenantId,

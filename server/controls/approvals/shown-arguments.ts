@@ -2,34 +2,33 @@ import { hash } from "node:crypto";
 import { LONGEST_TO_APPROVE } from "../../directory/tools/approvals.ts";
 
 /**
- * A string of nothing but base64, or an address that holds one, whose slashes may be escaped: longer than any path is, and without
- * what separates words.
+ * A string of nothing but base64, optionally as a data URL, whose slashes may be escaped. At this length, without
+ * spaces or dots, it is neither a path nor prose.
  */
 const ENCODED = /(?<=[[{,:\s]")((?:data:(?:[\w.+/;=-]|\\\/){1,200};base64,)?)([A-Za-z0-9+/\\_-]{4096,}={0,2})(?=")/g;
 
-/** Replaces a part that no approver could read by its digest. */
+/** A part of the arguments that no approver could read, replaced by its digest. */
 export interface DigestedPart {
   readonly bytes: number;
-  /** Of the bytes, as anybody can compute it of the file they expect. */
+  /** Hex digest of the decoded bytes, as anybody can compute it from the file. */
   readonly sha256: string;
 }
 
 export interface ShownArguments {
-  /** JSON, with each digested part as a text that tells its size and digest. */
+  /** JSON in which each digested part is replaced by a note with its size and digest. */
   readonly text: string;
   readonly digested: readonly DigestedPart[];
 }
 
-/** Where in the arguments the base64 of a file stands, from the end of the address that says of what type it is. */
+/** Range of a file's base64 in the arguments, after the data URL's prefix if there is one. */
 interface Encoded {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Arguments as an approver sees them: as they came, or where that is too much to look through with files in base64 by their
- * digests, the longest first and no more than it takes; null where even that is too much. The approval itself is for the arguments
- * as they came.
+ * Arguments as an approver sees them: unchanged if short enough, otherwise with base64 files replaced by their digests, longest
+ * first and only as many as needed; null if the result is still too long. The approval itself always covers the original arguments.
  */
 export function shownArguments(json: string): ShownArguments | null {
   if (json.length <= LONGEST_TO_APPROVE) return { text: json, digested: [] };
@@ -59,7 +58,7 @@ function placeOf({ 1: address = "", 2: encoded = "", index }: RegExpMatchArray):
   return { from, to: from + encoded.length };
 }
 
-/** Null where readers may make different bytes of it: whoever carries the call out could get others than the digest tells. */
+/** Null if decoders may disagree about the bytes: the tool server could then receive other bytes than the digest describes. */
 function readPart(escaped: string): { readonly note: string; readonly part: DigestedPart } | null {
   const encoded = escaped.replaceAll("\\/", "/").replace(/=+$/, "");
   const bytes = Buffer.from(encoded, "base64");

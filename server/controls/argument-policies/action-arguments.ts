@@ -5,7 +5,7 @@ import { contentWorkOf } from "../../road/content-work.ts";
 import type { ActionControl } from "../../road/control.ts";
 import { governToolCall } from "./govern-tool-call.ts";
 
-/** Checks an action against the policies on its tool, both under the upstream's name of the tool and under the caller's. */
+/** Checks an action against the policies on its tool, under both the upstream's and the caller's name for it. */
 export const actionArguments: ActionControl = {
   name: "argument policies",
   before: (call, action) => inTurns(judgedAction(call, action), contentWorkOf(call)),

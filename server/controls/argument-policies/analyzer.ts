@@ -1,23 +1,20 @@
 import type { DenyIf } from "./argument-policy.ts";
 
-/** What an analyzer found in one value: every condition that holds, or why the value could not be read. */
+/** What an analyzer found in one value: which conditions hold, or why the value could not be read. */
 export interface AnalyzerResult {
-  /** Why the value could not be read, as a sentence; null when it was. */
+  /** Why the value could not be read, as a sentence; null if it was. */
   readonly unparseable: string | null;
-  /**
-   * Whether the rule's condition holds. `values` are the rule's own. Conditions of a value that could not be read may be unknown: then
-   * false.
-   */
+  /** Whether the rule's condition holds, given the rule's `values`. False also if unknown because the value could not be read. */
   holds(denyIf: DenyIf, values: readonly string[]): boolean;
 }
 
-/** Reads one argument value. Pure; `prepare` loads what it needs, once, and `inspect` finds nothing readable before that. */
+/** Reads one argument value. Pure; `prepare` loads dependencies once, and until then `inspect` reports every value as unreadable. */
 export interface Analyzer {
   prepare(): Promise<void>;
   inspect(value: unknown): AnalyzerResult;
 }
 
-/** A judgement of one value under a policy's rules. */
+/** The verdict on one value under a policy's rules. */
 export interface RuleVerdict {
   readonly denied: null | { readonly rule: DenyIf; readonly message: string };
 }

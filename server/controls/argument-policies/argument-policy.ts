@@ -1,12 +1,12 @@
-/** How a policy reads the text it judges. */
+/** The analyzer that reads the argument. */
 export type AnalyzerName = "sql" | "url" | "path" | "shell" | "values" | "json_schema";
 
 export const SQL_DIALECTS = ["postgres", "mysql", "sqlite", "mssql", "oracle", "bigquery", "snowflake"] as const;
 export type SqlDialect = (typeof SQL_DIALECTS)[number];
 
 /**
- * What each analyzer may be asked to deny, and whether the rule needs `values`. `unparseable` holds in every policy,
- * written or not: what cannot be read is denied.
+ * The conditions that each analyzer can deny, and whether the rule needs `values`. `unparseable` applies in every
+ * policy, even if not listed: what cannot be read is denied.
  */
 export const DENY_IFS = {
   sql: { writes: "none", ddl: "none", multi_statement: "none", tables: "required", unparseable: "none" },
@@ -28,25 +28,25 @@ export type DenyIf = { [A in AnalyzerName]: keyof (typeof DENY_IFS)[A] }[Analyze
 
 export interface ArgumentRule {
   readonly deny_if: string;
-  /** What the caller is told. */
+  /** Message for the caller. */
   readonly message: string;
   readonly values?: readonly string[];
 }
 
-/** An argument policy as it is written; `compilePolicy` says whether it holds together. */
+/** An argument policy as written; `compilePolicy` validates it. */
 export interface CompiledArgumentPolicy {
   readonly id: string;
   readonly name: string;
   /** Name of the tool whose calls are judged. */
   readonly target: string;
-  /** Dotted path into the arguments; null judges them whole, which only `json_schema` can. */
+  /** Dotted path into the arguments; null judges all arguments as one value, which only `json_schema` supports. */
   readonly argument_key: string | null;
   readonly analyzer: string;
   readonly severity: "deny" | "warn";
   readonly rules: readonly ArgumentRule[];
-  /** `sql` only; PostgreSQL when absent. */
+  /** `sql` only; PostgreSQL if absent. */
   readonly dialect?: string;
-  /** `sql` only: functions of the database's own that do nothing but read. */
+  /** `sql` only: the database's own functions that only read. */
   readonly read_functions?: readonly string[];
   /** `json_schema` only: JSON Schema 2020-12 that the value must satisfy. */
   readonly schema?: unknown;

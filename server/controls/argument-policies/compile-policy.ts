@@ -23,7 +23,7 @@ interface Rule {
   readonly values: readonly string[];
 }
 
-/** Makes a policy ready to judge, or names each field that keeps it from being one. */
+/** Compiles a policy, or returns an error for each invalid field. */
 export function compilePolicy(policy: CompiledArgumentPolicy): Compilation {
   const fields: FieldError[] = [];
   const name = policy.analyzer;

@@ -8,11 +8,11 @@ export interface CompiledPolicy {
   /** Name of the tool whose calls it judges. */
   readonly target: string;
   readonly severity: "deny" | "warn";
-  /** Loads the parsers it needs. Until then everything is unparseable, so nothing is let through by being early. */
+  /** Loads the parsers it needs. Until then everything is unparseable, so calls that arrive early are not let through. */
   prepare(): Promise<void>;
-  /** Judges a tool call's arguments, the JSON text as the model wrote it; null when no rule holds or the key is absent. */
+  /** Judges a tool call's arguments, given as the JSON text that the model wrote; null if no rule applies or the key is absent. */
   judge(argumentsText: string, budget: WorkBudget): InTurns<PolicyHit | null>;
-  /** What it says of a call whose arguments nobody can judge, and why. */
+  /** The hit to report for arguments that cannot be judged, with the reason. */
   unjudged(why: string): PolicyHit;
 }
 

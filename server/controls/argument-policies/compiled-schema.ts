@@ -3,13 +3,14 @@ import { reasonOf } from "../../kernel/errors.ts";
 import { schemaPattern } from "./schema-pattern.ts";
 import { type SchemaSteps, STEP } from "./schema-steps.ts";
 
-/** A text says why the schema cannot be used. */
+/** The compiled validator, or why the schema cannot be used. */
 export function compiledSchema(schema: object, steps: SchemaSteps): ValidateFunction | string {
   const pattern = (source: string) => schemaPattern(source, steps);
-  // What validators that are written out would name it.
+  // The name for it in generated validator code.
   pattern.code = "schemaPattern";
   try {
-    // One instance for each schema: `$id`s of two policies must not meet. A schema that is named often is compiled once.
+    // One instance per schema, so that the `$id`s of two policies do not collide. Without inlining, a schema referenced
+    // often is compiled once.
     const ajv = new Ajv2020({
       strict: true,
       allowUnionTypes: true,

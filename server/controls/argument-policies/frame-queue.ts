@@ -3,40 +3,37 @@ import type { Frame } from "../../road/output/frames.ts";
 interface Waiting {
   readonly frame: Frame;
   readonly groups: ReadonlySet<string>;
-  /** It overtakes nothing that waits. */
+  /** Must not overtake waiting frames. */
   readonly inOrder: boolean;
-  /** Nothing behind it may overtake it. */
+  /** Must not be overtaken by later frames. */
   readonly barrier: boolean;
 }
 
-/** Bytes of frames that may wait in one stream, and what a frame takes beside its bytes. */
+/** Bytes of frames that may wait in one stream, and the overhead counted per frame. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 const FRAME_BYTES = 128;
 
-/**
- * Frames that open the next item or end the answer: clients count items as they come, so these stay behind every frame
- * that waits.
- */
+/** Frames that open the next item or end the answer. They stay behind all waiting frames, because clients count items in order. */
 const IN_ORDER: ReadonlySet<unknown> = new Set(["response.output_item.added", "content_block_start", "message_delta"]);
 
 /**
- * The frames of a stream that wait for a group of calls. Frames of one group keep their order; a frame of no group
+ * Frames of a stream that wait for a group of calls. Frames of a group keep their order; a frame without a group
  * passes the waiting ones unless the order of items forbids it.
  */
 export class FrameQueue {
   private readonly counter: string | null;
   private readonly held: (group: string) => boolean;
   private waiting: Waiting[] = [];
-  /** Groups of the frames that wait. */
+  /** Groups of the waiting frames. */
   private behind = new Set<string>();
-  /** Whether nothing may pass what waits. */
+  /** Whether nothing may pass the waiting frames. */
   private stopped = false;
   private bytes = 0;
   private counted = -1;
-  /** Frames go out under other numbers than they came with. */
+  /** Whether frames are sent with other sequence numbers than they arrived with. */
   private renumbered = false;
 
-  /** `counter`: the member that numbers frames, where there is one. `held`: whether a group must wait. */
+  /** `counter`: the member with a frame's sequence number, if there is one. `held`: whether a group must wait. */
   constructor(counter: string | null, held: (group: string) => boolean) {
     this.counter = counter;
     this.held = held;
@@ -50,12 +47,12 @@ export class FrameQueue {
     return this.bytes > MAX_HELD_BYTES;
   }
 
-  /** The frame if it may go out now; none when it has to wait. */
+  /** Returns the frame if it may be sent now; nothing if it has to wait. */
   pass(frame: Frame, groups: ReadonlySet<string>, barrier: boolean): Frame[] {
     return this.admit({ frame, groups, inOrder: IN_ORDER.has(frame.body?.type), barrier });
   }
 
-  /** What need not wait any longer, in the order it came. To be asked when a group is no longer held: it looks at every frame. */
+  /** Returns the frames that need not wait any longer, in order. Call it when a group is no longer held; it checks every frame. */
   release(): Frame[] {
     const all = this.waiting;
     this.drop();
@@ -74,17 +71,17 @@ export class FrameQueue {
     const grouped = [...groups].some((group) => this.behind.has(group) || this.held(group));
     const queued = inOrder && this.waiting.length > 0;
     if (!this.stopped && !grouped && !queued) return [this.numbered(frame)];
-    // What was read of a frame takes ten times its bytes, and is needed again only where frames are numbered.
+    // A parsed frame takes ten times its bytes and is needed again only for renumbering, so drop it otherwise.
     const unread = this.counter === null && !frame.changed;
     this.waiting.push(unread ? { ...entry, frame: { ...frame, body: null } } : entry);
     this.bytes += frame.bytes.byteLength + FRAME_BYTES;
     for (const group of groups) this.behind.add(group);
-    // What belongs to an item that is not open yet must wait with it; a call's own frames do so by their group.
+    // Frames of an item that is not open yet must wait with it; a call's own frames do so through their group.
     this.stopped ||= barrier || (queued && !grouped);
     return [];
   }
 
-  /** Frames that waited were overtaken: numbers still only grow. */
+  /** Renumbers a frame that is sent after later ones, so that sequence numbers still increase. */
   private numbered(frame: Frame): Frame {
     if (this.counter === null || frame.body === null) return frame;
     const number = frame.body[this.counter];

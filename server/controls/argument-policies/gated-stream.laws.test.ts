@@ -8,7 +8,7 @@ import { GatedStream } from "./gated-stream.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
 import { FORMATS, type FormatName, framesOf, type Item, streamOf, textsIn } from "../../../tests/support/vendors/scripted-streams.ts";
 
-/** What is to be known of no denied call: its arguments, and only they, are made of this letter. */
+/** The secret of a denied call: its arguments, and nothing else, consist of this letter. */
 const SECRET = "ж";
 const GOVERNED = "run_query";
 
@@ -63,7 +63,7 @@ interface Run {
   readonly call: Call;
 }
 
-/** `after` is told what had come in and gone out after each piece. */
+/** `after` gets everything received and sent so far, after each piece. */
 function run(
   format: FormatName,
   items: readonly Item[],
@@ -87,7 +87,7 @@ function run(
 }
 
 const RUNS = { numRuns: 400 };
-/** Each of these reads the whole stream anew after every piece. */
+/** These parse the whole stream again after every piece. */
 const FEWER_RUNS = { numRuns: 100 };
 
 describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), however it was cut", (format) => {
@@ -97,7 +97,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
         const { out, complete, codec } = run(format, items, lengths);
         const whole = framesOf(format, items);
         expect([complete, codec.refusal(true)]).toEqual([true, null]);
-        // Where a format lets texts come between the frames of a call, they go first; each frame is what it was.
+        // If the format allows texts between the frames of a call, they are sent first; each frame is unchanged.
         if (FORMATS[format].ordered) expect(out).toBe(whole.join(""));
         else expect(out.split("\n\n").toSorted()).toEqual(whole.join("").split("\n\n").toSorted());
         expect(textsIn(format, out)).toBe(textsIn(format, whole.join("")));
@@ -126,7 +126,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
             told.row.argument_policy_denied,
           ]).toEqual([false, null, "argument_policy_denied", "Not this.", true]);
           expect(textsIn(format, framesOf(format, items).join("")).startsWith(textsIn(format, out))).toBe(true);
-          // The answer is metered by what the provider told although it is not given.
+          // Usage reported by the provider is metered although the answer is not given.
           expect(codec.usage?.output).toBe(7);
         },
       ),

@@ -6,10 +6,10 @@ import { FramedStream } from "../../road/output/framed-stream.ts";
 import type { Frame } from "../../road/output/frames.ts";
 import type { ToolCallGate } from "./tool-call-gate.ts";
 
-/** What a piece of a stream must hold for a call to be in it: letters of a name may be escaped, which no vendor does. */
+/** Matches pieces that may contain a tool call; also escaped letters, which a name could be written with although no vendor does so. */
 const CALL = /call|tool|partial_json|approval|\\u00[4-7]/i;
 
-/** A stream in the caller's format whose tool calls pass a gate. After a denial it is read to its end, for its usage. */
+/** A stream in the caller's format whose tool calls pass a gate. After a denial it is still read to the end, for its usage. */
 export class GatedStream extends FramedStream {
   private readonly gate: ToolCallGate;
   private readonly events: boolean;

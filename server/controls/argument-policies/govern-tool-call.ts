@@ -7,8 +7,8 @@ import { addTag } from "../../road/record/add-tag.ts";
 import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
 
 /**
- * Judges a tool call under the policies of the call's group and says on its row what came of it. Null lets the tool call
- * pass; a refusal names the policy, with the policy's own message.
+ * Judges a tool call under the policies of the call's group and records the result on its row. Null lets it pass; a
+ * refusal names the policy and has the policy's message.
  */
 export function* governToolCall(call: Call, toolName: string, argumentsText: Parameters<typeof judgeToolCall>[2]): InTurns<Refusal | null> {
   if (call.scope === null) return null;
@@ -19,7 +19,7 @@ export function* governToolCall(call: Call, toolName: string, argumentsText: Par
   return refuse("argument_policy_denied", message, { extra: { policy, tool, argument_key } });
 }
 
-/** The denial is what the row names; of warnings it names the first, and lists all. */
+/** Records a denial as the row's policy, or else the first warning, and lists all hits. */
 function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
   const { row } = call;
   row.argument_policy_denied = denied !== null || row.argument_policy_denied === true;

@@ -19,7 +19,7 @@ const BASE: CompiledArgumentPolicy = {
   rules: [{ deny_if: "invalid", message: "Not of the shape." }],
 };
 
-/** Each definition refers to the one before it twice, so that asking the last asks the first a billion times. */
+/** Each definition refers twice to the previous one, so that evaluating the last evaluates the first a billion times. */
 function doubling(first: object): object {
   const $defs: Record<string, object> = { d0: first };
   for (let n = 1; n <= 30; n++) $defs[`d${n}`] = { allOf: [{ $ref: `#/$defs/d${n - 1}` }, { $ref: `#/$defs/d${n - 1}` }] };
@@ -78,7 +78,7 @@ describe("a hostile schema or value keeps nobody waiting:", () => {
     expect(longestMs).toBeLessThan(3 * fixedWorkMs());
   });
 
-  /** As the stored policy has it: what fails speaks against the call. */
+  /** As in a stored policy: an exception counts against the call. */
   function* guarded(judge: () => ReturnType<Extract<ReturnType<typeof compilePolicy>, { ok: true }>["policy"]["judge"]>) {
     try {
       return yield* judge();

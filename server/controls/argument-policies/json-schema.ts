@@ -8,7 +8,7 @@ import { measuredSchema } from "./schema-size.ts";
 
 const TOO_MUCH = "The arguments take more work to check than a call may cost.";
 
-/** Compiles a JSON Schema (2020-12) that arguments must satisfy, or says what of it cannot be used. */
+/** Compiles a JSON Schema (2020-12) that arguments must satisfy, or returns what is wrong with it. */
 export function schemaAnalyzer(schema: unknown): Analyzer | { readonly fields: readonly FieldError[] } {
   if (!isObject(schema)) return unusable("must be a JSON Schema object");
   const { measured, fields } = measuredSchema(schema);
@@ -21,7 +21,7 @@ export function schemaAnalyzer(schema: unknown): Analyzer | { readonly fields: r
     return validate(value) === true;
   };
   return {
-    // The engine reads the validator when it is asked first.
+    // The JavaScript engine parses the validator on its first call.
     prepare: async () => void check(null),
     inspect(value) {
       try {
@@ -35,10 +35,10 @@ export function schemaAnalyzer(schema: unknown): Analyzer | { readonly fields: r
   };
 }
 
-/** What schemas are held to; made and compiled once, for the first of them. */
+/** The meta-schema validator, compiled once on first use. */
 let rules: Ajv2020 | undefined;
 
-/** What makes it no schema; null when it is one. */
+/** Why this is not a valid schema; null if it is. */
 function wrong(schema: object): string | null {
   try {
     rules ??= new Ajv2020({ logger: false });

@@ -3,16 +3,16 @@ import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import type { InTurns, WorkBudget } from "../../kernel/scheduling/in-turns.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 
-/** What the policies of a group say of one tool call. */
+/** The verdict of a group's policies on one tool call. */
 export interface ToolCallJudgement {
-  /** Whether any policy is on the tool. */
+  /** Whether any policy applies to the tool. */
   readonly judged: boolean;
-  /** The call may not reach whoever would carry it out. */
+  /** Set if the call must not reach whoever would execute it. */
   readonly denied: PolicyHit | null;
   readonly warnings: readonly PolicyHit[];
 }
 
-/** Characters of a call's arguments that are judged; a call with more is denied. */
+/** Most characters of arguments that are judged; longer ones are denied. */
 export const LONGEST_ARGUMENTS = 256 * 1024;
 
 export const TOO_LONG = `The arguments are longer than ${LONGEST_ARGUMENTS} characters.`;
@@ -20,9 +20,8 @@ export const TOO_LONG = `The arguments are longer than ${LONGEST_ARGUMENTS} char
 const NOT_JUDGED: ToolCallJudgement = { judged: false, denied: null, warnings: [] };
 
 /**
- * Judges a tool call by the policies of a group, whoever made it and on whatever surface. `openAiToolName` is the name by which
- * callers know the tool; `argumentsText` is the JSON text of its arguments as it was written, or null where nobody can
- * have one, with `why` in its place. Never throws: what cannot be judged is spoken against.
+ * Judges a tool call by the policies of a group, on any surface. `openAiToolName` is the tool's name as callers know it; `argumentsText`
+ * is the JSON text of its arguments as written, or why there is none. Never throws: what cannot be judged counts against the call.
  */
 export function* judgeToolCall(
   scope: Pick<GroupScope, "toolCallPolicies">,

@@ -66,7 +66,7 @@ describe("roots", () => {
         const path = `/${parts.join("/")}`;
         const real = posix.resolve(path);
         const inside = ROOTS.some((root) => real === root || real.startsWith(`${root}/`));
-        // Climbing above the top is refused instead of ending at the top.
+        // Climbing above the root is refused, whereas `resolve` stops there.
         return inside ? outside(path) === false || posix.join(".", ...parts).startsWith("..") || aboveTop(parts) : outside(path);
       }),
       { numRuns: 2_000 },

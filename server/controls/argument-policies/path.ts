@@ -4,9 +4,9 @@ const LONGEST = 16 * 1024;
 const MAX_DECODINGS = 4;
 
 /**
- * File paths of any system. A path may be decoded on its way to the disk, so it is judged as written and after each
- * percent-decoding, with both kinds of slashes and with look-alikes of dots and slashes read as such. A relative path
- * counts as relative to each absolute root. Links are not followed: that is for whoever opens the file.
+ * File paths of any operating system. A path may be decoded before it reaches the disk, so it is judged as written and
+ * after each percent-decoding, with both kinds of slashes and with look-alikes of dots and slashes. A relative path
+ * counts as relative to each absolute root. Symbolic links are not followed; that is up to whoever opens the file.
  */
 export const pathAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,
@@ -24,7 +24,7 @@ export const pathAnalyzer: Analyzer = {
   },
 };
 
-/** Each way the path may arrive; null when it holds what systems read differently. */
+/** Each form in which the path may arrive; null if systems would read it differently. */
 function readingsOf(text: string): string[] | null {
   const readings: string[] = [];
   let current = text;
@@ -38,7 +38,7 @@ function readingsOf(text: string): string[] | null {
   }
 }
 
-/** Decodes each escape that is one, leaves a bare `%` alone; null for bytes that are no UTF-8, such as overlong dots. */
+/** Decodes valid escapes and leaves a bare `%` alone; null for bytes that are not UTF-8, such as overlong dots. */
 function percentDecoded(text: string): string | null {
   const unicode = text.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   try {
@@ -62,7 +62,7 @@ function segmentsOf(path: string): string[] {
   return path.split("/").filter((segment) => segment !== "" && segment !== ".");
 }
 
-/** Windows drops trailing spaces and dots of a name, so `.. ` and `.. .` climb as well; `...` is a name, or a pattern of Go. */
+/** Windows drops trailing spaces and dots of a name, so `.. ` and `.. .` are parents as well; `...` is a name, or a Go pattern. */
 function isParent(segment: string): boolean {
   return /^\s*\.\.(?:\s[\s.]*)?$/.test(segment);
 }
@@ -71,7 +71,7 @@ function isAbsolute(path: string): boolean {
   return path.startsWith("/") || /^[a-z]:/i.test(path);
 }
 
-/** The path's segments with `..` worked out; null when it climbs above where it starts. */
+/** The path's segments with `..` resolved; null if it climbs above its start. */
 function resolved(path: string): string[] | null {
   const out: string[] = [];
   for (const segment of segmentsOf(path)) {
@@ -82,7 +82,7 @@ function resolved(path: string): string[] | null {
 }
 
 function isOutside(path: string, roots: readonly string[]): boolean {
-  // What the shell or the system would put in place of these is not known.
+  // The shell or system would substitute these by something unknown.
   if (/^~|^\$|^%[^%]+%|^[a-z]:(?!\/)/i.test(path)) return true;
   const inner = resolved(path);
   return inner === null || !roots.some((root) => isInside(path, inner, root));

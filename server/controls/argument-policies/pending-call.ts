@@ -2,12 +2,12 @@ import type { CallPiece } from "../../wire/texts/answer-texts.ts";
 import { WholeArguments } from "../../wire/json/whole-arguments.ts";
 import { LONGEST_ARGUMENTS, TOO_LONG } from "./judge-tool-call.ts";
 
-/** Arguments to judge, or why nobody can. */
+/** Arguments to judge, or why they cannot be judged. */
 type ArgumentsText = string | { readonly unreadable: string };
 
-/** A tool call on its way, put together from its pieces. */
+/** A tool call in progress, assembled from its pieces. */
 export class PendingCall {
-  /** Calls of one group are handed on together. */
+  /** Calls of one group are passed on together. */
   readonly group: string;
   private readonly isGoverned: (name: string) => boolean;
   private readonly names: string[] = [];
@@ -17,9 +17,9 @@ export class PendingCall {
   private readonly wholeness = new WholeArguments();
   private length = 0;
   private unreadable: string | null = null;
-  /** Names under which a caller may know the call and a policy is on. */
+  /** Names by which the caller may know the call and that have a policy. */
   governedNames: readonly string[] = [];
-  /** Whether it must wait: a policy is on it, or nobody knows its name yet. */
+  /** Whether it must wait: it has a policy, or its name is not known yet. */
   held = true;
 
   constructor(group: string, isGoverned: (name: string) => boolean) {
@@ -27,7 +27,7 @@ export class PendingCall {
     this.isGoverned = isGoverned;
   }
 
-  /** `written`: a value of the piece as JSON. */
+  /** `written` returns a value of the piece as JSON. */
   add({ id, name, place, form, scattered }: CallPiece, written: (value: unknown) => string): void {
     this.id ??= id ?? null;
     if (name !== null && !this.names.includes(name)) this.named(name);
@@ -45,8 +45,8 @@ export class PendingCall {
   }
 
   /**
-   * Whether a named piece of its channel begins another call, as an id of its own tells. Only behind arguments that
-   * are whole, or not there at all: a client that goes by the channel would read anything else as one call.
+   * Whether a named piece in its channel begins another call, which an ID of its own shows. Only after complete or
+   * absent arguments: otherwise a client that goes by the channel would read both as one call.
    */
   endsBefore({ id }: CallPiece): boolean {
     return (
@@ -59,7 +59,7 @@ export class PendingCall {
     );
   }
 
-  /** The call that begins behind this one. Where this one has no arguments, a client that goes by the channel may give it either name. */
+  /** The call that begins after this one. If this one has no arguments, a client that goes by the channel may use either name. */
   next(name: string): PendingCall {
     const next = new PendingCall(this.group, this.isGoverned);
     if (this.isBlank) next.names.push(...this.names.filter((other) => other !== name));
@@ -77,13 +77,13 @@ export class PendingCall {
     this.wholes.clear();
   }
 
-  /** It was judged, and need not wait any longer. */
+  /** The call was judged and need not wait any longer. */
   letPass(): void {
     this.held = false;
     this.governedNames = [];
   }
 
-  /** Every telling of the arguments: a caller may go by any of them. */
+  /** Every version of the arguments, because a caller may use any of them. */
   texts(): readonly ArgumentsText[] {
     if (this.unreadable !== null) return [{ unreadable: this.unreadable }];
     return this.pieces === "" && this.wholes.size > 0 ? [...this.wholes] : [...new Set([this.pieces, ...this.wholes])];
@@ -91,12 +91,12 @@ export class PendingCall {
 
   private named(name: string): void {
     this.names.push(name);
-    // Some clients join the names they are given, others take the last.
+    // Some clients concatenate the names they are given, others take the last.
     this.governedNames = [...new Set([...this.names, this.names.join("")])].filter(this.isGoverned);
     if (!this.held && this.governedNames.length > 0) this.giveUp("The call changed its name after it had begun.");
     this.held = this.governedNames.length > 0;
   }
 }
 
-/** The arguments may be told in pieces, once more when they are complete, and again with the call they belong to. */
+/** The arguments may be sent in pieces, again when complete, and again with the call they belong to. */
 const LONGEST_TOLD = 4 * LONGEST_ARGUMENTS;

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { isPrivateAddress } from "../../kernel/http/private-address.ts";
 
-/** Names that stand for this machine, its network or its cloud, whatever they resolve to. */
+/** Names that mean this machine, its network or its cloud, whatever they resolve to. */
 const PRIVATE_SUFFIXES = [
   "localhost",
   "local",
@@ -16,7 +16,7 @@ const PRIVATE_SUFFIXES = [
   "svc",
 ];
 
-/** Public names that answer with whatever address is written into them, or with this machine. */
+/** Public names that resolve to the address written in them, or to this machine. */
 const REBINDING_SUFFIXES = [
   "nip.io",
   "sslip.io",
@@ -34,15 +34,15 @@ const REBINDING_SUFFIXES = [
 ];
 
 /**
- * Whether a host, as a parsed URL gives it (lower case, numbers already read), is not on the public internet: loopback,
+ * Whether a host, as given by a parsed URL (lower case, numbers decoded), is not on the public internet: loopback,
  * private, link-local, metadata, reserved, or a name that can only mean such. A public name may still resolve to a
- * private address; that is for whoever connects to check.
+ * private address; whoever connects must check that.
  */
 export function isPrivateHost(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (name === "") return true;
   if (isIP(name) !== 0) return isPrivateAddress(name);
-  // What is escaped still is no name of a host: sockets of this machine are written so.
+  // A host that still has escapes is not a host name; local sockets are written like that.
   if (!name.includes(".") || name.includes("%")) return true;
   return [...PRIVATE_SUFFIXES, ...REBINDING_SUFFIXES].some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 }

@@ -2,7 +2,7 @@ import { folded } from "../../kernel/text/folded-name.ts";
 
 const NAMING = new Set(["properties", "dependentSchemas", "dependentRequired"]);
 
-/** The names of members that a schema governs, at any depth, by their case-folded form. */
+/** The member names that a schema refers to, at any depth, by their case-folded form. */
 export function schemaNames(schema: unknown): ReadonlyMap<string, ReadonlySet<string>> {
   const names = new Map<string, Set<string>>();
   const add = (name: string) => {

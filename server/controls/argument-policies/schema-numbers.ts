@@ -1,4 +1,4 @@
-/** All numbers that a schema holds, at any depth. */
+/** All numbers in a schema, at any depth. */
 export function schemaNumbers(schema: unknown): ReadonlySet<number> {
   const numbers = new Set<number>();
   const open: unknown[] = [schema];

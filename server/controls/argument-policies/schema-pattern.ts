@@ -1,12 +1,12 @@
 import { RE2JS, RE2JSException } from "re2js";
 import type { SchemaSteps } from "./schema-steps.ts";
 
-/** More, and one comparison with a long text would keep everybody waiting. */
+/** Larger programs would let one match against a long text block the process. */
 const MAX_INSTRUCTIONS = 1_200;
-/** Instructions times characters that take about as long as a step. */
+/** Instructions times characters that take about as long as one step. */
 const STEP_WORK = 64;
 
-/** Steps that any comparison takes. */
+/** Minimum cost of a match, in steps. */
 const LEAST_STEPS = 8;
 
 interface Compiled {
@@ -20,8 +20,8 @@ function compile(source: string): Compiled {
 }
 
 /**
- * Why a pattern of a schema cannot be used; null where it can. Patterns are matched in linear time, so not all of JavaScript's are
- * patterns.
+ * Why a pattern of a schema cannot be used; null if it can. Patterns run in RE2, in linear time, which does not
+ * support all of JavaScript's syntax.
  */
 export function patternProblem(source: string): string | null {
   try {
@@ -35,7 +35,7 @@ export function patternProblem(source: string): string | null {
   }
 }
 
-/** A pattern as a validator uses it: searched for anywhere, in time linear in the text, which counts as steps. */
+/** A pattern for the validator: an unanchored search in linear time, which is charged as steps. */
 export function schemaPattern(source: string, steps: SchemaSteps): RegExp {
   const { pattern, size } = compile(source);
   return {

@@ -5,11 +5,11 @@ import { STEP, type StepCost } from "./schema-steps.ts";
 
 const LARGEST = 64 * 1024;
 const DEEPEST = 32;
-/** Schemas within the schema, references and patterns: compiling each takes time. */
+/** Limits on subschemas, references and patterns, because compiling each takes time. */
 const MOST_SCHEMAS = 1_000;
 const MOST_REFERENCES = 500;
 const MOST_PATTERNS = 200;
-/** Faults that are told of at a time. */
+/** Most errors reported at once. */
 const TOLD = 20;
 
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
@@ -29,7 +29,7 @@ const ONE = new Set([
 ]);
 const MANY = new Set(["allOf", "anyOf", "oneOf", "prefixItems", "items"]);
 const NAMED = new Set(["properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "dependencies"]);
-/** Keywords that go through all members of an object. */
+/** Keywords that visit all members of an object. */
 const OVER_MEMBERS = [
   "additionalProperties",
   "patternProperties",
@@ -41,7 +41,7 @@ const OVER_MEMBERS = [
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Reads a schema once: counts what makes it costly, and gives each schema in it what asking it costs. */
+/** Walks a schema once, counting what makes it costly, and annotates each subschema with the cost of evaluating it. */
 class Measure {
   readonly fields: FieldError[] = [];
   private schemas = 0;
@@ -57,7 +57,7 @@ class Measure {
       const at = `${path}.${keyword}`;
       if (keyword === "$ref" || keyword === "$dynamicRef") this.references++;
       if (keyword === "pattern" && typeof value === "string") this.pattern(value, at);
-      // An enumeration is looked up, however long it is.
+      // An enumeration is a set lookup, however long it is.
       if (Array.isArray(value) && keyword !== "enum") listed += value.length;
       if (isObject(value) && NAMED.has(keyword)) {
         listed += keyword.endsWith("efs") || keyword === "definitions" ? 0 : Object.keys(value).length;
@@ -96,7 +96,7 @@ class Measure {
   }
 }
 
-/** A schema whose parts say what asking them costs, and what keeps it from being used. */
+/** The schema annotated with evaluation costs, and the errors that keep it from being used. */
 export function measuredSchema(schema: object): { readonly measured: object; readonly fields: readonly FieldError[] } {
   const wrong = (message: string) => ({ measured: schema, fields: [{ field: "schema", message }] });
   if (depthOf(schema) > DEEPEST) return wrong(`must not nest deeper than ${DEEPEST}`);

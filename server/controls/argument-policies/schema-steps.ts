@@ -1,25 +1,25 @@
 import type { FuncKeywordDefinition } from "ajv";
 import { isObject } from "../../kernel/json-value.ts";
 
-/** Name of the keyword that every schema within a schema is given, with what asking it costs. */
+/** The keyword added to every subschema, with the cost of evaluating it. */
 export const STEP = "x-gw-step";
 
-/** Steps that one value may take, each some hundredths of a microsecond. */
+/** Most steps for one value, each some hundredths of a microsecond. */
 const MOST_STEPS = 300_000;
-/** Characters of a string, or of values that are compared, that cost a step. */
+/** Characters of a string, or of compared values, that cost one step. */
 const CHARACTERS = 8;
 
-/** The value takes too long to be checked, because of the schema, of itself or of both. */
+/** Checking the value takes too long, because of the schema, the value or both. */
 export class TooManySteps extends Error {}
 
 /** The cost of evaluating one schema. */
 export interface StepCost {
   readonly steps: number;
-  /** Whether every member of an object is gone through. */
+  /** Whether it visits every member of an object. */
   readonly members: boolean;
 }
 
-/** Counts what checking one value takes, and stops where it is too much. */
+/** Counts the steps of checking one value; throws `TooManySteps` when there are too many. */
 export class SchemaSteps {
   #left = 0;
 
@@ -32,7 +32,7 @@ export class SchemaSteps {
     if (this.#left < 0) throw new TooManySteps();
   }
 
-  /** Keywords that count, and those whose own way of comparing takes time out of proportion. */
+  /** The keyword that counts, and replacements for keywords whose built-in comparison could take disproportionate time. */
   keywords(): (FuncKeywordDefinition & { readonly keyword: string })[] {
     const canonical = (value: unknown) => this.#canonical(value);
     return [
@@ -80,7 +80,7 @@ export class SchemaSteps {
   }
 }
 
-/** The same text for values that JSON Schema takes for equal. */
+/** Equal texts for values that JSON Schema considers equal. */
 function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
     isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))) : member,

@@ -4,8 +4,8 @@ import type { DenyIf } from "./argument-policy.ts";
 const LONGEST = 64 * 1024;
 
 /**
- * Command lines, read as POSIX shells and bash read them. What stands in quotes is data, except that double quotes keep
- * substitution and expansion alive. Says nothing of what the named programs do: `sh -c` of a quoted text is one command.
+ * Command lines, as POSIX shells and Bash read them. Quoted text is data, except that double quotes allow substitution
+ * and expansion. Says nothing about the programs named: `sh -c` with a quoted text is one command.
  */
 export const shellAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,
@@ -32,13 +32,13 @@ function scan(text: string): { found: ReadonlySet<DenyIf>; open: boolean } {
     if (quote === "'") {
       if (c === "'") quote = null;
     } else if (c === "\\") {
-      // A backslash before CR or at the very end protects nothing that a shell agrees on.
+      // Shells disagree about a backslash before CR or at the very end, so it protects nothing.
       if (next === "\r" || next === "") found.add("chaining");
       i++;
     } else if (c === "`") found.add("substitution");
     else if (c === "$") {
       if (next === "(") found.add("substitution");
-      // Bash lets a backslash keep the quote of $'...' open, other shells do not.
+      // In $'...' Bash lets a backslash escape the quote; other shells do not.
       else if (next === "'" && quote === null && text[text.indexOf("'", i + 2) - 1] === "\\") ambiguous = true;
       if (/[\w{@*#?$!'"[-]/.test(next) && !(next === '"' && quote === '"')) found.add("expansion");
     } else if (c === '"') quote = quote === '"' ? null : '"';
@@ -46,10 +46,10 @@ function scan(text: string): { found: ReadonlySet<DenyIf>; open: boolean } {
     else if (c === "'") quote = "'";
     else if (c === "<" || c === ">") {
       found.add(next === "(" ? "substitution" : "redirection");
-      // The ampersand or bar of `2>&1`, `>|` belongs to the redirection.
+      // In `2>&1` and `>|` the ampersand or bar belongs to the redirection.
       if (next === "&" || (c === ">" && next === "|") || next === "(") i++;
     } else if (c === "#" && (i === 0 || /[\s;&|()]/.test(text[i - 1] ?? "")) && lastLineEnd > i) {
-      // A comment: its quotes are none, so what follows on the next line runs. Read on all the same, for shells without comments.
+      // A comment: quotes in it do not count, so the next line runs. Scanning continues anyway, for shells without comments.
       found.add("chaining");
     } else if (c === ";" || c === "&" || c === "|" || c === "\n" || c === "\r" || c === "(" || c === ")") found.add("chaining");
   }

@@ -10,7 +10,7 @@ type Written = Pick<
   "id" | "name" | "target" | "argument_key" | "analyzer" | "severity" | "rules" | "dialect" | "read_functions" | "schema"
 >;
 
-/** A policy of the directory as it is compiled. */
+/** Converts a stored policy to its compilable form. */
 export function writtenPolicy({
   id,
   name,
@@ -37,7 +37,7 @@ export function writtenPolicy({
   };
 }
 
-/** The problems that keep a policy from being compiled, by field. */
+/** The errors, by field, that keep a policy from being compiled. */
 export const checkStoredPolicy: CheckArgumentPolicy = (policy) => {
   const made = compilePolicy(writtenPolicy(policy));
   return made.ok ? [] : made.fields;
@@ -48,7 +48,7 @@ function* said<T>(what: T): InTurns<T> {
   return what;
 }
 
-/** A stored policy, ready to judge: whatever goes wrong in it speaks against the call. */
+/** Compiles a stored policy. Any failure in it counts against the call. */
 export const compileStoredPolicy: CompileArgumentPolicy = async (row) => {
   const { id, target } = row;
   const severity = row.severity === "warn" ? "warn" : "deny";
@@ -63,7 +63,7 @@ export const compileStoredPolicy: CompileArgumentPolicy = async (row) => {
       message: why,
     }) as const;
   const made = compilePolicy(writtenPolicy(row));
-  // It was checked when it was written: only a change of the gateway itself can have broken it since.
+  // It was valid when written, so only a change in the gateway can have broken it.
   if (!made.ok) return { id, target, severity, judge: () => said(broken("The policy on this tool cannot be read.")), unjudged: broken };
   const { policy } = made;
   // Without its parser a policy finds everything unparseable.

@@ -65,7 +65,7 @@ describe("a tool call is judged", () => {
       extra: { policy: "run", tool: "run", argument_key: "q" },
     });
     expect(call.row).toMatchObject({ argument_policy_denied: true, argument_policy_id: "id of run" });
-    // A later call that is let through does not take the denial back.
+    // A later call that passes does not clear the denial.
     runToEnd(governToolCall(call, "run", '{"q":"good"}'));
     expect(call.row.argument_policy_denied).toBe(true);
   });
@@ -110,7 +110,7 @@ describe("a tool call is judged", () => {
       created_at: new Date(),
       updated_at: new Date(),
     };
-    // Deeper than the validator can follow: it runs out of stack.
+    // Too deep for the validator, which overflows its stack.
     const deep = "[".repeat(60_000) + "]".repeat(60_000);
     expect(judged(await compileStoredPolicy(row), deep)).toMatchObject({ severity, rule: "unparseable" });
     expect(judged(await compileStoredPolicy({ ...row, analyzer: "gone" }), "{}")).toMatchObject({
@@ -123,7 +123,7 @@ describe("a tool call is judged", () => {
 
 const frame = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
 
-/** What a gate gives for each frame. */
+/** What a gate returns for each frame. */
 function passed(
   format: "chat" | "responses" | "messages",
   frames: readonly object[],
@@ -338,7 +338,7 @@ describe("nothing passes that was not judged", () => {
     const { out, gate } = passed("chat", [fragment(0, '{"q":1}', "run"), ...frames]);
     expect(out.flat()).toEqual([]);
     expect(gate.refusal?.message).toMatch(/too large|longer than/);
-    // Where policies only warn, the call goes on unjudged, and the row says so once.
+    // If policies only warn, the call continues unjudged, and the row records that once.
     const call = callUnder(policy("run", "warn", bad));
     const warned = passed("chat", [fragment(0, "{", "run"), ...frames, piece({}, "tool_calls")], call);
     expect([warned.gate.refusal, warned.out.flat().length]).toEqual([null, frames.length + 2]);

@@ -12,24 +12,24 @@ import { FrameQueue } from "./frame-queue.ts";
 import { PendingCall } from "./pending-call.ts";
 
 /**
- * Judges the tool calls of one answer, whole or frame by frame. Frames of a call that a policy is on wait until its
- * arguments are complete and then go on as they came; everything else passes. Once `refusal` is set nothing more may be
- * handed on, and nothing of the denied call ever was.
+ * Judges the tool calls of one answer, whole or frame by frame. Frames of a call with a policy wait until its
+ * arguments are complete and are then passed on unchanged; everything else passes. Once `refusal` is set nothing more
+ * may be passed on, and nothing of the denied call ever was.
  */
 export class ToolCallGate {
   private readonly call: Call;
   private readonly texts: AnswerTexts;
   private readonly pending = new Map<string, PendingCall>();
-  /** Calls that were judged because their choice told a reason to finish: it may go on all the same. */
+  /** Calls judged when their choice reported a finish reason; they may nevertheless continue. */
   private readonly finished = new Map<string, PendingCall>();
   private readonly queue: FrameQueue;
-  /** Digests of calls that were judged: answers repeat them. */
+  /** Digests of judged calls, because answers repeat them. */
   private readonly judged = new Set<string>();
   private broken = false;
-  /** Whether a group was let go since frames were last released. */
+  /** Whether a group was released since frames were last freed. */
   private letGo = false;
   refusal: Refusal | null = null;
-  /** Whether a frame behind the break was kept back, which may have been the one that told of it. */
+  /** Whether a frame after the break was withheld, which may have been the one reporting the error. */
   withheld = false;
 
   constructor(call: Call, texts: AnswerTexts) {
@@ -38,12 +38,12 @@ export class ToolCallGate {
     this.queue = new FrameQueue(texts.counter, (group) => this.holds(group));
   }
 
-  /** Whether a frame that says nothing of calls may pass without being looked at. */
+  /** Whether a frame without tool calls may pass uninspected. */
   get idle(): boolean {
     return this.refusal === null && this.pending.size === 0 && this.queue.idle;
   }
 
-  /** A complete answer, read from `source`. */
+  /** A complete answer; `source` is its exact JSON. */
   *whole(body: JsonObject, source?: Uint8Array): InTurns<Refusal | null> {
     const written = exactArguments(wholeSource(body, source));
     for (const piece of this.texts.contents(body, true).calls) yield* this.take(piece, written);
@@ -51,7 +51,7 @@ export class ToolCallGate {
     return this.refusal;
   }
 
-  /** What may be handed on now that `frame` has come. */
+  /** The frames that may be passed on after `frame` has arrived. */
   *frame(frame: Frame): InTurns<readonly Frame[]> {
     if (this.refusal !== null) return [];
     if (frame.body === null) return frame.closes ? [...(yield* this.end()), frame] : [frame];
@@ -64,27 +64,27 @@ export class ToolCallGate {
       groups.add(piece.group);
     }
     for (const prefix of ends) for (const group of yield* this.settle(prefix, finishes.includes(prefix))) groups.add(group);
-    // A text that shares its frame with a call must not be overtaken by the texts behind it.
+    // A text that shares its frame with a call must not be overtaken by later texts.
     const shared = calls.length > 0 && pieces.length > 0;
     const free = [...this.freed(), ...this.queue.pass(frame, groups, shared)];
     if (this.queue.overfull) yield* this.overflow();
     return this.passing([...free, ...this.freed()]);
   }
 
-  /** A whole answer has ended: what still waited. */
+  /** The answer is complete: returns the frames that still wait. */
   *end(): InTurns<readonly Frame[]> {
     yield* this.settle("");
     return this.passing(this.freed());
   }
 
-  /** The provider broke the answer off: no call that was still open will ever be complete. */
+  /** The provider broke off the answer: open calls will never be complete. */
   breakOff(): void {
     this.broken = true;
     this.pending.clear();
     this.queue.drop();
   }
 
-  /** What says nothing of a call that a policy may be on. */
+  /** Passes only frames without calls that may have a policy. */
   private behindBreak(frame: Frame, calls: readonly CallPiece[]): readonly Frame[] {
     const kept = calls.some(({ name }) => name === null || this.isGoverned(name));
     this.withheld ||= kept;
@@ -95,7 +95,7 @@ export class ToolCallGate {
     return this.refusal === null ? frames : [];
   }
 
-  /** Frames that waited for what was let go meanwhile. */
+  /** Frames that waited for what has been released meanwhile. */
   private freed(): readonly Frame[] {
     if (!this.letGo) return [];
     this.letGo = false;
@@ -119,7 +119,7 @@ export class ToolCallGate {
       pending = pending.next(piece.name);
       this.pending.set(piece.channel, pending);
     } else if (pending === undefined) {
-      // What has no name of its own goes on with the call that was there.
+      // A piece without a name continues the previous call.
       pending =
         (piece.name === null ? this.finished.get(piece.channel) : undefined) ??
         new PendingCall(piece.group, (name) => this.isGoverned(name));
@@ -130,7 +130,7 @@ export class ToolCallGate {
     this.letGo ||= held && !pending.held;
   }
 
-  /** Judges the calls of the groups that begin with `prefix`: they are complete. Returns the groups. */
+  /** Judges the complete calls, which are those of groups beginning with `prefix`; returns the groups. */
   private *settle(prefix: string, mayGoOn = false): InTurns<Set<string>> {
     const groups = new Set<string>();
     for (const [channel, pending] of this.pending) {
@@ -157,12 +157,12 @@ export class ToolCallGate {
     return null;
   }
 
-  /** More is waiting than may: the calls that wait cannot be judged. */
+  /** Too much is waiting: gives up on judging the calls that wait. */
   private *overflow(): InTurns<void> {
     for (const pending of this.pending.values()) {
       if (!pending.held) continue;
       pending.giveUp("The call is too large to be judged.");
-      // One that nobody named cannot be told from one a policy is on.
+      // A call without a name may have a policy.
       if (pending.governedNames.length === 0)
         this.refusal ??= refuse("upstream_invalid_response", "The model's provider sent a tool call without a name.");
       this.refusal ??= yield* this.judge(pending);

@@ -2,16 +2,16 @@ import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 import { isPrivateHost } from "./private-host.ts";
 
 const LONGEST = 16 * 1024;
-/** No name that can be looked up is longer, each of its letters percent-encoded. */
+/** The longest host name that can be resolved, fully percent-encoded. */
 const LONGEST_HOST = 3 * 255;
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i;
-/** What stands before a URL that some readers go to: Python and Java take `URL:` away, `jar:http://host/` names what is in a file there. */
+/** Prefixes that some parsers skip: Python and Java drop `URL:`, and `jar:http://host/` refers to an entry of a remote file. */
 const BEFORE_URL = /^(?:[a-z][a-z0-9+.-]*:)+?(?=(?:https?|wss?|ftp|file):|[a-z][a-z0-9+.-]*:\/\/)/i;
 const HOST_AND_PORT = /^[^/?#:@]+:\d{1,5}(?:[/?#]|$)/;
 
 /**
- * URLs, read by the WHATWG rules. A text without a scheme is read as a web address, as most tools do. What parsers are
- * known to read differently (backslashes, white space and control characters inside) is unreadable.
+ * URLs by the WHATWG rules. A text without a scheme is read as a web address, as most tools do. What parsers are known
+ * to read differently (backslashes, white space and control characters) is unreadable.
  */
 export const urlAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,
@@ -49,7 +49,7 @@ export const urlAnalyzer: Analyzer = {
 function read(text: string): URL | null {
   if (text === "" || text.length > LONGEST || /[\\\s\p{Cc}\p{Cf}]/u.test(text)) return null;
   const named = HAS_SCHEME.test(text) && !HOST_AND_PORT.test(text);
-  // Without both slashes WHATWG still finds a host behind a web scheme, others a path.
+  // Without both slashes WHATWG still finds a host after a web scheme, while other parsers find a path.
   if (named && /^(?:https?|wss?|ftp):(?!\/\/[^/])/i.test(text)) return null;
   try {
     const url = new URL(named ? text : text.startsWith("//") ? `http:${text}` : `http://${text}`);
@@ -59,7 +59,7 @@ function read(text: string): URL | null {
   }
 }
 
-/** The host with numbers and letters read as the web reads them, whatever the scheme; null when the URL names none. */
+/** The host normalised as for http, whatever the scheme; null if the URL has none. */
 function hostOf(url: URL): string | null {
   if (url.hostname === "") return null;
   try {
@@ -69,7 +69,7 @@ function hostOf(url: URL): string | null {
   }
 }
 
-/** The lists of rules as hosts are compared with them, read once: reading one costs as much as reading an address. */
+/** Normalised lists of rules, cached because normalising one entry costs as much as parsing a URL. */
 const hostLists = new WeakMap<readonly string[], readonly string[]>();
 
 function hostsOf(values: readonly string[]): readonly string[] {
@@ -85,7 +85,7 @@ function hostsOf(values: readonly string[]): readonly string[] {
   return found;
 }
 
-/** `*.example.com` matches below example.com and not itself; anything else matches exactly. */
+/** `*.example.com` matches subdomains but not example.com itself; anything else matches exactly. */
 function matchesHost(host: string, pattern: string): boolean {
   if (pattern === "*") return true;
   return pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : host === pattern;

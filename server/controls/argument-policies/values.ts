@@ -2,8 +2,8 @@ import { isRawJson } from "../../kernel/text/exact-numbers.ts";
 import { type Analyzer, type AnalyzerResult, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 
 /**
- * Lists of values. A denied value is found however it is spelled (case, width, surrounding space); an allowed one must
- * be written exactly. Numbers, booleans and null are compared as JSON writes them, whole numbers with all their digits.
+ * Lists of values. A denied value is found in any spelling (case, width, surrounding space); an allowed one must match
+ * exactly. Numbers, booleans and null are compared as JSON, integers with all their digits.
  */
 export const valuesAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,
@@ -18,7 +18,7 @@ export const valuesAnalyzer: Analyzer = {
   },
 };
 
-/** A number that this process would round. A tool may do the same: then it gets the rounded one, and that may be denied as well. */
+/** A number that JavaScript would round. The tool may round it too, so the rounded value is checked against denied ones as well. */
 function inspectedDigits(digits: string): AnalyzerResult {
   if (!WHOLE_NUMBER.test(digits)) return unreadable("The number has more digits than can be compared.");
   const rounded = JSON.stringify(Number(digits));
@@ -31,7 +31,7 @@ function inspectedDigits(digits: string): AnalyzerResult {
 
 const WHOLE_NUMBER = /^-?[1-9]\d*$/;
 
-/** The lists of rules, folded once: they are long, and every value is compared with them. */
+/** Lists of rules, folded once: they are long, and every value is compared with them. */
 const foldedLists = new WeakMap<readonly string[], ReadonlySet<string>>();
 
 function foldedSet(values: readonly string[]): ReadonlySet<string> {

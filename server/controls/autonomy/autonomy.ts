@@ -10,14 +10,14 @@ import type { Target } from "../../road/target.ts";
 
 const RECORDS: ReadonlySet<string> = new Set(RECORD_SUBTYPES);
 
-/** What a suspended system may still do: have its calls recorded and its runs ended. What people do at the portal is theirs. */
+/** What a suspended system may still do: record its calls and end its runs. Portal and OAuth calls are made by people. */
 const isBeyondSuspension = ({ proxyType, proxySubtype }: AuditClass): boolean =>
   proxyType === "portal" || proxyType === "oauth" || RECORDS.has(proxySubtype);
 
 /**
- * Calls of an AI System go as far as its autonomy lets them: a suspended one is refused, and what `restricted` leaves out is
- * not granted to begin with (`directory/snapshot.ts`). Where nothing is known of it any more, it goes no further than the
- * tenant's floor. Says on the row how far that was, and how sure the gateway is of it.
+ * Limits the calls of an AI System to its autonomy level. Suspended systems are refused; what `restricted` leaves out
+ * is never granted in the first place (`directory/snapshot.ts`). If the level is no longer known, the tenant's floor
+ * applies as well. Records the level on the row, with how reliably it is known.
  */
 export function autonomy(knowledge: (tenantId: string) => ConfigurationProvenance): StandingControl {
   return {
@@ -37,7 +37,7 @@ export function autonomy(knowledge: (tenantId: string) => ConfigurationProvenanc
   };
 }
 
-/** What a floor of `restricted` leaves: the scope that was compiled last says nothing of it. */
+/** Enforces a floor of `restricted`, which the last compiled scope does not reflect. */
 function modelsOnly({ kind }: Target): Decision {
   if (kind === "model") return PASS;
   return refused(

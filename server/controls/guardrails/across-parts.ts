@@ -5,12 +5,12 @@ import type { GuardRun } from "./guard-run.ts";
 import { placeholder } from "./answers/hold-back.ts";
 import type { TextGuard } from "./text-guard.ts";
 
-/** Of a part, what is looked at together with the parts beside it. */
+/** Characters of a part that are inspected together with its neighbours. */
 const BESIDE = 4 * 1024;
-/** More than any message has that is not made to hold a value in each of its parts. */
+/** Only a message crafted to hold a value in each of its parts needs more. */
 const MOST_ROUNDS = 100;
 
-/** A stretch of one part, and where it stands in the text of several. */
+/** A range of one part, and its offset `at` in the joined text. */
 interface Stretch {
   readonly part: number;
   readonly from: number;
@@ -19,14 +19,14 @@ interface Stretch {
 }
 
 /**
- * Looks at texts that are parts of one message as the one text a model reads, each of them clean by itself: what lies across
- * them is redacted in every part it reaches into. Whether any was changed.
+ * Inspects the parts of one message as the single text that a model reads, after each was found clean by itself. A
+ * value across parts is redacted in every part it reaches into. Returns whether any part was changed.
  */
 export function* guardedAcross(parts: readonly TextSlot[], run: GuardRun, guard: TextGuard): InTurns<boolean> {
   if (guard.rules.length === 0) return false;
   const texts = parts.map(({ text }) => text);
   for (const joint of PART_JOINTS) {
-    // What was redacted has moved the places behind it, so the parts are put together anew.
+    // Redaction shifts the offsets after it, so the parts are joined again.
     for (let round = 0; round < MOST_ROUNDS && (yield* redactedOnce(texts, joint, run, guard)); round++);
     if (run.blocked !== null) return false;
   }
@@ -40,14 +40,14 @@ export function* guardedAcross(parts: readonly TextSlot[], run: GuardRun, guard:
   return changed;
 }
 
-/** Redacts what the first stretches hold that hold anything; whether any did. */
+/** Redacts the findings of the first group of ranges that has any; returns whether there was one. */
 function* redactedOnce(texts: string[], joint: string, run: GuardRun, guard: TextGuard): InTurns<boolean> {
   for (const stretches of neighbours(texts, joint)) {
     const text = stretches.map(({ part, from, length }) => (texts[part] ?? "").slice(from, from + length)).join(joint);
     const spans = yield* run.across(text, guard);
     if (run.blocked !== null) return false;
     if (spans.length === 0) continue;
-    // From the end, so that the places before stay where they are.
+    // From the end, so that earlier offsets stay valid.
     for (const { start, end, category } of spans.toReversed()) {
       for (const { part, from, at, length } of stretches) {
         if (length === 0 || at >= end || at + length <= start) continue;
@@ -61,7 +61,8 @@ function* redactedOnce(texts: string[], joint: string, run: GuardRun, guard: Tex
 }
 
 /**
- * The parts in stretches that are read as one: of a long part only what is near its neighbours, so that it ends one and begins the next.
+ * Groups of ranges to read as one. Of a long part only the ends next to its neighbours are taken, so it ends one group
+ * and begins the next.
  */
 function neighbours(texts: readonly string[], joint: string): Stretch[][] {
   const all: Stretch[][] = [];

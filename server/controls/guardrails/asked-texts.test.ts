@@ -39,7 +39,7 @@ describe("what a response repeats of its request", () => {
     { instructions: REQUEST.instructions, tools: REQUEST.tools, metadata: REQUEST.metadata, tool_choice: "auto" },
     { instructions: `Ask ${MAIL}` },
     { instructions: `Ask ${MAIL}\nSign as ${MAIL}` },
-    // Vendors add what they take for given.
+    // Vendors add default values.
     { tools: [{ ...REQUEST.tools[0], strict: true, description: null }], text: { format: { type: "text" }, verbosity: "medium" } },
   ])("stays as it is where the request said it: %j", (repeated) => {
     const body = { object: "response", output: [], ...repeated };

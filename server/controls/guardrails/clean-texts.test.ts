@@ -4,7 +4,7 @@ import { GuardRun } from "./guard-run.ts";
 import { compileTextGuard, type TextGuard } from "./text-guard.ts";
 import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 
-/** A guard that counts how often it looks. */
+/** A guard that counts its inspections. */
 function counting(): { readonly guard: TextGuard; looks: number } {
   const compiled = compileTextGuard({ pii: { action: "redact", categories: ["email"] } });
   if ("problems" in compiled) throw new Error("not compiled");

@@ -1,16 +1,13 @@
 import { detachedString } from "../../kernel/text/detached-string.ts";
 import type { TextGuard } from "./text-guard.ts";
 
-/**
- * Texts that hold nothing, by guard: what a text holds depends on nothing but the text and the guard, and the turns of
- * a conversation, the definitions of tools and what tools answer come again and again.
- */
+/** Texts found clean, by guard. The result depends only on text and guard; turns, definitions and tool results recur. */
 
-/** Characters of a text that is worth keeping. */
+/** Longest text worth remembering, in characters. */
 const LONGEST = 16 * 1024;
-/** Characters kept of all texts of all guards, twice: what was not asked for since the last time they were full is dropped. */
+/** Characters kept for all guards, in each of two generations; when one is full, texts not used since the last switch are dropped. */
 const MOST = 8 * 1024 * 1024;
-/** What an entry takes beside its characters. */
+/** Overhead of an entry, counted as characters. */
 const ENTRY = 64;
 
 type Texts = WeakMap<TextGuard, Set<string>>;
@@ -30,7 +27,7 @@ export function isKnownClean(guard: TextGuard, text: string): boolean {
 
 /** Remembers that a complete inspection of the text found nothing. */
 export function noteClean(guard: TextGuard, text: string): void {
-  // Half a surrogate pair would be kept as another character, in a text nobody has looked at.
+  // Lone surrogates would be stored as other characters, as a text that was never inspected.
   if (text.length > LONGEST || !text.isWellFormed()) return;
   characters += text.length + ENTRY;
   if (characters > MOST) {

@@ -8,10 +8,10 @@ import { guardedAcross } from "./across-parts.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import type { GuardRun } from "./guard-run.ts";
 
-/** A longer text is not remembered. */
+/** Longer texts are not remembered. */
 const LONG = 4 * 1024;
 
-/** Guards every text, puts in its place what may go on, and tells the row. A refusal where it is blocked. */
+/** Guards every text, replaces it by what may be sent, and records the result on the row. Returns a refusal if blocked. */
 export async function inspectContent(call: Call, run: GuardRun, slots: readonly TextSlot[], parts: EngineParts): Promise<Refusal | null> {
   const said = await inTurns(guardContent(run, slots), run.work);
   run.looked();
@@ -24,9 +24,9 @@ export async function inspectContent(call: Call, run: GuardRun, slots: readonly 
   return run.refusal();
 }
 
-/** What was said, up to where the run blocked. */
+/** The inspected texts, up to where the run blocked. */
 function* guardContent(run: GuardRun, slots: readonly TextSlot[]): InTurns<readonly string[]> {
-  // Rows say the same names again and again: each text of one answer is looked at once.
+  // Rows repeat the same names, so each distinct text of an answer is inspected once.
   const known = new Map<string, string>();
   const said: string[] = [];
   for (const { text } of slots) {
@@ -40,7 +40,7 @@ function* guardContent(run: GuardRun, slots: readonly TextSlot[]): InTurns<reado
     const out = said[at];
     if (out !== undefined && out !== slot.text) slot.replace(out);
   }
-  // What lies across the parts of one message is in none of them.
+  // A value that spans the parts of a message is in none of them.
   const across = new Set<TextSlot>();
   for (const parts of partsOfMessages(slots)) {
     if (yield* guardedAcross(parts, run, run.surface.guard)) for (const slot of parts) across.add(slot);

@@ -6,22 +6,22 @@ import { guardModel } from "./guard-model.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { BoundEngine } from "./surface-guard.ts";
 
-/** The engines that a configuration may name, by that name. */
+/** Engines by the name that configurations use. */
 export type GuardrailEngines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
 
 const TIMEOUT_MS = 3_000;
-/** What two neighbouring pieces of a long text have in common, so that nothing hides at a cut. */
+/** Overlap of neighbouring pieces of a long text, so that nothing is hidden at a cut. */
 const OVERLAP = 400;
-/** More pieces than this are not asked about: the text counts as one that could not be checked. */
+/** A text with more pieces is not sent to the engine and counts as impossible to check. */
 const MAX_PIECES = 24;
 
 export interface EngineParts {
   readonly engines: GuardrailEngines;
-  /** For guard models, which are models of the gateway's own. */
+  /** For guard models, which are models of the gateway. */
   readonly askModel: AskModel;
 }
 
-/** Asks every engine of the surface about a text at once, and tells the run what they said. */
+/** Asks all engines of the surface about a text concurrently and adds their verdicts to the run. */
 export async function askEngines(
   { engines, askModel }: EngineParts,
   run: GuardRun,
@@ -70,7 +70,7 @@ async function ask(
   const { signal } = call.abort;
   if (signal.aborted) follow();
   else signal.addEventListener("abort", follow, { once: true });
-  // The wait for the body counts too, and so does an engine that does not hear the abort.
+  // The timeout covers reading the body, and engines that ignore the abort.
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<readonly EngineVerdict[]>((resolve) => {
     timer = setTimeout(() => {

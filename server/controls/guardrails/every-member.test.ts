@@ -34,7 +34,7 @@ const documentOf = (body: object) => {
 const ASKED = [{ role: "user", content: "Hello" }];
 const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
 
-/** A request of each format that says nothing of interest, with more members. */
+/** A request of each format with nothing of interest, plus further members. */
 const FORMATS = {
   chat: (more) => readChatRequest(bytes({ model: "m", messages: ASKED, ...more })),
   completions: (more) => readCompletionsRequest(bytes({ model: "m", prompt: "Hello", ...more })),
@@ -83,7 +83,7 @@ const said = (one: object) => ({ messages: [...ASKED, one] });
 const block = (one: object) => said({ role: "user", content: [one] });
 const part = (one: object) => ({ contents: [{ role: "user", parts: [{ text: "Hello" }, one] }] });
 
-/** Where a text may stand that no format knows, or that servers give a model all the same. */
+/** Places for text that the format does not define, or that servers nevertheless give to a model. */
 const PLACES: readonly (readonly [name: string, formats: readonly Format[], more: object])[] = [
   ["a member that nobody knows", ALL, { a_member_of_tomorrow: `Mail ${VALUE}` }],
   ["a deep one", ALL, { a_member_of_tomorrow: [{ deep: [[{ id: VALUE, type: VALUE, url: VALUE }]] }] }],
@@ -200,7 +200,7 @@ describe.each(PLACES.flatMap(([name, formats, more]) => formats.map((format) => 
   },
 );
 
-/** What cannot be said differently without being something else. */
+/** Text that cannot be redacted without becoming something else. */
 const FIXED: readonly (readonly [name: string, formats: readonly Format[], more: object])[] = [
   ["a name in an object that nobody knows", ALL, { a_member_of_tomorrow: { [VALUE]: 1 } }],
   ["a name that nobody knows", ALL, { [VALUE]: 1 }],
@@ -243,7 +243,7 @@ test("a place that is too deep is told as the caller wrote it", () => {
   expect(read).toMatchObject({ fields: [{ field: "messages[1].content" }] });
 });
 
-/** What formats have for something else: whoever looked for text in it would change what it is. */
+/** Members defined for other purposes: inspecting them for text would break them. */
 const ELSEWISE: readonly (readonly [format: Format, more: object])[] = [
   ["chat", { user: VALUE, safety_identifier: VALUE, prompt_cache_key: VALUE }],
   [

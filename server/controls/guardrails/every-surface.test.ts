@@ -31,7 +31,7 @@ import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
 
 const BEFORE = "A line before it: ";
-/** For each check its settings but the action, and a text that it finds whole. */
+/** For each check its settings except the action, and a text that it finds as a whole. */
 const CHECKS: Record<GuardrailCheck, { readonly builtin: object; readonly action: string; readonly value: string }> = {
   pii: { builtin: { pii_enabled: true }, action: "pii_action", value: "joe@example.com" },
   secrets: { builtin: { secrets_enabled: true }, action: "secrets_action", value: "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q" },
@@ -93,7 +93,7 @@ const INPUTS: Record<string, (text: string) => RequestView> = {
     new InboundView(must(readModerationsRequest(bytes({ model: "m", input: [{ type: "text", text }] }))), ["moderation"]),
 };
 
-/** A refusal, the message as it may go on, or null where it can stay as it came. */
+/** A refusal, the message to send on, or null if it is unchanged. */
 async function guardedMessage(call: Call, run: GuardRun, message: string, parts: EngineParts) {
   const taken = new MessageSlots(message);
   return (await inspectContent(call, run, taken.slots, parts)) ?? taken.text();
@@ -121,7 +121,7 @@ function guardFor(check: GuardrailCheck, action: GuardrailAction, direction: "in
   return guard;
 }
 
-/** The same guard with its detector gone wrong: it throws, or looking takes more than it may. */
+/** The same guard with a failing detector: it throws, or inspection exceeds its budget. */
 function broken(guard: SurfaceGuard, how: "throws" | "times out"): GuardRun {
   const work = new ContentWork();
   const detector: Detector = {
@@ -156,7 +156,7 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
     expect(decision.kind).toBe(action === "block" ? "refuse" : "pass");
     if (decision.kind === "refuse")
       expect(decision.refusal).toMatchObject({ code: "guardrail_blocked", extra: { guardrail: "table", check, direction: "input" } });
-    // The record holds nothing of what was redacted or blocked.
+    // The record has nothing of what was redacted or blocked.
     if (action !== "warn") expect(String(call.requestContent)).not.toContain(value);
     if (action === "redact") expect(after).toMatch(/A line before it: \[REDACTED:[a-z_]+\]/);
     if (action === "warn") expect(after).toContain(BEFORE + value);
@@ -185,7 +185,7 @@ describe("a request of tokens, which nobody can look at", () => {
   });
 });
 
-/** The codec of a provider whose frames are the caller's. */
+/** The codec of a provider whose frames are in the caller's format. */
 function passing(): StreamCodec {
   return {
     push: (piece) => piece,

@@ -224,7 +224,7 @@ const EXECUTED = {
   ],
 };
 
-/** No format has them: some servers give them all the same. */
+/** Not in any format, but some servers send them. */
 const ODD_ARGUMENTS = { "a list": ["x", { to: VALUE }], "a list of texts": [VALUE], "an object": { to: VALUE, of: 4111111111111111 } };
 
 const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", object]>> = {

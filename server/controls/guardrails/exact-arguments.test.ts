@@ -9,7 +9,7 @@ import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts
 import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
 import { AnswerGuard } from "./answers/answer-guard.ts";
 
-/** A number that becomes its even neighbour where it is read as 64 bits of floating point. */
+/** A number that rounds to its even neighbour as a 64-bit float. */
 const ACCOUNT = "9007199254740993";
 const READ_AS = "9007199254740992";
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -3,15 +3,15 @@ import { CLEAR, type Engine, type EngineVerdict, failed } from "../../wire/guard
 import type { Call } from "../../road/call.ts";
 import type { AskModel } from "../../road/model-question.ts";
 
-/** What a model of unknown size is given at once, and no model more. */
+/** Most characters sent at once to any model, also to one with an unknown context window. */
 const LONGEST = 12_000;
-/** Of classifiers with a window of 512 tokens; about three characters a token are left for any language. */
+/** Sized for classifiers with a window of 512 tokens; a token has about three characters in any language. */
 const CHARACTERS_A_TOKEN = 3;
 const MAX_TOKENS = 64;
 
 /**
- * A model of the gateway's own that classifies what it is told, asked in a nested call with a row of its own. It is known
- * by its answer: `safe` or `unsafe` (Llama Guard), yes or no to harm (ShieldGemma), a label or a score (Prompt Guard).
+ * A model of the gateway that classifies text, asked in a nested call with its own row. The type is recognised from
+ * its answer: `safe` or `unsafe` (Llama Guard), yes or no (ShieldGemma), a label or score (Prompt Guard).
  */
 export function guardModel(ask: AskModel, call: Call, named: string | null): Engine {
   const model = call.scope === null || named === null ? null : modelOf(call.scope.tenant, named);
@@ -28,7 +28,7 @@ export function guardModel(ask: AskModel, call: Call, named: string | null): Eng
         schema: null,
         timeoutMs,
         waitMs: timeoutMs,
-        // What is blocked must not be kept, and another engine may yet block what this one lets pass. An answer may quote it.
+        // Hashes only: the text may yet be blocked, by this or another engine, and must not be kept then; an answer may quote it.
         hashesOnly: true,
         endsWithParent: true,
       });
@@ -42,13 +42,13 @@ function modelOf(tenant: TenantSnapshot, named: string): ModelEntry | null {
   return model?.enabled === true ? model : null;
 }
 
-/** A line that is a label and nothing else. */
+/** Answers that are a label and nothing else. */
 const CLEARS = /^(?:safe|no|benign|label_0)\W*$/i;
 const FINDS = /^(?:unsafe|yes|injection|malicious|label_1|jailbreak)\b/i;
 
 /**
- * What a classifier's answer says; anything but its own few words is no verdict. A model that talks ("No, I cannot help with
- * that") has cleared nothing, and neither has one that contradicts itself.
+ * Parses a classifier's answer; anything but its known words is a failure. A chat reply ("No, I cannot help with
+ * that") or a contradiction clears nothing.
  */
 export function readGuardVerdict(content: string, threshold: number): EngineVerdict {
   const word = content.trim();

@@ -4,7 +4,7 @@ import { GuardRun } from "./guard-run.ts";
 import { surfaceGuard } from "./surface-guard.ts";
 import { guardedAt, surfaceOf } from "../../road/content-surface.ts";
 
-/** A run of the guardrails that the call's resource group has for one direction; null when it has none. */
+/** A run of the guardrails that apply to the call in one direction; null if there are none. */
 export function guardRunOf(call: Call, direction: "input" | "output"): GuardRun | null {
   const { scope, audit } = call;
   const surface = scope === null || scope.tenant.guardrails.length === 0 ? null : surfaceOf(audit.proxySubtype, direction);

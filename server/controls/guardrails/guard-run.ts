@@ -18,27 +18,27 @@ export interface GuardrailResult {
   readonly source: GuardSource | null;
   readonly check: GuardrailCheck;
   readonly action: GuardrailAction;
-  /** Whether it blocks because it could not look. */
+  /** Whether it blocks because the check failed. */
   readonly failed: boolean;
 }
 
-/** The outcome of a run, kept for the same text. */
+/** The outcome of a run, cached for the same text. */
 export interface GuardOutcome {
   readonly verdict: GuardrailResult | null;
   readonly personal: boolean;
   readonly degraded: boolean;
-  /** Names of the guardrails that only warn. */
+  /** Names of the guardrails that warned. */
   readonly warned: readonly string[];
-  /** Whose rules or engine looked first; undefined where nobody has. */
+  /** Source of the first rule or engine that inspected anything; undefined if none did. */
   readonly watcher: GuardSource | null | undefined;
 }
 
 const WEIGHT: Readonly<Record<GuardrailAction, number>> = { warn: 0, redact: 1, block: 2 };
 
-/** One call's way through the guardrails of one surface: changes texts, remembers what weighs most. */
+/** Takes one call through the guardrails of one surface: changes texts and keeps the most severe result. */
 export class GuardRun {
   readonly surface: SurfaceGuard;
-  /** What looking may cost; whoever does it in turns tells it what it took. */
+  /** Budget for inspection; those who inspect in steps report their work to it. */
   readonly work: ContentWork;
   private heaviest: GuardrailResult | null = null;
   private readonly warned = new Set<string>();
@@ -52,7 +52,7 @@ export class GuardRun {
     this.work = work;
   }
 
-  /** The verdict that ends the call; null while it may go on. */
+  /** The verdict that ends the call; null while it may continue. */
   get blocked(): GuardrailResult | null {
     return this.heaviest?.action === "block" ? this.heaviest : null;
   }
@@ -61,7 +61,7 @@ export class GuardRun {
     return this.heaviest?.action ?? null;
   }
 
-  /** The text as it may go on. Once the run has blocked, what it returns must not. */
+  /** Inspects a text and returns it as it may be sent. If the run has blocked, the result must not be sent. */
   *text(text: string, guard: TextGuard = this.surface.guard): InTurns<string> {
     if (guard.rules.length === 0 || text === "" || isKnownClean(guard, text)) return text;
     this.work.grant(text.length);
@@ -73,8 +73,8 @@ export class GuardRun {
   }
 
   /**
-   * JSON text with each text in it guarded by itself; it stays JSON. Text that is no JSON is guarded as it is. `known`: what
-   * came of texts that were looked at before.
+   * Inspects each text within JSON by itself; the result is still JSON. Text that is not JSON is inspected as it is.
+   * `known`: results for texts inspected before.
    */
   *json(json: string, guard: TextGuard = this.surface.guard, known = new Map<string, string>()): InTurns<string> {
     if (guard.rules.length === 0 || json === "") return json;
@@ -107,13 +107,13 @@ export class GuardRun {
     );
   }
 
-  /** Takes the next piece of a text that `hold` follows. */
+  /** Passes the next piece of a text to its `hold`; returns what may be sent. */
   *push(hold: HoldBack, piece: string, last: boolean): InTurns<string> {
     this.work.grant(piece.length);
     return yield* this.pushed(hold, piece, last);
   }
 
-  /** What is found in a text that is put together from others, to be redacted there; it counts like any finding. From left to right. */
+  /** Findings to redact in a text joined from several, left to right without overlap; they count like any finding. */
   *across(text: string, guard: TextGuard): InTurns<readonly GuardedFinding[]> {
     if (text === "" || isKnownClean(guard, text)) return [];
     const hold = new HoldBack(guard);
@@ -129,17 +129,17 @@ export class GuardRun {
     });
   }
 
-  /** What was redacted last cannot be said differently, so it ends the call. */
+  /** Turns the last redaction into a block, because the text cannot be changed. */
   blockWhatIsRedacted(): void {
     if (this.heaviest !== null) this.weigh({ ...this.heaviest, action: "block" });
   }
 
-  /** Remembers what a text that has ended came to. */
+  /** Records the findings of a text that has ended. */
   close(hold: HoldBack): void {
     this.note(hold.findings, hold.blocked, hold.failed);
   }
 
-  /** What an engine said, or that it failed and the call goes on all the same. */
+  /** Adds an engine's verdict, or that it failed and the call continues. */
   engine(verdict: GuardrailResult | "degraded"): void {
     if (verdict === "degraded") {
       this.degraded = true;
@@ -150,12 +150,12 @@ export class GuardRun {
     this.weigh(verdict);
   }
 
-  /** Somebody has looked. */
+  /** Notes that something was inspected. */
   watchedBy(source: GuardSource | null): void {
     if (this.watcher === undefined) this.watcher = source;
   }
 
-  /** The rules of the surface have seen what there was to see. */
+  /** Notes that the rules of the surface have inspected everything. */
   looked(): void {
     const [first] = this.surface.guard.rules;
     if (first !== undefined && !this.skipped) this.watchedBy(first.source ?? null);
@@ -165,7 +165,7 @@ export class GuardRun {
     return { verdict: this.heaviest, personal: this.personal, degraded: this.degraded, warned: [...this.warned], watcher: this.watcher };
   }
 
-  /** Takes over what another run of the same surface came to. */
+  /** Adds the outcome of another run of the same surface. */
   recall({ verdict, personal, degraded, warned, watcher }: GuardOutcome): void {
     for (const name of warned) this.warned.add(name);
     if (watcher !== undefined) this.watchedBy(watcher);
@@ -174,7 +174,7 @@ export class GuardRun {
     if (verdict !== null) this.weigh(verdict);
   }
 
-  /** What would have been looked at is not there: it blocks where any rule or engine would, and is skipped where all only warn. */
+  /** There is nothing to inspect although there should be: blocks if any rule or engine could, otherwise skips. */
   cannotLook(): void {
     if (!this.surface.enforces) return this.skip();
     const rule = this.surface.guard.rules.find(({ action }) => action !== "warn");
@@ -186,14 +186,14 @@ export class GuardRun {
     });
   }
 
-  /** A guardrail was left out because there was nothing it could look at. */
+  /** Notes that a guardrail was skipped because it had nothing to inspect. */
   skip(): void {
     this.skipped = true;
   }
 
   /**
-   * Records the result on the row; that of another surface of the same call stays where it weighs more. An answer that was touched
-   * is nobody else's. `ends`: whether a block ends the call, or only leaves a part of the answer out.
+   * Records the result on the row, unless that has an equally or more severe one from another surface. A changed answer
+   * must not be reused for other callers. `ends`: whether a block ends the call or only removes part of the answer.
    */
   tell(call: Pick<Call, "row" | "answerReusable" | "answerHeaders">, ends = true): void {
     const { row } = call;
@@ -213,12 +213,12 @@ export class GuardRun {
     row.guardrail_action = verdict.action;
   }
 
-  /** Names to the caller what warned, as long as the answer has not left. */
+  /** Names the warning guardrails to the caller, while the answer's headers are not sent. */
   warn(call: Pick<Call, "answerHeaders">): void {
     for (const name of this.warned) warnCaller(call, name);
   }
 
-  /** That somebody looked, which is all there is to tell where nothing was found. */
+  /** Records that an inspection took place, which is all there is to record if nothing was found. */
   private tellWatch(row: AuditRow): void {
     if (this.watcher === undefined) return;
     row.guardrail_blocked ??= false;
@@ -226,7 +226,7 @@ export class GuardRun {
     if (row.guardrail_action == null) row.guardrail_config_id ??= this.watcher?.id ?? null;
   }
 
-  /** The refusal a blocked call ends with (interface 7.3). */
+  /** The refusal that ends a blocked call (interface 7.3); null if not blocked. */
   refusal(): Refusal | null {
     const verdict = this.blocked;
     if (verdict === null) return null;
@@ -261,7 +261,7 @@ export class GuardRun {
     return out;
   }
 
-  /** Does the work as far as the budget reaches. */
+  /** Runs the work step by step until the budget is exhausted. */
   private *watched(hold: HoldBack, work: InTurns<string>): InTurns<string> {
     for (;;) {
       const step = work.next();
@@ -277,7 +277,7 @@ export class GuardRun {
     if (this.blocked === null) this.expire();
   }
 
-  /** Looking took too much: what is left cannot be known. */
+  /** The budget is exhausted, so the rest is unknown: blocks, or degrades if all rules only warn. */
   private expire(): void {
     const rule = this.surface.guard.rules.find(({ action }) => action !== "warn");
     if (rule === undefined) this.degraded = true;

@@ -45,11 +45,11 @@ export function guardSettingsOf(builtin: GuardrailBuiltin, here: readonly Guardr
   };
 }
 
-/** The settings that do not compile or are too expensive to store, each with its field. */
+/** The patterns that do not compile or are too expensive, as errors by field. */
 export function problemsOf(builtin: GuardrailBuiltin): FieldError[] {
   const { bannedPatterns } = guardSettingsOf(builtin, null);
   if (bannedPatterns === undefined) return [];
-  // Before what they come to together is compiled: that takes as long as they are large.
+  // Checked before compiling all together, because that takes time proportional to their size.
   const large = largePatterns(bannedPatterns.patterns);
   const guard = large.length > 0 ? null : compileTextGuard({ bannedPatterns });
   const problems = guard === null ? large : "problems" in guard ? guard.problems : [];

@@ -24,17 +24,17 @@ import { guardInput } from "./input.ts";
 import { guardRunOf } from "./guard-run-of.ts";
 
 export interface GuardrailParts extends EngineParts {
-  /** Longest silence of a provider whose stream is held. */
+  /** Longest silence, in milliseconds, of a provider whose stream is held. */
   readonly idleMs: number;
 }
 
-/** What says of what kind an answer is, how much, how long or when, and has no room for anything else. */
+/** Headers that are only a content type, number, duration or date, with no room for anything else. */
 const PLAIN_HEADER =
   /^(?:(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?|[\d.hms]{1,12}|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)?)$/i;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** Guardrails on what goes to a model and on what comes back (docs/guides/guardrails.md). */
+/** Guardrails on what is sent to a model and on its answer (docs/guides/guardrails.md). */
 export class Guardrails implements RequestControl, AnswerControl {
   readonly name = "guardrails";
   private readonly parts: GuardrailParts;
@@ -48,7 +48,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     return run === null ? PASS : guardInput(call, view, run, this.parts);
   }
 
-  /** What stands between the model and the caller. */
+  /** The check between the model's answer and the caller. */
   prepare(call: Call, exchange: Exchange): AnswerCheck | null {
     const form = outputFormOfExchange(exchange);
     const run = form === null ? null : guardRunOf(call, "output");
@@ -63,7 +63,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     };
   }
 
-  /** Providers put into what they say of themselves what they like. */
+  /** Removes headers with findings: providers may put any text into headers. */
   private async withoutFoundHeaders(call: Call, run: GuardRun, answer: Answer): Promise<Answer | Refusal> {
     const { headers } = answer;
     let kept = headers;
@@ -72,7 +72,7 @@ export class Guardrails implements RequestControl, AnswerControl {
       const looking = inTurns(run.text(value), run.work);
       if ((looking instanceof Promise ? await looking : looking) === value) continue;
       kept = { ...kept };
-      // Without its parameters it says of which kind the answer is, and nothing else.
+      // Without its parameters the content type still describes the answer.
       if (name === "content-type") kept[name] = value.split(";")[0] as string;
       else delete kept[name];
     }
@@ -84,7 +84,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     return refusal ?? (kept === headers ? answer : { ...answer, headers: kept });
   }
 
-  /** A provider's own words for what went wrong often repeat what it was asked. */
+  /** A provider's error message often repeats the request. */
   private async onFailure(call: Call, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
     run.looked();
     const said = decoder.decode(answer.body);

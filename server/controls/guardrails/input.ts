@@ -15,8 +15,8 @@ import type { GuardRun } from "./guard-run.ts";
 import type { TextGuard } from "./text-guard.ts";
 
 /**
- * Guards every text of a request: the caller's, the instructions, tool results, arguments of earlier calls, the words of
- * definitions. What is redacted is redacted in the view, so the provider never sees it, and neither does the record.
+ * Guards every text of a request: the caller's, instructions, tool results, arguments of earlier calls, and
+ * definitions. Redaction happens in the view, so neither the provider nor the record gets the original.
  */
 export async function guardInput(call: Call, view: RequestView, run: GuardRun, parts: EngineParts): Promise<Decision> {
   const unclear = repeatedNameRefusal(view);
@@ -42,7 +42,7 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
   const guardOf = (slot: TextSlot) => (slot.role === "system" ? trusted : guard);
   const looking = inTurns(guardTexts(view, run, guardOf), run.work);
   const own = looking instanceof Promise ? await looking : looking;
-  // A description may come from a tool server: nobody's own instruction.
+  // Descriptions may come from a tool server, so they are not trusted as instructions.
   const defined =
     run.blocked === null
       ? await inTurns(
@@ -62,7 +62,7 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
     addTag(call, view.withhold());
   }
   if (own || defined || refusal !== null) {
-    // What was received is not kept: until the call leaves, the record's preview is of what was left.
+    // The original content is not kept: until the call is sent, the record previews the redacted content.
     call.requestContent = view.content();
   }
   return PASS;
@@ -70,17 +70,17 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
 
 type GuardOf = (slot: TextSlot) => TextGuard;
 
-/** What engines are asked about: all but the operator's own instructions and what only rules look at. */
+/** The text that engines are asked about: everything except the operator's own instructions and texts for rules only. */
 function wordsOf(view: RequestView): string {
   const asked = textsAsRead(view.texts().filter(({ role, rulesOnly }) => role !== "system" && rulesOnly !== true));
   return [...asked, ...view.definitions()].map(({ text }) => text).join("\n\n");
 }
 
-/** Every text by itself, then those that are parts of one message as the one text they are read as. */
+/** Each text by itself, then the parts of each message as the single text that a model reads. */
 function* guardTexts(view: RequestView, run: GuardRun, guardOf: GuardOf): InTurns<boolean> {
   const slots = view.texts();
   let changed = yield* guardSlots(slots, run, guardOf);
-  // As they stand now.
+  // With the texts as changed by now.
   for (const parts of run.blocked === null ? partsOfMessages(changed ? view.texts() : slots) : []) {
     if (yield* guardedAcross(parts, run, guardOf(parts[0] as TextSlot))) changed = true;
     if (run.blocked !== null) return changed;
@@ -88,7 +88,7 @@ function* guardTexts(view: RequestView, run: GuardRun, guardOf: GuardOf): InTurn
   return changed;
 }
 
-/** Whether any text was changed. Stops where the run blocks. */
+/** Guards each slot; returns whether any was changed. Stops if the run blocks. */
 function* guardSlots(slots: readonly TextSlot[], run: GuardRun, guardOf: GuardOf): InTurns<boolean> {
   let changed = false;
   for (const slot of slots) {

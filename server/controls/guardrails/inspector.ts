@@ -17,14 +17,14 @@ import { GuardRun } from "./guard-run.ts";
 import { type SurfaceGuard, surfaceGuard } from "./surface-guard.ts";
 import { type DefinitionReview, reviewDefinition } from "./tool-definition.ts";
 
-/** Definitions reviewed at a time: engines may be asked about each. */
+/** Definitions reviewed concurrently, because engines may be asked about each. */
 const AT_ONCE = 8;
 const REVIEWS = 20_000;
 
-/** Guardrails on what goes to and comes from upstreams that are no models, and on what those say of themselves. */
+/** Guardrails on what is sent to and received from upstreams other than models, and on tool definitions. */
 export class GuardrailInspector implements Inspector, ActionControl {
   readonly name = "guardrails";
-  /** By what guards and the definition's digest: a list whose tools and guardrails are the same costs no review. */
+  /** By guard version and definition digest, so that unchanged tools under unchanged guardrails are not reviewed again. */
   private readonly reviews = new BoundedMap<string, DefinitionReview>(REVIEWS);
   private readonly parts: EngineParts;
 
@@ -41,10 +41,10 @@ export class GuardrailInspector implements Inspector, ActionControl {
     return this.inspect(call, surface, slots);
   }
 
-  /** Every piece of it was looked at. */
+  /** Nothing to do: every piece was inspected. */
   heard(): void {}
 
-  /** Each text by itself, as it may go on; null in the place of one that is blocked. */
+  /** Each text as it may be sent on; null for a blocked one. */
   async cleared(call: Call, surface: GuardrailSurface, texts: readonly string[]): Promise<readonly (string | null)[]> {
     const guard = guardOf(call, surface);
     if (guard === null) return texts;
@@ -73,7 +73,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
     return (guardOf(call, surface)?.engines.length ?? 0) > 0;
   }
 
-  /** Without those that are blocked, and with what is redacted redacted. */
+  /** The definitions without blocked ones and with redactions applied; null if nothing changes. */
   async offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null> {
     const guard = guardOf(call, "mcp_registration");
     if (guard === null) return null;
@@ -98,14 +98,14 @@ export class GuardrailInspector implements Inspector, ActionControl {
     return changed ? offered : null;
   }
 
-  /** Refuses an action whose definition is blocked, or cannot be looked at. */
+  /** Refuses an action whose definition is blocked or cannot be inspected. */
   async before(call: Call, { definition }: Action): Promise<ActionDecision> {
     const guard = definition === null ? null : guardOf(call, "mcp_registration");
     if (guard === null || definition === null) return ACTION_PASSES;
     const run = new GuardRun(guard);
     const review = await this.reviewOf(call, guard, definition);
     if (review === null) run.cannotLook();
-    // What is redacted in a description is no business of the call.
+    // Redactions in a description do not concern the call itself.
     else run.recall(review.verdict?.action === "redact" ? { ...review, verdict: null, personal: false, warned: [] } : review);
     run.tell(call);
     const verdict = run.blocked;
@@ -136,7 +136,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
     const known = this.reviews.get(key);
     if (known !== undefined) return known;
     const made = await reviewDefinition(call, guard, definition, this.parts);
-    // What failed may not fail the next time.
+    // Failures are not cached, since a retry may succeed.
     if (made.verdict?.failed !== true && !made.degraded) this.reviews.set(key, made);
     return made;
   }

@@ -14,7 +14,7 @@ import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
 
-/** What guardrails make of what a form says beside its prompt: names of files and fields, and fields that hold no text as a rule. */
+/** Guardrails on the parts of a form other than its prompt: names of files and fields, and fields that usually have no text. */
 const PARTS: EngineParts = { engines: {}, askModel: () => Promise.reject(new Error("no model is asked here")) };
 const BYTES = new TextEncoder().encode("bytes");
 const MAIL = "joe@example.com";

@@ -65,7 +65,7 @@ async function guarded(request: InboundRequest, action: GuardrailAction) {
   return { call, decision, out };
 }
 
-/** A request of each surface whose one message has these texts as its parts. */
+/** A request of each surface with one message that has these texts as its parts. */
 const SPLIT: Readonly<Record<string, (parts: readonly string[]) => InboundRequest>> = {
   chat: (parts) => chat({ messages: [{ role: "user", content: parts.map((text) => ({ type: "text", text })) }] }),
   "chat, with a picture between": (parts) =>
@@ -167,7 +167,7 @@ describe.each(Object.keys(SPLIT))("a value that is split over parts of one messa
     expect(redacted.out).toContain("[REDACTED:");
     for (const rest of ["bidden wor", "@exam", "ple.com", "1488", "6467", "EMP-12", "3456", "AKIAQ3", "NTB7R"])
       expect(redacted.out).not.toContain(rest);
-    // No part is left empty: vendors refuse such.
+    // No part is left empty, because vendors reject that.
     expect(redacted.out).not.toContain('"text":""');
 
     const warned = await guarded(split(parts), "warn");

@@ -3,13 +3,12 @@ import type { TextSlot } from "../../wire/inbound.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { TextGuard } from "./text-guard.ts";
 
-/** What a file's name may end in: an address of mail before it is one only without it. */
+/** A file extension; an email address before it is recognised only without it. */
 const FILE_ENDING = /\.[a-z][a-z0-9]{1,4}$/i;
 
 /**
- * The name as it may go on. It is looked at as it is written, without what a file's name ends in, and as the words it is put
- * together from, because names have no spaces. A tool's name is what it is called by: where it would have to be another, the
- * run blocks.
+ * The name as it may be sent. It is inspected as written, without its file extension, and as separate words, because names
+ * have no spaces. Only names of kind `name` can be changed; any other is an identifier, and a redaction blocks instead.
  */
 export function* guardedName({ kind, text }: Pick<TextSlot, "kind" | "text">, run: GuardRun, guard: TextGuard): InTurns<string> {
   let name = text;
@@ -32,7 +31,7 @@ export function* guardedName({ kind, text }: Pick<TextSlot, "kind" | "text">, ru
 
 interface NameForm {
   readonly read: string;
-  /** What follows it. */
+  /** The part of the name after it. */
   readonly rest: string;
 }
 
@@ -43,7 +42,7 @@ function stem(name: string): NameForm {
   return { read: name.slice(0, name.length - rest.length), rest };
 }
 
-/** The words a name is put together from. */
+/** The words that a name consists of, separated by spaces. */
 export function nameWords(name: string): string {
   return name
     .replaceAll(/([\p{Ll}\p{N}])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, "$1$2 ")

@@ -3,9 +3,9 @@ import { beginsAsJson } from "./text/json-text.ts";
 import { Readings } from "./text/readings.ts";
 import type { TextGuard } from "./text-guard.ts";
 
-/** A whole text after its inspection. */
+/** A whole text after inspection. */
 export interface GuardedText {
-  /** The text with placeholders; when it was blocked, what stands before the finding that blocked. */
+  /** The text with placeholders; if blocked, only what precedes the blocking finding. */
   readonly text: string;
   readonly findings: readonly GuardedFinding[];
   readonly blocked: GuardedFinding | null;
@@ -13,15 +13,15 @@ export interface GuardedText {
   readonly failed: boolean;
 }
 
-/** Of a short text that holds nothing, following it as a stream costs more than the detectors do. */
+/** For a short clean text, streaming costs more than the detectors themselves. */
 const SHORT = 1024;
 
-/** Whether the text is short and holds nothing, as is seen without a break; false where that is not known. */
+/** Whether the text is short and clean, decided without a break; false if that cannot be told. */
 export function isSeenClean(guard: TextGuard, text: string): boolean {
   return text.length <= SHORT && holdsNothing(guard, text);
 }
 
-/** Guards a text that is there as a whole: a stream of one piece, so that both give the same. */
+/** Guards a whole text as a stream of one piece, so that both give the same result. */
 export function redactText(guard: TextGuard, text: string): GuardedText {
   if (guard.rules.length === 0 || text === "" || isSeenClean(guard, text)) return { text, findings: [], blocked: null, failed: false };
   const stream = new HoldBack(guard);
@@ -29,7 +29,7 @@ export function redactText(guard: TextGuard, text: string): GuardedText {
   return { text: out, findings: stream.findings, blocked: stream.blocked, failed: stream.failed };
 }
 
-/** Asks every detector what a stream of one piece would. What fails is the stream's to tell. */
+/** Runs every detector as a stream of one piece would. On failure returns false, so that the stream handles it. */
 function holdsNothing(guard: TextGuard, text: string): boolean {
   try {
     const readings = new Readings(text, beginsAsJson(text));

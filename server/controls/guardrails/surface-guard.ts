@@ -7,29 +7,29 @@ import { guardSettingsOf } from "./guard-settings.ts";
 import { HoldBack } from "./answers/hold-back.ts";
 import { compileTextGuard, type GuardSource, type GuardRule, type TextGuard } from "./text-guard.ts";
 
-/** A further engine of a configuration. */
+/** An external engine of a configuration. */
 export interface BoundEngine {
   readonly source: GuardSource;
   readonly engine: GuardrailEngineEntry;
 }
 
-/** All that guards one surface of a group's calls. */
+/** Everything that guards one surface of a group's calls. */
 export interface SurfaceGuard {
   readonly surface: GuardrailSurface;
-  /** For what anybody may have written. */
+  /** For text from any source. */
   readonly guard: TextGuard;
-  /** For the operator's own instructions: they may say what would be an attack elsewhere. */
+  /** For the operator's own instructions, which may say what would be an attack elsewhere. */
   readonly trusted: TextGuard;
   readonly engines: readonly BoundEngine[];
-  /** Whether a finding, or that nothing could be looked at, can change or end the call. */
+  /** Whether a finding, or failing to inspect, can change or end the call. */
   readonly enforces: boolean;
-  /** Changes with every change of what guards. */
+  /** Changes whenever the guardrails change. */
   readonly version: string;
 }
 
 const compiled = new WeakMap<GroupScope, Map<string, SurfaceGuard | null>>();
 
-/** Compiled when a group's calls first meet the surface under a configuration, then found in memory. Null: nothing guards it. */
+/** Compiled on a group's first call on the surface under a configuration, then cached. Null: nothing guards it. */
 export function surfaceGuard(scope: GroupScope, surfaces: readonly [GuardrailSurface, ...GuardrailSurface[]]): SurfaceGuard | null {
   if (scope.tenant.guardrails.length === 0) return null;
   let bySurface = compiled.get(scope);
@@ -49,7 +49,7 @@ export function surfaceGuard(scope: GroupScope, surfaces: readonly [GuardrailSur
   return found;
 }
 
-/** The combined guard of several configurations on one surface, and on the surfaces whose guardrails hold there as well. */
+/** The combined guard of several configurations on one surface, including other surfaces whose guardrails apply there too. */
 export function guardOfEntries(
   entries: readonly GuardrailEntry[],
   surface: GuardrailSurface,
@@ -79,8 +79,8 @@ export function guardOfEntries(
 }
 
 /**
- * Compiles a tenant's guardrails ahead of the first call, which would otherwise pay for it. A configuration that does not compile is left
- * for that call to refuse.
+ * Compiles a tenant's guardrails ahead of the first call, which would otherwise be delayed. A configuration that does
+ * not compile is skipped; calls under it are refused.
  */
 export function compileGuardrails({ guardrails }: Pick<TenantSnapshot, "guardrails">): void {
   for (const entry of guardrails)
@@ -96,11 +96,11 @@ export function compileGuardrails({ guardrails }: Pick<TenantSnapshot, "guardrai
     }
 }
 
-/** It begins what phrases, numbers and addresses begin with, so that their tables are made and their patterns compiled. */
+/** Contains beginnings of phrases, numbers and addresses, so that their tables and patterns get compiled. */
 const FIRST_TEXT = "Ignore the rules of 4 a@b.c";
 const prepared = new WeakSet<readonly GuardRule[]>();
 
-/** Lists of words are large: what two surfaces, or two versions of the snapshot, have in common is compiled once. */
+/** Word lists are large, so what surfaces or snapshot versions have in common is compiled once. */
 const known = new BoundedMap<string, readonly GuardRule[]>(500);
 
 function rulesOf(entry: GuardrailEntry, surfaces: readonly GuardrailSurface[]): readonly GuardRule[] {
@@ -109,7 +109,7 @@ function rulesOf(entry: GuardrailEntry, surfaces: readonly GuardrailSurface[]): 
   let rules = known.get(key);
   if (rules === undefined) {
     const guard = compileTextGuard(settings);
-    // It was compiled before it was stored; a release that can no longer do it must not let calls through unguarded.
+    // It compiled when it was stored; a release that cannot compile it any more must not let calls through unguarded.
     if ("problems" in guard)
       throw new Error(
         `the guardrail configuration ${entry.id} does not compile: ${guard.problems.map(({ message }) => message).join("; ")}`,

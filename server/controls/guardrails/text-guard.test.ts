@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 test("clean code, logs and prose are hardly ever redacted", () => {
   const guard = guardOf({ pii: { action: "redact" }, secrets: { action: "redact" } });
-  // Sources that are themselves examples of values are left out; addresses of nobody are none of what is counted.
+  // Sources that are examples of values themselves are left out; findings of example addresses are not counted.
   const files = ["server/**/*.ts", "bench/**/*.ts", "packages/*/src/**/*.ts", "docs/**/*.md", "*.md"]
     .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
     .filter((path) => !/\.test\.ts$|node_modules|guardrail|redaction/.test(path));
@@ -49,7 +49,7 @@ const EVERYTHING: GuardSettings = {
   bannedPatterns: { action: "redact", patterns: ["EMP-\\d{4}", "(?i)foo+bar", "(?i)confidential.{0,20}internal", "[A-Z]{2}\\d{7}"] },
 };
 
-/** Milliseconds of processor time: what the work costs, not what else the machine did. */
+/** Processor time in milliseconds, which excludes what else the machine did. */
 function cost(work: () => void): number {
   const began = cpuMs();
   work();
@@ -75,7 +75,7 @@ test("everything at once costs a bounded time per kilobyte", () => {
     const perKilobyte =
       (Math.min(...Array.from({ length: 40 }, () => cost(() => redactText(guard, text)))) * 1000) / (Buffer.byteLength(text) / 1024);
     console.log(`${name.padEnd(8)} ${perKilobyte.toFixed(0)} us/KB`);
-    // Processors differ and are shared: a bound of several times the figure still finds what became slow.
+    // Processors differ and are shared; a bound several times the usual figure still detects real regressions.
     expect(perKilobyte).toBeLessThan(1_000);
   }
 });
@@ -89,7 +89,7 @@ test("the first words of an answer leave with the second or third token", () => 
   const waited: number[] = [];
   const spent: number[] = [];
   for (const answer of answers) {
-    // As models write: words with the space before them, long ones in pieces.
+    // As models stream: words with their leading space, long ones in pieces.
     const tokens = answer.match(/ ?[\p{L}\p{N}]{1,6}|[^\p{L}\p{N}]/gu) ?? [];
     const stream = new HoldBack(guard);
     let count = 0;
@@ -97,7 +97,7 @@ test("the first words of an answer leave with the second or third token", () => 
     const used = cost(() => {
       while (out === "" && count < tokens.length) out += stream.push(tokens[count++] ?? "");
     });
-    // The first would have left at once.
+    // Unguarded, the first token would be sent at once.
     waited.push(count - 1);
     spent.push(used);
   }

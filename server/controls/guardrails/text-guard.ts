@@ -18,7 +18,7 @@ import { jwt } from "./secrets/jwt.ts";
 import { openaiKey } from "./secrets/openai-key.ts";
 import { privateKeyPem } from "./secrets/private-key-pem.ts";
 
-/** In the order in which a category names a place that several claim from the same start. */
+/** In order of precedence among findings with the same start. */
 const PII = { email, iban, credit_card: creditCard, ssn, phone } as const;
 const SECRETS = {
   private_key_pem: privateKeyPem,
@@ -41,11 +41,11 @@ export type SecretCategory = keyof typeof SECRETS;
 
 interface ScoredCheck {
   readonly action: GuardrailAction;
-  /** From 0 to 1: what scores less is no finding. */
+  /** From 0 to 1: lower scores are not findings. */
   readonly threshold?: number;
 }
 
-/** What a guard looks for on one surface; a check that is absent is off. */
+/** What a guard looks for on one surface; an absent check is off. */
 export interface GuardSettings {
   readonly pii?: ScoredCheck & { readonly categories?: readonly PiiCategory[] };
   readonly secrets?: { readonly action: GuardrailAction; readonly categories?: readonly SecretCategory[] };
@@ -56,13 +56,13 @@ export interface GuardSettings {
   readonly bannedPatterns?: { readonly action: GuardrailAction; readonly patterns: readonly string[] };
 }
 
-/** The configuration a rule comes from. */
+/** The configuration that a rule comes from. */
 export interface GuardSource {
   readonly id: string;
   readonly name: string;
 }
 
-/** A detector with what happens about its findings. */
+/** A detector with the action on its findings. */
 export interface GuardRule {
   readonly source?: GuardSource;
   readonly detector: Detector;
@@ -70,9 +70,9 @@ export interface GuardRule {
   readonly threshold: number;
 }
 
-/** Compiled settings. It holds no state of any text, so that one serves every call. */
+/** Compiled settings; stateless, so one instance serves all calls. */
 export interface TextGuard {
-  /** In the order that decides between findings with the same start. */
+  /** In order of precedence among findings with the same start. */
   readonly rules: readonly GuardRule[];
 }
 
@@ -82,7 +82,7 @@ function chosen<Name extends string>(all: Readonly<Record<Name, Detector>>, cate
   return (Object.keys(all) as Name[]).filter((name) => categories === undefined || categories.includes(name)).map((name) => all[name]);
 }
 
-/** Compiles settings, or says which patterns cannot be. Costs milliseconds with thousands of words: once, not per call. */
+/** Compiles settings, or returns the invalid patterns. Takes milliseconds for thousands of words, so do it once, not per call. */
 export function compileTextGuard(settings: GuardSettings): TextGuard | { readonly problems: readonly PatternProblem[] } {
   const rules: GuardRule[] = [];
   const add = (detectors: readonly Detector[], action: GuardrailAction, threshold: number) => {
@@ -104,7 +104,7 @@ export function compileTextGuard(settings: GuardSettings): TextGuard | { readonl
     if ("problems" in detector) return detector;
     add([detector], settings.bannedPatterns.action, 0);
   }
-  // Last, so that what is also something else is called that.
+  // Last, so that other checks take precedence in naming a finding.
   if (settings.promptInjection !== undefined)
     add([hiddenText], settings.promptInjection.action, settings.promptInjection.threshold ?? DEFAULT_THRESHOLD);
   return { rules };

@@ -10,13 +10,13 @@ import type { SurfaceGuard } from "./surface-guard.ts";
 
 /** The result of inspecting a tool's definition. */
 export interface DefinitionReview extends GuardOutcome {
-  /** As it may be offered; null where it can stay as it is. It may not be offered at all where the verdict blocks. */
+  /** The definition as it may be offered; null if unchanged. It must not be offered if the verdict blocks. */
   readonly definition: JsonObject | null;
 }
 
 /** Members that no model reads. */
 const UNREAD = new Set(["_meta", "icons"]);
-/** Members of a schema whose value is the language's own word. */
+/** Schema members whose value is a keyword of JSON Schema. */
 const KEYWORDS = new Set([
   "type",
   "format",
@@ -30,7 +30,7 @@ const KEYWORDS = new Set([
   "contentMediaType",
   "taskSupport",
 ]);
-/** Members whose own members are named by whoever wrote the tool. */
+/** Members whose own member names are chosen by the tool's author. */
 const NAMED = new Set([
   "properties",
   "patternProperties",
@@ -43,15 +43,14 @@ const NAMED = new Set([
   "enum",
   "examples",
 ]);
-/** Of these, those that hold no schema at any depth. */
+/** Those that contain no schema at any depth. */
 const DATA = new Set(["default", "const", "enum", "examples"]);
-/** What is there to be read, and can be another text without the tool being another tool. */
+/** Members meant to be read, which can be changed without making it a different tool. */
 const PROSE = new Set(["title", "description", "instructions", "$comment", "examples"]);
 
 /**
- * Looks at every text of a tool's definition: its name, title, description, and those of its schemas. A text that is
- * there to be read is redacted; a name or a value that would have to be redacted means that the tool is blocked, because
- * under another name it could not be called.
+ * Inspects every text of a tool's definition: its name, title, description, and those in its schemas. Text meant to be read is
+ * redacted; a name or value that would have to be redacted blocks the tool, because it could not be called under another name.
  */
 export async function reviewDefinition(
   call: Call,
@@ -86,7 +85,7 @@ export async function reviewDefinition(
     for (const [key, member] of Object.entries(value)) {
       if (member === undefined) continue;
       if (NAMED.has(name)) await look(key, false);
-      // A member of that name among the properties of a schema is a schema.
+      // A property of this name within a schema is itself a schema.
       const readable = isProse || (PROSE.has(key) && !NAMED.has(name));
       members[key] = await walk(member, DATA.has(name) ? name : NAMED.has(name) ? "" : key, readable);
     }
@@ -96,7 +95,7 @@ export async function reviewDefinition(
   const members: Record<string, JsonValue> = {};
   for (const [key, member] of Object.entries(definition))
     if (member !== undefined) members[key] = UNREAD.has(key) ? member : await walk(member, key, PROSE.has(key));
-  // Names have no spaces: one is looked at as the words it is put together from as well.
+  // Names have no spaces, so a name is also inspected as its separate words.
   const { name } = definition;
   if (run.blocked === null && typeof name === "string" && nameWords(name) !== name) await look(nameWords(name), false);
   if (run.blocked === null && guard.engines.length > 0) await askEngines(parts, run, call, "input", said.join("\n\n"));

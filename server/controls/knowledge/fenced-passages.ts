@@ -2,12 +2,12 @@ import { visibleText } from "../../kernel/text/visible-text.ts";
 import type { NumberedPassage } from "../../road/knowledge.ts";
 
 const LONGEST_LABEL = 200;
-/** What would pass for the fence itself. */
+/** Text that could be mistaken for the fence itself. */
 const FENCE_LIKE = /<(\/?)(sources?)\b/gi;
 
 /**
- * Passages as they stand before a question: data behind markers that carry a token drawn for this call, which no document
- * can have known.
+ * Formats passages to put before a question, as data between markers. The markers carry a token drawn for this call,
+ * which no document can have contained.
  */
 export function fenced(passages: readonly NumberedPassage[], token: string): string {
   const sources = passages.map(

@@ -17,7 +17,7 @@ export interface KnowledgeControlParts extends KnowledgeLookup {
   readonly log: Log;
 }
 
-/** Puts passages of knowledge bases before the last question of a conversation (docs/guides/knowledge-bases.md). */
+/** Puts passages from knowledge bases before the last question of a conversation (docs/guides/knowledge-bases.md). */
 export class Knowledge implements RequestControl {
   readonly name = "knowledge";
   private readonly parts: KnowledgeControlParts;
@@ -36,7 +36,7 @@ export class Knowledge implements RequestControl {
     const asked = view.knowledge?.ids != null;
     const slots = view.opaque || view.prompts > 1 ? [] : questionOf(view.texts());
     const [first] = slots;
-    // A turn that brings results of tools goes on with what was said before.
+    // A turn that only returns tool results asks no new question.
     if (first === undefined) return PASS;
     const unclear = repeatedNameRefusal(view);
     if (unclear !== null) return refused(unclear);
@@ -75,7 +75,7 @@ export class Knowledge implements RequestControl {
     const kept = found.flatMap((passage, i) => {
       const text = looked[i] ?? null;
       if (text === null) return [];
-      // What was redacted may stand in the title as well: all of it is said as it may go on.
+      // Redaction may have changed the title as well, so all of it is taken from the inspected text.
       const [name = "", heading = "", ...lines] = text.split("\n");
       return [{ ...passage, name, heading, text: lines.join("\n") }];
     });
@@ -84,10 +84,10 @@ export class Knowledge implements RequestControl {
   }
 }
 
-/** The parts of the last message, where that is its user's. */
+/** The text parts of the last message, if it is the user's; otherwise none. */
 function questionOf(slots: readonly TextSlot[]): readonly TextSlot[] {
   const texts = slots.filter(({ kind, role }) => kind === "text" && role !== "system" && role !== "tool_definition");
-  // Where texts belong to messages, what belongs to none is a file or a guess at the answer.
+  // If texts belong to messages, a text without one is a file or a predicted output.
   const said = texts.some(({ owner }) => owner !== undefined) ? texts.filter(({ owner }) => owner !== undefined) : texts;
   const last = said.at(-1);
   if (last?.role !== "user") return [];

@@ -4,7 +4,7 @@ import type { Attempt, Call } from "../../road/call.ts";
 import type { Actual, Demand } from "./counters/counters.ts";
 import { minusActual } from "./counters/window-amounts.ts";
 
-/** What the whole call used, as its row records it. */
+/** The usage of the whole call, as its row records it. */
 export function usedByCall({ row }: Call): Actual {
   return {
     requests: row.llm_model_used == null && (row.llm_model_requested != null || row.target_url == null) ? 0 : 1,
@@ -14,17 +14,17 @@ export function usedByCall({ row }: Call): Actual {
   };
 }
 
-/** What a failed attempt used. An attempt that served the call is recorded by the row instead. */
+/** Usage of a failed attempt. The usage of an attempt that served the call is on the row instead. */
 export function usedByAttempt({ usage, costMicros }: Attempt): Actual {
   return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: costMicros ?? 0 };
 }
 
-/** The share of the last attempt in `total`, which includes the attempts before it. */
+/** The last attempt's share of `total`, which includes all attempts. */
 export function usedByLastAttempt(total: Actual, attempts: readonly Attempt[]): Actual {
   return attempts.slice(0, -1).map(usedByAttempt).reduce(minusActual, total);
 }
 
-/** What must be held for the use of failed attempts. */
+/** The amounts to hold for the usage of failed attempts. */
 export function demandOfFailedAttempts(attempts: readonly Attempt[]): Demand {
   const used = attempts.map(usedByAttempt);
   return {

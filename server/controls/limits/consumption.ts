@@ -4,14 +4,14 @@ import type { Plan, Scope, WindowLimit } from "./counters/counters.ts";
 import { amountText, limitWords } from "./limit-words.ts";
 import { tightestPace } from "./plans/tightest-pace.ts";
 
-/** The share of a limit from which calls are warned when the limit sets none. */
+/** Share of a limit from which callers are warned if the limit sets no threshold. */
 export const APPROACHING = 0.8;
 
 export function utilization(window: WindowLimit, spent: number): number {
   return window.limit === 0 ? 100 : (spent / window.limit) * 100;
 }
 
-/** Sets the consumption headers of 8.6 and notes on the row what the decision saw. */
+/** Sets the usage headers of interface 8.6 and records on the row the usage that the decision was based on. */
 export function setConsumptionHeaders(call: Call, plan: Plan, { spent, levels, inFlight }: Admitted): void {
   let tightest = -1;
   let most = -1;
@@ -35,7 +35,7 @@ export function setConsumptionHeaders(call: Call, plan: Plan, { spent, levels, i
   if (tightest < 0) return;
   const text = (index: number) => {
     const window = plan.windows[index] as WindowLimit;
-    // Names may hold characters a header may not: the limit says enough.
+    // Only the limit's type: group names may contain characters that headers do not allow.
     return `${limitWords(window.limitType)} limit: ${amountText(window, spent[index] as number)} of ${amountText(window, window.limit)} used`;
   };
   if (warned >= 0) headers["x-gw-usage-warning"] = text(warned);

@@ -74,7 +74,8 @@ if (haveValkey) {
       await settled("recorded");
       dies.sealed({ id: "recorded", plan: of });
       await settled("interrupted");
-      // Alive: what it counted is spent. Dead: only what nobody can take back is, and a call waits for the rest.
+      // While the process lives, what it counted is spent. Once it is dead, only recorded usage is certain, and a call waits
+      // for the rest.
       expect((await tryCall(lives, of, demand(0, 50))).outcome).toMatchObject({ kind: "denied", denial: { spent: 80 } });
       const deadline = Date.now() + PATIENCE_MS;
       let outcome: Admission["kind"] = "denied";
@@ -119,7 +120,7 @@ if (haveValkey) {
       await runner.run("return redis.call('FLUSHALL')", [], []);
       await warmed(other, of, NOON);
       isAway = false;
-      // Once the two that ended are counted, the two under way are held.
+      // Once the two finished calls are counted, the two in flight are held.
       await until(
         () => other.admit("probe", of, demand(0, 20), true),
         (found) => found.kind === "admitted" && found.spent[0] === 10,
@@ -137,9 +138,9 @@ if (haveValkey) {
       await silent.settle({ id: "counted", plan: of, demand: demand(0, 80) }, { requests: 1, input: 1, output: 1, micros: 80 });
       const outcome = () => lives.admit("probe", of, demand(0, 50), true);
       await until(outcome, ({ kind }) => kind === "held");
-      // Without what it counted there is no room for this one either.
+      // Even without what the dead process counted, this call does not fit.
       expect((await lives.admit("larger", of, demand(0, 101), true)).kind).toBe("denied");
-      // Of a sign of life nothing is left a second later, on a machine that stood still meanwhile: there may have to be another.
+      // If the machine stalls, a sign of life may have expired by the time it is looked at, so more may be needed.
       let signs = 0;
       const seen = await until(
         async () => {
@@ -159,7 +160,7 @@ if (haveValkey) {
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
       expect((await slow.admit("counted", of, demand(0, 80), false)).kind).toBe("admitted");
       await slow.settle({ id: "counted", plan: of, demand: demand(0, 80) }, { requests: 1, input: 1, output: 1, micros: 80 });
-      // Several leases; a busy machine may let one of them end, and the next renewal takes it up again.
+      // Several lease periods; on a busy machine one may expire, and the next renewal takes it up again.
       await Bun.sleep(2_000);
       await until(
         () => lives.admit("probe", of, demand(0, 50), true),
@@ -220,7 +221,7 @@ if (haveValkey) {
       await admitted("never ended");
       dies.sealed({ id: "recorded", plan: of });
       await admitted("tells of the sealed one");
-      // Of what was counted only the recorded call's is there to stay.
+      // Of what was counted, only the recorded call's usage is certain.
       const spent = async () => {
         const tried = await lives.admit("probe", of, demand(), true);
         return tried.kind === "admitted" ? tried.spent : tried;
@@ -239,7 +240,7 @@ if (haveValkey) {
         now = await spent();
         if (JSON.stringify(now) === "[15,2,4]" || Date.now() > deadline) break;
       }
-      // Two requests are on record: 15 micro-dollars of one, none of the other, and the tool results that both brought.
+      // Two requests are recorded: 15 micro-dollars for one, none for the other, and the tool results of both.
       expect(now).toEqual([15, 2, 4]);
     });
 
@@ -250,7 +251,7 @@ if (haveValkey) {
       expect((await slow.admit("long", of, demand(), false)).kind).toBe("admitted");
       clock.now += 1_000;
       const deadline = Date.now() + PATIENCE_MS;
-      // Its lease is over for the server too once nothing it holds is counted any more.
+      // The lease has also expired for the server once nothing that it covers is counted.
       while (Date.now() < deadline && (await dead(valkey?.url ?? "", of.tenantId)) === 0);
       expect((await slow.admit("next", of, demand(), false)).kind).toBe("admitted");
       await lives.resolve(async () => new Map());
@@ -274,7 +275,7 @@ if (haveValkey) {
       await store.run("return redis.call('FLUSHALL')", [], []);
       const settles = async () =>
         Number(await store.run("return redis.call('HGET', KEYS[1], 'settles')", [`gw:{${of.tenantId}}:generation`], []));
-      // Another process reads the truth, which knows nothing of the call in flight, and only later of what is recorded late.
+      // Another process reads the totals, which lack the call in flight and at first also the usage that is recorded late.
       let truth = 0;
       let first = 0;
       const seen: string[] = [];
@@ -284,7 +285,7 @@ if (haveValkey) {
         if (kind === "cold") await two.warm(of, new Map([[0, truth]]), NOON);
         else if (kind !== "held") break;
         first ||= await settles();
-        // Whoever is late says so again and again.
+        // A process that is late holds back calls again and again.
         if (truth === 0 && (await settles()) > first) {
           truth = 45;
           record();
@@ -292,7 +293,7 @@ if (haveValkey) {
       }
       store.close();
       expect(seen).toEqual(["cold", "held", "cold", "denied"]);
-      // 45 of the truth and 60 in flight: what fits beside the truth alone has to wait for the call in flight.
+      // 45 recorded and 60 in flight: what fits beside the recorded amount alone must wait for the call in flight.
       expect((await two.admit("probe", of, demand(0, 50), true)).kind).toBe("held");
       await one.settle({ id: "in flight", plan: of, demand: demand(0, 60) }, { requests: 1, input: 1, output: 1, micros: 5 });
       expect(await two.admit("probe", of, demand(0, 50), true)).toMatchObject({ kind: "admitted", spent: [50] });
@@ -337,7 +338,7 @@ if (haveValkey) {
   });
 }
 
-/** Admits one call where nothing was counted yet. */
+/** Admits one call to windows that have no counts yet. */
 async function admittedOnce(counters: Counters, of: Plan, id: string, wanted: Demand): Promise<void> {
   for (;;) {
     const { kind } = await counters.admit(id, of, wanted, false);
@@ -347,7 +348,7 @@ async function admittedOnce(counters: Counters, of: Plan, id: string, wanted: De
   }
 }
 
-/** Names whose lease is over. */
+/** Number of owners whose lease has expired. */
 async function dead(url: string, tenantId: string): Promise<number> {
   const client = openValkey(url);
   const found = await client.run(

@@ -12,11 +12,11 @@ import { toolCallPlan } from "./plans/tool-call-plan.ts";
 import { toolPlan } from "./plans/tool-plan.ts";
 import { ValkeyCounters } from "./counters/valkey.ts";
 
-/** Each kind of limit there is, as its document sets it on a group above the caller's: exactly N of M at once pass a limit of N. */
+/** Each kind of limit, set by a policy document on a group above the caller's: of M concurrent calls, exactly N pass a limit of N. */
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const ROUNDS = 200;
-/** What one call comes to. */
+/** Usage of one call. */
 const TOKENS = 70;
 const MICROS = 333;
 const USED: Actual = { requests: 1, input: TOKENS, output: TOKENS, micros: MICROS };
@@ -24,7 +24,7 @@ const USED: Actual = { requests: 1, input: TOKENS, output: TOKENS, micros: MICRO
 interface Kind {
   readonly name: string;
   of(tenantId: string, n: number): Plan;
-  /** What is charged after the answer can only be exact one call after the other (interface 8.2). */
+  /** What is charged after the answer can only be exact for sequential calls (interface 8.2). */
   readonly charged?: true;
 }
 
@@ -203,7 +203,7 @@ const KINDS: readonly Kind[] = [
 let valkey: TestValkey | undefined;
 let shared: Counters | undefined;
 
-/** Only now: what counts in process leaves no time for a connection to be made beside it. */
+/** Started late: the in-process counters block the event loop, so no connection could be opened meanwhile. */
 async function startShared(): Promise<void> {
   valkey = await startValkey();
   shared = new ValkeyCounters({ valkey: openValkey(valkey.url), now: () => NOON, log: jsonLog("error"), settlesMs: 0 });

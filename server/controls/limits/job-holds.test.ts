@@ -13,7 +13,7 @@ import { ServedCounters } from "./counters/served-counters.ts";
 import { ValkeyCounters } from "./counters/valkey.ts";
 import type { Warming } from "./counters/warming.ts";
 
-/** Two processes that share counters; `afterEach` is called when a step of the first one is done there. */
+/** Two processes that share counters; `afterEach` is called after each step of the first one. */
 interface Home {
   readonly name: string;
   make(afterEach: () => Promise<void>): { readonly own: Counters; readonly other: Counters };
@@ -100,7 +100,7 @@ test.each(homes.map((home) => [home.name, home] as const))(
     await jobs.hold("job", job, call);
     expect(new Set(found)).toEqual(new Set(["held"]));
     looks = async () => {};
-    // The call has ended; its job goes on, and comes to less than it could have.
+    // The call has ended; its job continues and costs less than its worst case.
     await own.settle(held, { requests: 1, input: 0, output: 0, micros: 0 });
     expect((await other.admit("rival", of, demand(0, 6), true)).kind).toBe("held");
     await jobs.settle("job", 4);

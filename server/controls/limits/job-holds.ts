@@ -12,24 +12,21 @@ interface JobHoldParts {
   readonly counters: Counters;
   readonly warming: Warming;
   readonly planOf: (scope: GroupScope, model: ModelEntry, at: number, make: typeof nestedPlan) => CallPlan;
-  /** Of what no model serves. */
+  /** For jobs that no model serves. */
   readonly budgetsOf: (scope: GroupScope, at: number) => CallPlan;
-  /** What calls hold. */
+  /** The reservations of a call. */
   readonly reservationsOf: (call: Call) => readonly Reservation[];
   readonly released: (reservation: Reservation) => void;
 }
 
-/** Windows that nobody counted yet are brought up once; a second time something is wrong with the counters. */
+/** Cold windows are loaded once; if they are still cold afterwards, something is wrong with the counters. */
 const TRIES = 3;
 
-/**
- * What jobs hold of budgets from the call that began them until it is known what they cost. A hold is never a reason to
- * refuse anything: its job is under way.
- */
+/** What jobs hold in budgets, from the call that started them until their cost is known. Never refuses: the job is already running. */
 export class JobHolds implements JobBudgets {
   private readonly parts: JobHoldParts;
   private readonly held = new Map<string, { readonly reservation: Reservation; readonly groupId: string }>();
-  /** How many of them hold some of a window, by its key. */
+  /** Number of jobs that hold part of a window, by its key. */
   private readonly windows = new Map<string, number>();
 
   constructor(parts: JobHoldParts) {
@@ -60,7 +57,7 @@ export class JobHolds implements JobBudgets {
     if (!held) await this.admit({ ...reservation, demand: { tokens: 0, micros: 0, toolCalls: 0 } }, job, ofCall);
   }
 
-  /** Takes the place of what its call holds. False: there is no room for it. */
+  /** Replaces what the job's call holds. False if there is no room. */
   private async admit(reservation: Reservation, { scope, at }: BudgetedJob, ofCall: readonly Reservation[]): Promise<boolean> {
     const { counters, warming } = this.parts;
     const { id, plan } = reservation;
@@ -102,7 +99,7 @@ export class JobHolds implements JobBudgets {
     this.parts.released(held.reservation);
   }
 
-  /** Without the windows of groups that the job's own was moved out of: what it came to counts where its group is now. */
+  /** Drops the windows of groups that the job's group was moved out of: the cost counts where the group is now. */
   private async keptAfterMove(reservation: Reservation, groupId: string): Promise<Reservation> {
     const { plan, demand } = reservation;
     const policies = this.parts.warming.policiesOf(plan.tenantId);

@@ -5,13 +5,13 @@ import type { Denial } from "./admission/admission-answer.ts";
 import type { Plan, Scope, WindowLimit } from "./counters/counters.ts";
 import { limitWords } from "./limit-words.ts";
 
-/** The amount in the unit that callers read: US dollars for money. */
+/** The amount in display units: US dollars for money. */
 export function displayAmount(window: WindowLimit, amount: number): number {
   return window.measure === "micros" ? usdFromMicros(amount) : amount;
 }
 
 const seconds = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));
-/** A run has no window that turns, so that nothing is said of when to try again: no wait helps it. */
+/** A run's ceiling never resets, so there is no Retry-After. */
 export const AT_CEILING = { "x-gw-usage-utilization": "100" };
 
 const ITEM: Partial<Record<Scope["kind"], string>> = { model: "model", server: "tool server" };
@@ -24,7 +24,7 @@ export function displayScope({ kind, groupName, itemName }: Scope): string {
   return itemName === undefined ? group : `${ITEM[kind]} ${JSON.stringify(itemName)} in ${group}`;
 }
 
-/** The error of interface 7.1 for rates and concurrency, of 7.2 for quotas. */
+/** The error of interface 7.1 for rates and concurrency, or of 7.2 for quotas. */
 export function denialRefusal(plan: Plan, denial: Denial, now: number): Refusal {
   switch (denial.by) {
     case "window":
@@ -47,7 +47,7 @@ export function denialRefusal(plan: Plan, denial: Denial, now: number): Refusal 
   }
 }
 
-/** Which rate refused, and whose it is. */
+/** The rate limit that denied the call, and its group. */
 export function rateOf(plan: Plan, denial: Exclude<Denial, { by: "window" }>): { readonly limit_type: string; readonly group_id: string } {
   const bucket = denial.by === "bucket" ? plan.buckets[denial.index] : undefined;
   const scope = plan.scopes[denial.by === "bucket" ? (bucket?.scope ?? 0) : denial.scope] as Scope;

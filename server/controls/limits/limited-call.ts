@@ -8,25 +8,25 @@ import type { WorstCase } from "./plans/worst-case.ts";
 
 /** One call being admitted, or being routed to a member of its routing group. */
 export interface LimitedCall {
-  /** Of what is to be held. */
+  /** ID of the reservation. */
   readonly id: string;
   readonly call: Call;
-  /** Null where nothing of the request may be changed any more. */
+  /** Null if the request can no longer be changed. */
   readonly view: RequestView | null;
-  /** Null of a call to a tool server. */
+  /** Null for calls that no model serves. */
   readonly model: ModelEntry | null;
   readonly plan: CallPlan;
-  /** Its input is by bytes at first, and counted where they do not fit. */
+  /** Its input is bounded by bytes at first, and by counted tokens if that does not fit. */
   worst: WorstCase | null;
-  /** Tokens counted in the request; null where nobody had to. */
+  /** Tokens counted in the request; null if they were not counted. */
   counted: number | null;
   outputTokens: number;
   demand: Demand;
-  /** Goes before the calls that wait, and waits no longer than `ms`; `lender` gives up what it holds first. Null: a caller's own call. */
+  /** Goes to the head of the queue and waits at most `ms` milliseconds; `lender` first releases its hold. Null for callers' own calls. */
   readonly ahead: { readonly ms: number; readonly lender: Call | null } | null;
 }
 
-/** A call that no model serves; `micros`: what is held of its cost. */
+/** A call that no model serves; `micros`: the cost to hold. */
 export function servedByNoModel(call: Call, view: RequestView, plan: CallPlan, micros: number): LimitedCall {
   return {
     id: call.id,
@@ -42,7 +42,7 @@ export function servedByNoModel(call: Call, view: RequestView, plan: CallPlan, m
   };
 }
 
-/** A call of the gateway's own. */
+/** One of the gateway's own calls. */
 export function ofOwnCall(
   call: Call,
   model: ModelEntry,
@@ -52,20 +52,20 @@ export function ofOwnCall(
   return { id: call.id, call, view: null, model, plan, worst: null, counted: null, outputTokens, demand, ahead };
 }
 
-/** The worst case of a call to a routing group over all its members, and what it holds at the member being tried. */
+/** The hold of a routed call: its worst case over all members, and what it holds for the member being tried. */
 export interface RoutedReservation {
   readonly arriving: LimitedCall;
   reservation: Reservation | null;
-  /** Attempts that were made before it was entered. */
+  /** Number of attempts before the current member was entered. */
   attemptsBefore: number;
-  /** Held beside what the call holds: what attempts used that failed, so that it covers one more. */
+  /** Additional holds for the usage of failed attempts, so that the main hold covers one more attempt. */
   readonly again: Reservation[];
-  /** Attempts whose use is held again. */
+  /** Number of attempts whose usage is held this way. */
   coveredAttempts: number;
   tries: number;
 }
 
-/** Writes the longest answer that is held for into a request that leaves it open. */
+/** Sets the held output length in a request that leaves it open. */
 export function boundAnswer({ call, worst, view, outputTokens }: LimitedCall): void {
   if (worst === null || view === null || (!worst.outputMustBeSet && outputTokens >= worst.outputTokens)) return;
   view.maxTokens = Math.max(1, Math.floor(outputTokens / view.candidates));

@@ -12,9 +12,9 @@ export interface LimitsParts {
   readonly alerts: Pick<AlertWriter, "raise">;
   readonly clock: Clock;
   readonly log: Log;
-  /** What happens to rate limits when the counters cannot be reached; quotas and hard budgets always refuse then. */
+  /** Whether calls with only rate limits are refused while the counters are unreachable; hard quotas and budgets always refuse then. */
   readonly whenAway: "closed" | "open";
-  /** Longest wait of a call for calls in flight to be settled. */
+  /** Longest time, in milliseconds, that a call waits for calls in flight to settle. */
   readonly waitMs: number;
   readonly countTokens: CountTokens;
 }

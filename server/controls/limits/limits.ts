@@ -35,19 +35,19 @@ import { joinPending } from "./counters/join-pending.ts";
 import { LeftCalls } from "./counters/left-calls.ts";
 
 /**
- * The limits of the caller's group and of every group above it, and the ceilings of the model and the run, checked and
- * taken in one step. What a call holds is kept until `settle` puts in its place what was really used.
- * Of a call to a routing group the member is not known then: what is set for a member alone is taken by `enter`.
+ * Limits of the caller's group and all groups above it, and ceilings of the model and the run, checked and taken
+ * atomically. A call's hold lasts until `settle` replaces it with actual usage. For a call to a routing group the
+ * member is not known yet; limits on one member are taken by `enter`.
  */
 export class Limits implements RequestControl, CallLimits {
   readonly name = "limits";
   private readonly plans = new PlanCache();
   private readonly reservations = new WeakMap<Call, Reservation>();
   private readonly routed = new WeakMap<Call, RoutedReservation>();
-  /** Of the calls that hold something, how they came to the gate. */
+  /** The admission state of calls that hold something. */
   private readonly arrivals = new WeakMap<Call, LimitedCall>();
   private readonly suspended: SuspendedReservations;
-  /** What was settled elsewhere, to be confirmed once the call's row is sealed. */
+  /** Reservations settled in shared counters, to be confirmed once the call's row is sealed. */
   private readonly settled = new WeakMap<Call, readonly Reservation[]>();
   private readonly gate: AdmissionGate;
   private readonly counts: InputCounts;
@@ -103,7 +103,7 @@ export class Limits implements RequestControl, CallLimits {
     return hasCeilings(call) ? this.decideInRun(call, view, leavingRoom(call, base)) : this.decideBy(call, view, leavingRoom(call, base));
   }
 
-  /** A call that names nothing of the server (a list, a handshake) is not counted. */
+  /** Calls that use no capability of the server (lists, handshakes) are not counted. */
   private decideTool(call: Call, view: RequestView, scope: GroupScope): Decision | Promise<Decision> {
     const target = toolsOf(call)?.targets[0];
     const asked = view.target;
@@ -116,11 +116,11 @@ export class Limits implements RequestControl, CallLimits {
     return this.passUnpriced(call, view, priced.inRun(this.planBy(call, scope, priced.key, priced.plan)), priced.micros);
   }
 
-  /** What asks of a task that is there is not counted. */
+  /** Requests about existing tasks are not counted. */
   private decideAgent(call: Call, view: RequestView, scope: GroupScope, { agent }: AgentRoute): Decision | Promise<Decision> {
     if (view.target.kind !== "agent" || !view.target.sends) return PASS;
     const base = this.planBy(call, scope, `agents ${agent.id}`, (...by) => agentPlan(scope, agent, ...by));
-    // Nobody knows what it will cost: held is the least there is, so that a budget which is used up lets no more through.
+    // The cost is unknown, so the minimum is held: a budget that is used up admits nothing more.
     return this.passUnpriced(call, view, agentPlanInRun(base, call), 1);
   }
 
@@ -129,7 +129,7 @@ export class Limits implements RequestControl, CallLimits {
     return this.plans.of(scope, `${key} ${principalOf(call)}`, at, () => this.kept(scope, key, make(principalOf(call), at)));
   }
 
-  /** A call that no model serves. */
+  /** Admits a call that no model serves. */
   private passUnpriced(call: Call, view: RequestView, plan: CallPlan, micros: number): Decision | Promise<Decision> {
     const pass = () => {
       if (plan.scopes.length === 0) return PASS;
@@ -165,8 +165,8 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /**
-   * Takes what is set for one member of the call's routing group, before the member is tried; what the member before it
-   * held is settled. A refusal means that this member may not serve the call; another may.
+   * Takes the limits on one member of the call's routing group before it is tried, and settles the previous member's. A
+   * refusal means that this member may not serve the call, but another may.
    */
   enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> {
     const again = this.resume(call, null);
@@ -184,7 +184,7 @@ export class Limits implements RequestControl, CallLimits {
     return covered instanceof Promise ? covered.then((refusal) => refusal ?? this.takeMember(call, routed, model)) : covered;
   }
 
-  /** What a call holds covers one attempt: for another, what those before it used is held as well. */
+  /** The call's hold covers one attempt; before a further one, the usage of failed attempts is held as well. */
   private coverFailed(call: Call, routed: RoutedReservation): Refusal | null | Promise<Refusal | null> {
     if (call.attempts.length === routed.coveredAttempts) return null;
     const demand = demandOfFailedAttempts(call.attempts.slice(routed.coveredAttempts));
@@ -223,10 +223,9 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /**
-   * Takes what a call of the gateway's own, made on behalf of `parent`, may come to: tokens and dollars, of its group and
-   * every group above, where they may not be passed. `outputTokens`: what its request asks for at most, where it says.
-   * It goes before callers' calls that wait, and where nothing else is left `parent` gives up what it holds until it has
-   * passed. A refusal means that it must not be made.
+   * Holds what one of the gateway's own calls, made on behalf of `parent`, may use: tokens and cost under the hard limits of its
+   * group and all groups above it. `outputTokens`: the maximum its request sets, if any. The call goes ahead of waiting calls;
+   * if nothing else is left, `parent` releases its hold until the call has passed. A refusal means that it must not be made.
    */
   enterNested(
     call: Call,
@@ -238,7 +237,7 @@ export class Limits implements RequestControl, CallLimits {
     if (scope === null || model === null) return null;
     const bounds = runBounds({ scope, ...(parent.delegation === undefined ? {} : { delegation: parent.delegation }) });
     const base = this.planOf(scope, model, arrivalOf(call), nestedPlan);
-    // A run of one call is in nobody's totals; what is counted of it ends with the call that began to count.
+    // A run of one call is in no usage total; what is counted for it ends with the call that began the count.
     const alone =
       call.row.trace_continuity === "minted" && this.reservations.get(parent)?.plan.scopes.some(({ kind }) => kind === "run") !== true;
     const plan = nestedInRun(base, call.row.root_task_id as string, bounds, alone);
@@ -254,8 +253,8 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /**
-   * Takes again what the call gave up for calls of the gateway's own; does nothing for one that gave up nothing. With its
-   * view, an answer whose length the caller left open is given what is left now.
+   * Acquires again what the call released for the gateway's own calls; does nothing if it released nothing. With `view`,
+   * an open output length is bounded by what is left now.
    */
   resume(call: Call, view: RequestView | null): Refusal | null | Promise<Refusal | null> {
     if (!this.suspended.isSuspended(call)) return null;
@@ -274,7 +273,7 @@ export class Limits implements RequestControl, CallLimits {
     });
   }
 
-  /** A member that was entered and then not asked has used nothing. */
+  /** A member that was entered but never called has used nothing. */
   private leaveMember(call: Call, routed: RoutedReservation, usedBy: (last: Attempt) => Actual): void {
     const { reservation } = routed;
     if (reservation === null) return;
@@ -288,7 +287,7 @@ export class Limits implements RequestControl, CallLimits {
     return this.plans.of(scope, key, at, () => this.kept(scope, key, make(scope, model, at)));
   }
 
-  /** Windows are everybody's: one plan of a group and what is called stands for those of all its users. */
+  /** Windows are the same for all users, so one plan per group and target is enough to reconcile them. */
   private kept(scope: GroupScope, key: string, plan: CallPlan): CallPlan {
     this.warming.keep(`${scope.groupId} ${key}`, plan, scope.tenant);
     return plan;
@@ -307,7 +306,7 @@ export class Limits implements RequestControl, CallLimits {
     this.tell(plan, found.spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
   }
 
-  /** Gives up what a call holds, for what its answer used if that is in. False: it needs what it holds. */
+  /** Releases what a call holds; usage is counted if its answer is in. False if the call still needs its hold. */
   private lend(call: Call): boolean | Promise<boolean> {
     const used = call.row.llm_total_tokens == null ? null : usedByCall(call);
     const member = this.routed.get(call)?.reservation ?? null;
@@ -318,9 +317,9 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /**
-   * Puts what a call used, as its row tells it, in the place of what it held. Called once for every call that ends,
-   * however it ends, before its row is sealed; does nothing for a call that holds nothing. Null when it is done; what
-   * it gives else never rejects, and does not wait for counters that are away.
+   * Replaces a call's hold with its usage as recorded on its row. Called once for every call that ends, before its row
+   * is sealed; does nothing for a call that holds nothing. Null if done synchronously; otherwise a promise that never
+   * rejects and does not wait for unreachable counters.
    */
   settle(call: Call): Promise<void> | null {
     const reservation = this.reservations.get(call);
@@ -335,7 +334,7 @@ export class Limits implements RequestControl, CallLimits {
     this.suspended.ended(call);
     const covered = routed?.again.splice(0) ?? [];
     if (again === null && covered.length === 0) return joinPending([...tools, this.settleHeld(call, reservation, actual)]);
-    // What was taken again stands for what the call used, what it held at first for its being there.
+    // The hold acquired again gets the usage; the original one only keeps its request counted.
     const first =
       again === null
         ? [this.settleHeld(call, reservation, actual)]
@@ -343,7 +342,7 @@ export class Limits implements RequestControl, CallLimits {
     return joinPending([...tools, ...first, ...covered.map((held) => this.settleHeld(call, held, NOTHING_USED))]);
   }
 
-  /** What calls of this size and kind come to; of one that was tried more than once nobody can tell. */
+  /** Learns the actual input of such a call, except after several attempts, whose shares cannot be told apart. */
   private learn(call: Call, inputTokens: number): void {
     const arrived = this.arrivals.get(call);
     if (arrived !== undefined && call.attempts.length <= 1) this.counts.learn(call, arrived, inputTokens);
@@ -364,23 +363,23 @@ export class Limits implements RequestControl, CallLimits {
     return work;
   }
 
-  /** The row of a settled call is sealed. */
+  /** Confirms settled reservations, now that the call's row is sealed. */
   sealed(call: Call): void {
     const held = this.settled.get(call);
     if (held !== undefined) for (const reservation of held) this.parts.counters.sealed(reservation);
   }
 
-  /** Puts right what processes that died counted and did not record. */
+  /** Corrects what dead processes counted but did not record. */
   resolve(): Promise<void> {
     return this.parts.counters.resolve((tenantId, ids) => this.parts.truth.calls(tenantId, ids));
   }
 
-  /** Holds counters to the truth: what other processes, or this one before a restart, used. */
+  /** Reconciles the counters with recorded usage, of other processes or of this one before a restart. */
   reconcile(): Promise<void> {
     return this.warming.reconcile(this.parts.clock.micros() / 1000);
   }
 
-  /** Resolves when everything that ended is settled. */
+  /** Resolves when all ended calls are settled. */
   async close(): Promise<void> {
     await Promise.allSettled(this.settling);
     await this.parts.counters.close();

@@ -9,7 +9,7 @@ import type { CallPlan } from "./plans/plan.ts";
 import { routePlan } from "./plans/tool-plan.ts";
 
 interface PricedToolCall {
-  /** Of the plan, by which it is kept. */
+  /** Cache key of the plan. */
   readonly key: string;
   readonly micros: MicroUsd;
   plan(principal: string, at: number): CallPlan;
@@ -17,8 +17,8 @@ interface PricedToolCall {
 }
 
 /**
- * What a call of a tool server may cost at most, which is held, and what it is held to. Only searches of the web have a
- * price, which counts against budgets and the ceiling of the run.
+ * The most that a call of a tool server can cost, which is held, and the limits that apply to it. Only web searches
+ * have a price, which counts against budgets and the run's cost ceiling.
  */
 export function pricedToolCall(call: Call, scope: GroupScope, server: ToolServerEntry): PricedToolCall {
   const { tenant } = scope;
@@ -29,7 +29,7 @@ export function pricedToolCall(call: Call, scope: GroupScope, server: ToolServer
   }
   return {
     key: `searches ${server.id}`,
-    // Of one without a price the least there is, so that a budget which is used up lets no more through.
+    // A search without a price holds the minimum, so that a budget that is used up admits nothing more.
     micros: Math.max(1, ...tenant.webSearch.map(({ priceMicros }) => priceMicros ?? 1)),
     plan: (...by) => agentPlan(scope, server, ...by),
     inRun: (plan) => agentPlanInRun(plan, call),

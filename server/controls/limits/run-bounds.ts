@@ -13,8 +13,8 @@ export interface RunBounds {
 }
 
 /**
- * The strictest of what is set for the group of the call and, where agents brought the run to it, for the groups that called them: what a
- * system delegates is held to its own envelope too.
+ * The strictest ceilings of the call's group and, if agents delegated the run to it, of the groups of those agents:
+ * work that a system delegates stays within its envelope. Null if there are none.
  */
 export function runBounds({ scope, delegation }: Pick<Call, "scope" | "delegation">): RunBounds | null {
   if (scope === null) return null;
@@ -26,7 +26,7 @@ export function runBounds({ scope, delegation }: Pick<Call, "scope" | "delegatio
   const groups = new Map<string, SettingGroup>();
   for (const id of new Set(delegation.hops.map(({ group }) => group))) {
     const node = policies.node(id);
-    // A group may be gone since its agent was given the work.
+    // The group may have been deleted since the delegation.
     if (node === undefined || id === own.id) continue;
     for (const [field, limit] of policies.effective(id, "run_ceilings")) {
       const known = ceilings.get(field);

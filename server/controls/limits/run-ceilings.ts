@@ -7,15 +7,15 @@ import { AT_CEILING } from "./limit-refusals.ts";
 import { type CallPlan, withRun } from "./plans/plan.ts";
 import { runBounds } from "./run-bounds.ts";
 
-/** Whether anything bounds the run of a call. */
+/** Whether the call's run has ceilings. */
 export function hasCeilings(call: Pick<Call, "scope" | "delegation">): boolean {
   return runBounds(call) !== null;
 }
 
-/** Timers count no further. */
+/** The longest delay of a timer, in milliseconds. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Ends the call with its run, where it is still under way then. */
+/** Aborts the call after `ms`, when its run reaches its duration limit. */
 function endAfter(call: Call, ms: number, refusal: Refusal): void {
   if (ms > LONGEST_MS) return;
   const timer = setTimeout(() => {
@@ -27,13 +27,13 @@ function endAfter(call: Call, ms: number, refusal: Refusal): void {
 }
 
 /**
- * The ceilings of the run a call belongs to (interface 8.5): depth and duration are checked here, and a call that is under way
- * when the run has lasted so long is ended; the rest is counted with the other limits. A call that is a run of its own is held to them too.
+ * The ceilings of a call's run (interface 8.5). Depth and duration are checked here, and a call in flight is aborted when its run reaches
+ * the duration limit; the other ceilings are counted with the other limits. A call that is a run of its own has the same ceilings.
  */
 export class RunCeilings {
   private readonly truth: UsageTruth;
   private readonly clock: Clock;
-  /** When each run began, milliseconds. */
+  /** When each run began (ms). */
   private readonly began: BoundedMap<string, number>;
 
   constructor(truth: UsageTruth, clock: Clock, began: BoundedMap<string, number>) {
@@ -42,7 +42,7 @@ export class RunCeilings {
     this.began = began;
   }
 
-  /** Rejects when a run not seen before has to be looked up and cannot be. */
+  /** The plan with the run's ceilings, or a refusal. Rejects if a run that is not cached cannot be looked up. */
   async planIn(call: Call, base: CallPlan): Promise<CallPlan | Refusal> {
     const reached = await this.reachedBy(call);
     const bounds = runBounds(call);
@@ -50,7 +50,7 @@ export class RunCeilings {
     return withRun(base, call.row.root_task_id as string, bounds, call.row.trace_continuity === "minted");
   }
 
-  /** The ceilings that are not counted: how deep and how long the run may go. Rejects as `planIn`. */
+  /** Checks depth and duration, which are not counted; null if neither is reached. Rejects as `planIn` does. */
   async reachedBy(call: Call): Promise<Refusal | null> {
     const bounds = runBounds(call);
     if (bounds === null) return null;
@@ -84,7 +84,7 @@ export class RunCeilings {
   }
 
   private async beganAt(call: Call, rootTaskId: string): Promise<number> {
-    // The call in which a run reached its agents may have no row yet, and be the first of its run.
+    // The call that delegated to an agent may have no row yet, so the run's start is also known from the first hop.
     const hop = call.delegation?.hops[0];
     const reached = hop === undefined ? this.now() : hop.at * 1000;
     if (hop === undefined && call.row.trace_continuity === "minted") return reached;

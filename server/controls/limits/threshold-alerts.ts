@@ -7,12 +7,11 @@ import { amountText, limitWords } from "./limit-words.ts";
 type Alerts = Pick<AlertWriter, "raise">;
 
 /**
- * Raises alerts when the use of a window crosses a threshold. What counts is what is used, and not that this call made it so:
- * a limit may be set in mid-window, and what is used of it may have been read from the truth. A run's ceilings stop the
- * one run and are over with it.
+ * Raises alerts when a window's usage is at or above a threshold, whether or not this call crossed it: a limit may be set
+ * in mid-window, and usage may have been loaded from the totals. A run's ceilings raise none; they affect only that run.
  */
 export class ThresholdAlerts {
-  /** The windows of plans that calls need not look at any more. */
+  /** Windows already warned about, so that calls can skip them. */
   private readonly warned = new WeakSet<WindowLimit>();
   private readonly full = new WeakSet<WindowLimit>();
   private readonly alerts: Alerts;
@@ -37,7 +36,7 @@ export class ThresholdAlerts {
     if (spent >= window.limit) this.reached(plan, index, spent);
   }
 
-  /** Of a call that was refused: one that asked for much while much is left says nothing of the limit. */
+  /** A call was refused. One that asked for much while much is left says nothing about the limit, so it raises no alert. */
   refused(plan: Plan, index: number, spent: number): void {
     if (utilization(plan.windows[index] as WindowLimit, spent) >= APPROACHING * 100) this.reached(plan, index, spent);
   }

@@ -15,15 +15,15 @@ import type { CallPlan } from "./plans/plan.ts";
 import { toolCallPlan } from "./plans/tool-call-plan.ts";
 
 /**
- * `tool_use.max_tool_calls_per_hour` and `_per_day` (interface 8.3): the tool calls of an answer are counted when the model
- * makes them, and an answer that makes more than are left is not given. A stream gives what comes before the first too many;
- * where the counters are shared by many processes, calls of streams that run side by side may pass a cap together.
+ * `tool_use.max_tool_calls_per_hour` and `_per_day` (interface 8.3): an answer's tool calls are counted when the model
+ * makes them, and an answer with more than are left is not returned. A stream is cut before the first call that is too
+ * many. With shared counters, concurrent streams may exceed a cap together.
  */
 export class ToolCallCaps implements AnswerControl {
   readonly name = "tool calls of an hour and a day";
   private readonly gate: Pick<AdmissionGate, "pass">;
   private readonly plans: (scope: GroupScope, model: ModelEntry, at: number, make: typeof toolCallPlan) => CallPlan;
-  /** By call; of what shared counters are still asked for, once they answered: null where it was not to be had. */
+  /** Reservations by call; a promise while shared counters have not answered yet, null if not obtained. */
   private readonly taken = new WeakMap<Call, (Reservation | null | Promise<Reservation | null>)[]>();
 
   constructor(gate: ToolCallCaps["gate"], plans: ToolCallCaps["plans"]) {
@@ -46,7 +46,7 @@ export class ToolCallCaps implements AnswerControl {
     return this.plans(call.scope as GroupScope, model, arrivalOf(call), toolCallPlan);
   }
 
-  /** Settles what was taken with the call, and what it is still asked for: the calls of an answer that was made were made. */
+  /** Settles the call's tool-call reservations, including pending ones: calls that an answer has made count in any case. */
   settle(call: Call, settle: (taken: Reservation) => Promise<void> | null): (Promise<void> | null)[] {
     const all = this.taken.get(call) ?? [];
     this.taken.delete(call);
@@ -64,7 +64,7 @@ export class ToolCallCaps implements AnswerControl {
   }
 
   private async stream(call: Call, form: OutputForm, answer: Answer & { readonly kind: "stream" }): Promise<Answer | Refusal> {
-    // Looked at before the first: counters that are elsewhere cannot be asked in mid-frame.
+    // Checked before the first frame, because shared counters cannot be asked in the middle of one.
     let left = Number.POSITIVE_INFINITY;
     const looking = this.take(call, 0, (plan, spent) => {
       left = Math.min(...plan.windows.map(({ limit }, i) => limit - (spent[i] as number)));
@@ -119,7 +119,7 @@ export class ToolCallCaps implements AnswerControl {
   }
 }
 
-/** The counters of the next process begin with what rows say. */
+/** Records the number of tool calls on the row; after a restart, counters are loaded from rows. */
 function noteCalls({ row }: Call, made: number): void {
   row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), tool_calls: made };
 }
@@ -129,7 +129,7 @@ function noted(call: Call, made: number, answer: WholeAnswer): Answer {
   return answer;
 }
 
-/** A cap on tool calls is no quota of requests: it does not turn with the caller's next try. */
+/** A tool-call cap must not look like a usage limit, because retrying the request does not help. */
 function told(refusal: Refusal | null): Refusal | null {
   return refusal?.code === "usage_limit_reached" ? exceeded(refusal.message, refusal.extra) : refusal;
 }

@@ -7,7 +7,7 @@ import { noteClamped } from "../../road/record/clamped.ts";
 import type { MediaAsked } from "../../wire/media-asked.ts";
 
 interface Rule {
-  /** As the document of the group calls it. */
+  /** Name of the rule in the group's policy document. */
   readonly name: string;
   readonly value: unknown;
 }
@@ -15,7 +15,7 @@ interface Rule {
 const NO_RULES: readonly Rule[] = [];
 const compiled = new WeakMap<GroupScope, ReadonlyMap<string, readonly Rule[]>>();
 
-/** Applies the rules of a group and its ancestors for images, speech and audio (interface 8.3) to requests for them. */
+/** Applies the image, speech and audio rules of the group and its ancestors (interface 8.3) to requests. */
 export const governedMedia: RequestControl = {
   name: "media_governance",
   decide(call, view) {
@@ -31,7 +31,7 @@ export const governedMedia: RequestControl = {
   },
 };
 
-/** Sorted by mode when a group's calls first meet them under a configuration, then found in memory. */
+/** The rules for a mode, indexed by mode once per compiled scope. */
 function rulesOf(scope: GroupScope, mode: string): readonly Rule[] {
   let byMode = compiled.get(scope);
   if (byMode === undefined) {
@@ -59,7 +59,7 @@ function held(call: Call, { name, value }: Rule, media: MediaAsked): Refusal | n
 
 function chosen(call: Call, name: string, allowed: readonly string[], { choices }: MediaAsked): Refusal | null {
   const choice = choices[name];
-  // A translation is told no language, an edit has no style: there is nothing to choose.
+  // The operation has no such parameter: for example, a translation takes no language and an edit no style.
   if (choice === undefined) return null;
   const { field, value, choose, usual, same } = choice;
   if (value !== null && allowed.some((one) => one === value || same?.(one, value) === true)) return null;
@@ -74,7 +74,7 @@ function chosen(call: Call, name: string, allowed: readonly string[], { choices 
 
 function measured(rule: string, name: string, { measures }: MediaAsked, problem: (value: number) => string | null): Refusal | null {
   const measure = measures[name];
-  // A rule that nothing here can be held to must not look as if it were kept.
+  // Refuse if a rule cannot be enforced for this request; letting it pass would make the rule look kept.
   if (measure === undefined) return rejected(rule, "cannot be kept for such a request, and is set");
   if (measure.value === null) return rejected(measure.field, `does not tell what ${rule} bounds`);
   const words = problem(measure.value);

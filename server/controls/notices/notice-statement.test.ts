@@ -33,7 +33,7 @@ interface Step {
   readonly group: number;
 }
 
-/** The order of the steps is the order in the log, which need not be that of their times. */
+/** Steps are in log order, which need not be the order of their times. */
 const anyStep: fc.Arbitrary<Step> = fc.record({
   what: fc.oneof(
     { weight: 4, arbitrary: fc.constant("notice" as const) },
@@ -54,7 +54,7 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
   moment: fc.nat({ max: MOMENTS }),
   group: fc.nat({ max: 1 }),
 });
-/** Notices come early more often than late, as they do. */
+/** Notices come early more often than late, as in practice. */
 const step = anyStep.map((one) => (one.what.startsWith("notice") ? { ...one, moment: one.moment >> 1 } : one));
 const bound = fc.option(fc.nat({ max: MOMENTS + 1 }).map(timeOf));
 const window = fc.record({ from: bound, to: bound, systemId: fc.option(fc.constantFrom(...GROUPS)) });
@@ -88,7 +88,7 @@ function rowOf(tenantId: string, { what, conversation, moment, group }: Step): A
       resource_group_id: GROUPS[group] as string,
       custom_metadata: handle,
     });
-  // Whoever lists models or counts tokens has been told nothing by one.
+  // Listing models and counting tokens do not count as talking to one.
   if (what === "list" || what === "count")
     return callRow({
       ...common,
@@ -100,7 +100,7 @@ function rowOf(tenantId: string, { what, conversation, moment, group }: Step): A
   return callRow({ ...common, ...failed, resource_group_id: GROUPS[group] as string, custom_metadata: handle });
 }
 
-/** What whoever has the exported rows, and nothing else, would count. */
+/** The counts that someone with nothing but the exported rows would arrive at. */
 function recount(rows: readonly any[], { from, to, systemId }: { from: string | null; to: string | null; systemId: string | null }) {
   const firstTurns = new Map<string, any>();
   const notices = new Map<string, any[]>();
@@ -131,7 +131,7 @@ test("for any history of notices and turns, by any writers, the statement is wha
       fc.array(step, { maxLength: 30, size: "max" }),
       fc.array(window, { minLength: 1, maxLength: 4 }),
       async (history, windows) => {
-        // Of its own, while the rows of the runs before, with the same conversations, stay where they are.
+        // A tenant of its own, because the rows of earlier runs, with the same conversations, remain stored.
         const tenantId = uuid();
         for (const one of history) await (writers[one.writer] as Ledger).seal(rowOf(tenantId, one));
         for (const writer of writers) await writer.shipped();
@@ -157,6 +157,6 @@ test("for any history of notices and turns, by any writers, the statement is wha
     ),
     { numRuns: 40 },
   );
-  // Histories in which one of the two never happens would show nothing.
+  // The property is only tested if both outcomes occur often enough.
   expect([seen.met > 20, seen.notMet > 20]).toEqual([true, true]);
 });

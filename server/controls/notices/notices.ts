@@ -11,10 +11,10 @@ export interface NoticesParts {
   readonly db: Parameters<typeof effectiveNoticeConfig>[0]["db"];
 }
 
-/** That people were told they talk to an AI system, sealed before they do (interface 6.3). */
+/** Records that people were told they are talking to an AI system, sealed before they do so (interface 6.3). */
 export class Notices {
   private readonly parts: NoticesParts;
-  /** By conversation and method. A page that mounts its notice twice posts it twice at once. */
+  /** By conversation and method; a page that mounts its notice twice posts it twice at once. */
   private readonly beingSealed = new Map<string, Promise<void>>();
 
   constructor(parts: NoticesParts) {
@@ -22,8 +22,8 @@ export class Notices {
   }
 
   /**
-   * Puts the record on the call's row, which seals it; the answer leaves once it is stored. A conversation has one for
-   * each method: a second POST gets the first one's id.
+   * Puts the record on the call's row, which seals it; the answer is sent only once it is stored. Idempotent per
+   * conversation and method: a repeated POST, even a concurrent one, gets the first record's ID.
    */
   async record(call: Call, post: NoticePost): Promise<{ record_id: string } | Refusal> {
     const { user, tenant } = call;
@@ -62,7 +62,7 @@ export class Notices {
     return { record_id: record.record_id };
   }
 
-  /** Notes on a model call of a conversation which notice it follows. A promise only for a conversation this process meets first. */
+  /** Records on a model call which notice of its conversation it follows. Asynchronous only for a conversation new to this process. */
   refer(call: Call): Promise<void> | null {
     const handle = (call.row.custom_metadata as { conversation_handle?: string } | null | undefined)?.conversation_handle;
     if (handle === undefined || call.tenant === null || call.user === null) return null;

@@ -2,7 +2,7 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call, Identity } from "../../road/call.ts";
 import { modelOf, routeOf } from "../../road/target.ts";
 
-/** Whose answer it is, and to what. */
+/** The requester and the request that a held answer belongs to. */
 export interface HeldAnswerTerms {
   readonly tenantId: string;
   readonly requesterId: string;
@@ -19,7 +19,7 @@ export function heldAnswerTerms(call: Call): HeldAnswerTerms {
     requesterId: userId ?? credentialId,
     requesterGroupId: (call.scope as NonNullable<Call["scope"]>).groupId,
     serverId: routeOf(call)?.group?.id ?? modelOf(call)?.id ?? "",
-    // Some surfaces say in the address what others say in the body.
+    // Some surfaces put into the URL what others put into the body.
     argumentsDigest: sha256Hex(`${call.path}\n${new URL(call.url, "http://gateway").searchParams.get("alt") ?? ""}\n${sha256Hex(content)}`),
   };
 }

@@ -22,23 +22,23 @@ import { type HeldAnswerTerms, heldAnswerTerms } from "./held-answer-terms.ts";
 
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
-/** As long as an approval of a tool server's tool, where its configuration says nothing else. */
+/** The default for a tool server's approvals, too. */
 const TIMEOUT_SECONDS = 900;
 const TOO_LONG = `The model's tool calls need approval, and nobody can look through arguments of more than ${LONGEST_TO_APPROVE} characters.`;
-/** Characters of the tools' names that the approval is called by. */
+/** Longest list of tool names in an approval, in characters. */
 const LONGEST_NAME = 200;
 
 /**
- * `tool_use.mode: approval_required` (interface 8.3): an answer in which a model calls tools is kept, sealed, until
- * somebody approved it. The same request with the token is given that very answer, once, and no model is asked again.
- * Streams are taken in whole before any of them is given, since their calls come last.
+ * `tool_use.mode: approval_required` (interface 8.3): an answer in which a model calls tools is kept, encrypted, until
+ * somebody approves it. Repeating the request with the approval token returns that same answer, once, without calling
+ * the model again. Streams are buffered whole, because tool calls come last.
  */
 export class HeldAnswers implements RequestControl, AnswerControl {
   readonly name = "held answers";
   private readonly parts: Parts;
   private readonly idleMs: number;
 
-  /** `idleMs`: longest silence of a provider whose stream is held. */
+  /** `idleMs`: longest silence, in milliseconds, of a provider whose stream is held. */
   constructor(parts: Parts, idleMs: number) {
     this.parts = parts;
     this.idleMs = idleMs;
@@ -52,7 +52,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
   prepare(call: Call, exchange: Exchange): AnswerCheck | null {
     const form = callFormOfExchange(exchange);
     if (form === null || !holds(call)) return null;
-    // Before the request that came gives way to the one that leaves.
+    // Computed now, while the call still has the original request; later it holds the one sent upstream.
     const terms = heldAnswerTerms(call);
     return (answer) => {
       if (answer.status >= 300) return answer;
@@ -62,7 +62,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
 
   private async given(call: Call, token: string): Promise<Decision> {
     try {
-      // An approval is spent when it is redeemed, and the answer gone with it: never for a caller that has gone meanwhile.
+      // Redeeming spends the approval and the stored answer, so it must not happen for a caller that has disconnected.
       const why = abortReason(call);
       if (why !== null)
         return refused(endingRefusal(call) ?? refuse("upstream_interrupted", "The request was cancelled.", { reason: why }));
@@ -83,7 +83,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
     return calls.length === 0 ? answer : this.hold(call, terms, calls, answer, answer.body);
   }
 
-  /** Metered here, where it is held. */
+  /** Settles usage itself, since the stream is consumed here. */
   private async stream(call: Call, terms: HeldAnswerTerms, form: OutputForm, answer: StreamAnswer): Promise<Answer | Refusal> {
     const cleared = await clearedStream(call, answer, form);
     const buffered = await bufferAnswer(call, cleared, answer.idleMs ?? this.idleMs);
@@ -92,7 +92,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
     const calls = toolCallsOfPieces(form, buffered.pieces);
     if (calls.length === 0) return buffered.answer;
     const { codec } = buffered.answer;
-    // Once approved it would be given as a whole one.
+    // An incomplete stream must not be kept: once approved, it would be returned as if it were complete.
     if (!codec.end().complete)
       return refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer did" });
     return this.hold(call, terms, calls, answer, Buffer.concat(buffered.pieces));
@@ -144,7 +144,7 @@ function holds(call: Call): boolean {
   return model !== null && call.scope !== null && call.identity !== null && governanceOf(call, model).toolMode === "approval_required";
 }
 
-/** As an approver reads it, with every digit; arguments that are no JSON as the text they are. */
+/** A tool call as an approver reads it, with every digit kept; arguments that are not JSON appear as a string. */
 function written({ name, arguments: given, isWhole }: BufferedToolCall): string {
   return `{"name":${JSON.stringify(name)},"arguments":${isWhole ? given : JSON.stringify(given)}}`;
 }

@@ -16,7 +16,7 @@ import { noteClamped } from "../../road/record/clamped.ts";
 import { DEFAULT_TEMPERATURE, governanceOf } from "../../road/parameter-governance.ts";
 import { asksForText, modelOf, isStoredResult } from "../../road/target.ts";
 
-/** Parameter governance (interface 8.3) over the view: ceilings, tools, mandatory fragments, banned patterns. */
+/** Parameter governance (interface 8.3): ceilings, tools, mandatory fragments, banned patterns. */
 export const parameters: RequestControl = {
   name: "parameters",
   decide(call, view) {
@@ -29,7 +29,7 @@ export const parameters: RequestControl = {
     const added = rules.prepend.length + rules.append.length > 0;
     if (view.opaque && (added || rules.bannedPatterns.length > 0))
       return refused(rejected(view.names.input, "must be text in this resource group, because its texts are looked at and added to"));
-    // What the caller wrote is looked at before what governance adds to it.
+    // Banned patterns apply to the caller's text, not to the fragments that governance adds.
     const looked = inTurns(banned(call, view, rules), contentWorkOf(call));
     const held = (refusal: Refusal | null) => (refusal === null ? bounded(call, view, rules, model) : refused(refusal));
     return looked instanceof Promise ? looked.then(held) : held(looked);
@@ -71,9 +71,9 @@ function temperature(
 }
 
 function inputTokens(view: RequestView, rules: Governance): Refusal | null {
-  // Nothing can be cut off an input without changing what is asked, so this ceiling refuses in either mode.
+  // An input cannot be shortened without changing what is asked, so this ceiling refuses in either mode.
   if (rules.maxInputTokens === null) return null;
-  // Models are shown text files and definitions whole: their words are as long an input as those of a message.
+  // Models read text files and definitions in full, so their text counts as input like a message's.
   const written = Math.max(view.inputCharacters, lengthOf(view.texts()));
   const input = estimateTokens(written + lengthOf(view.definitions()));
   if (input > rules.maxInputTokens)
@@ -95,7 +95,7 @@ function outputTokens(call: Call, view: RequestView, rules: Governance, modelDef
   return null;
 }
 
-/** What a vendor keeps is shown to nobody here: neither whose it is, nor which tools it brings. */
+/** Refuses objects kept by the provider, because the gateway can see neither their owner nor the tools they bring. */
 function kept(view: RequestView, rules: Governance): Refusal | null {
   const [id] = rules.refusesVendorIds ? (view.vendorIds ?? []) : [];
   if (id !== undefined) return rejected(id, "must name nothing that the provider keeps, in this resource group");
@@ -117,14 +117,14 @@ function tools(call: Call, view: RequestView, rules: Governance): Refusal | null
   return null;
 }
 
-/** Every text by itself, the parts of a message as the one text they are read as, and the words and names of definitions. */
+/** Every text by itself, the joined parts of each message, and the texts and names of definitions. */
 function writtenIn(view: RequestView): string[] {
   const slots = view.texts();
   const joined = partsOfMessages(slots).flatMap((parts) => PART_JOINTS.map((joint) => parts.map(({ text }) => text).join(joint)));
   return [...slots.flatMap(readings), ...joined, ...view.definitions().map(({ text }) => text)];
 }
 
-/** A text as it is written; arguments of tools also as whoever parses them has them, where they are spelled with escapes. */
+/** A text as written; escaped tool arguments also in their parsed form. */
 function readings({ kind, text }: TextSlot): string[] {
   const read = [text];
   if (kind === "arguments" && text.includes("\\"))

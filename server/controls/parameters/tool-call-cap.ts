@@ -5,7 +5,7 @@ import { toolCallsMade, upToToolCallCap } from "../../road/output/counted-calls.
 import { governanceOf } from "../../road/parameter-governance.ts";
 import { modelOf } from "../../road/target.ts";
 
-/** Holds an answer to the tool calls that one answer may make (interface 8.3): of one that makes more, the caller gets none further. */
+/** Caps the tool calls of one answer (interface 8.3); calls beyond the cap never reach the caller. */
 export const toolCallCap: AnswerControl = {
   name: "tool call cap",
   prepare(call, { conversation }) {

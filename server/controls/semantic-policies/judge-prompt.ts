@@ -7,7 +7,7 @@ type Direction = "input" | "output";
 
 export interface JudgePrompt {
   readonly messages: readonly { readonly role: "system" | "user"; readonly content: string }[];
-  /** What the judge has to give back with its verdict. */
+  /** Check word that the judge must return with its verdict. */
   readonly check: string;
 }
 
@@ -33,8 +33,8 @@ const WHOSE_ELSE: Partial<Record<GuardrailSurface, string>> = {
 };
 
 /**
- * The text stands between marks with a random number that whoever wrote it could not know, and its verdict is asked for
- * by the system alone, with a check word that stands nowhere near the text.
+ * The text is delimited by markers with a random number that its author cannot know. Only the system message asks for
+ * the verdict, together with a check word that does not appear near the text.
  */
 export function judgePrompt({ constraintText }: SemanticPolicyEntry, text: string, surface: GuardrailSurface): JudgePrompt {
   const mark = randomBytes(12).toString("hex");
@@ -61,14 +61,14 @@ export function judgePrompt({ constraintText }: SemanticPolicyEntry, text: strin
   };
 }
 
-/** Characters a judge is shown at once, and how much of the piece before stands at the beginning of the next. */
+/** Characters shown to a judge at once, and the overlap between consecutive windows. */
 const WINDOW = 32_000;
 const OVERLAP = 1_000;
 const MAX_WINDOWS = 16;
 
 /**
- * A long text in pieces that are judged each, none with half a surrogate pair, which vendors refuse; null when there are more of them
- * than a call may cost.
+ * Splits a long text into windows that are judged separately, without lone surrogates, which vendors reject; null if
+ * there would be more than MAX_WINDOWS.
  */
 export function windowsOf(text: string): string[] | null {
   if (text.length <= WINDOW) return [text.toWellFormed()];

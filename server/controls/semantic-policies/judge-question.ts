@@ -8,12 +8,12 @@ import type { Call } from "../../road/call.ts";
 export interface JudgeQuestion {
   readonly call: Call;
   readonly policy: SemanticPolicyEntry;
-  /** Where the text stands. */
+  /** Where the text occurs. */
   readonly surface: GuardrailSurface;
   readonly text: string;
 }
 
-/** Alike for questions that the same verdict answers. */
+/** Cache key: equal for questions that share a verdict. */
 export function judgeQuestionKey({ call, policy, surface, text }: JudgeQuestion, model: ModelEntry): string {
   return sha256Hex(
     JSON.stringify([

@@ -11,21 +11,21 @@ import { readJudgeVerdict, type JudgeVerdict } from "./verdict.ts";
 export interface JudgeParts {
   readonly ask: AskModel;
   readonly clock: Clock;
-  /** Name or id of the model that judges where neither policy nor tenant names one. */
+  /** Name of the model used if neither the policy nor the tenant names a judge. */
   readonly fallbackModel: string | null;
 }
 
-/** `cached`: no model was asked now, so that no row of a nested call tells of it. */
+/** `cached`: no model was asked, so no nested call's row records the verdict. */
 export type Judged = JudgeVerdict & { readonly cached: boolean };
 
 const MAX_KEPT = 20_000;
 const KEPT_MS = 3_600_000;
 const MAX_TOKENS = 1_024;
 
-/** Has texts judged by models of the gateway's own. Verdicts are cached by text, rule and model. */
+/** Has models of the gateway judge texts. Verdicts are cached by text, rule and model. */
 export class Judge {
   private readonly kept = new BoundedMap<string, { readonly verdict: JudgeVerdict; readonly until: number }>(MAX_KEPT);
-  /** Models that refused to be asked for a schema: they are asked in words alone. */
+  /** Models that rejected a request with a JSON schema; they are asked without one. */
   private readonly plain = new BoundedMap<string, true>(1_000);
   private readonly parts: JudgeParts;
 
@@ -39,7 +39,7 @@ export class Judge {
     return worstOf(await Promise.all(task.windows.map((window) => this.judgeWindow({ ...question, text: window }, task.model))));
   }
 
-  /** The verdict where no model has to be asked for it, else null. */
+  /** The verdict if it is known without asking a model, otherwise null. */
   known(question: JudgeQuestion): Judged | null {
     const task = this.taskOf(question);
     if ("kind" in task) return task;
@@ -47,7 +47,7 @@ export class Judge {
     return verdicts.every((verdict) => verdict !== null) ? worstOf(verdicts) : null;
   }
 
-  /** Which model is to judge which pieces of the text, or why none can. */
+  /** The judge model and the windows of the text, or a failed verdict if it cannot be judged. */
   private taskOf({ call, policy, text }: JudgeQuestion): { readonly model: ModelEntry; readonly windows: readonly string[] } | Judged {
     const tenant = call.scope?.tenant;
     const model = tenant === undefined ? null : judgeOf(policy, tenant, this.parts.fallbackModel);
@@ -111,7 +111,7 @@ export class Judge {
   }
 }
 
-/** What the verdicts on the pieces of a text come to; there is at least one. */
+/** The verdict on a whole text from those on its windows, of which there is at least one. */
 function worstOf(verdicts: readonly Judged[]): Judged {
   return verdicts.find(({ kind }) => kind === "violation") ?? verdicts.find(({ kind }) => kind === "failed") ?? (verdicts[0] as Judged);
 }

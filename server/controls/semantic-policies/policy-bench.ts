@@ -6,7 +6,7 @@ import type { JudgeQuestion } from "./judge-question.ts";
 import type { Judged } from "./judge.ts";
 import { trialCall, trialPolicy } from "./trial-call.ts";
 
-/** Asks the judge of a policy about a text, as it would be asked for a call. Throws `invalid_body` where no group can pay for it. */
+/** Tries a policy's judge on a text, exactly as for a call. Throws `invalid_body` if no group can pay for it. */
 export type PolicyBench = (policy: SemanticPolicy, trial: SemanticPolicyTrial) => Promise<SemanticPolicyTrialResult>;
 
 interface JudgingRoad {
@@ -15,7 +15,7 @@ interface JudgingRoad {
   readonly clock: Clock;
 }
 
-/** `road`: null where the process serves no calls, and can ask no model. */
+/** `road`: null if this process serves no calls and so cannot ask a model. */
 export function policyBench(road: JudgingRoad | null): PolicyBench {
   return async (policy, { text, surface = "chat_input", constraint_text: constraintText, resource_group_id: named }) => {
     const groupId = named ?? policy.resource_group_ids?.[0];

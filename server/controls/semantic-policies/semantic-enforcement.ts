@@ -15,7 +15,7 @@ export interface EnforcementParts extends JudgeParts {
 
 export type Policies = readonly SemanticPolicyEntry[];
 
-/** Asks judges about texts, tells rows and callers what came of it, and says which call it stops. */
+/** Has texts judged, records the verdicts on rows, warns callers, and decides which calls to stop. */
 export class SemanticEnforcement {
   private readonly judge: Judge;
   private readonly log: Log;
@@ -26,7 +26,7 @@ export class SemanticEnforcement {
     this.log = parts.log;
   }
 
-  /** Those that hold for the call where its content passes `surface`; none where it passes nowhere. */
+  /** The policies that apply to the call at `surface`; none if `surface` is null. */
   policiesOf({ scope, audit }: Call, surface: GuardrailSurface | null): Policies {
     if (scope === null || surface === null || scope.tenant.semanticPolicies.length === 0) return [];
     let known = this.bySurface.get(scope);
@@ -39,12 +39,12 @@ export class SemanticEnforcement {
     return found;
   }
 
-  /** What a judge says of a text; what was said before is not asked for again. */
+  /** A judge's verdict on a text, cached if possible. */
   verdictOf(question: JudgeQuestion): Promise<Judged> {
     return this.judge.judge(question);
   }
 
-  /** Judges a text by all of them at once; a refusal when one of them stops the call. Null text: it cannot be read. */
+  /** Judges a text by all policies at once; returns a refusal if one of them stops the call. `text` is null if it cannot be read. */
   async apply(call: Call, policies: Policies, surface: GuardrailSurface, text: string | null): Promise<Refusal | null> {
     const enforced = policies.filter(({ mode }) => mode === "enforce");
     if (text !== null) this.watchAll(call, policies, surface, text);
@@ -55,7 +55,7 @@ export class SemanticEnforcement {
         verdict: text === null ? UNREADABLE : await this.judge.judge({ call, policy, surface, text }),
       })),
     );
-    // The caller is gone, and its judges with it: the row says so, and nothing of policies that were not heard.
+    // The caller has gone and the judges were aborted; the row records that, but nothing about policies without a verdict.
     const why = abortReason(call);
     if (isAbandoned(why)) return refuse("upstream_interrupted");
     let stopped: Refusal | null = null;
@@ -63,7 +63,7 @@ export class SemanticEnforcement {
     return stopped;
   }
 
-  /** Tells the row and the caller of a verdict of an enforced policy; true where it stops what was judged. */
+  /** Records an enforced policy's verdict on the row and warns the caller; true if it stops what was judged. */
   weigh(call: Call, policy: SemanticPolicyEntry, surface: GuardrailSurface, verdict: Judged): boolean {
     if (verdict.kind === "compliant") return false;
     note(call, policy, surface, verdict);
@@ -78,7 +78,7 @@ export class SemanticEnforcement {
     return false;
   }
 
-  /** The same of a verdict that may end the call; the first policy that does names itself on the row. */
+  /** As `weigh`, but returns the refusal. The first policy that stops the call is named on the row. */
   conclude(call: Call, policy: SemanticPolicyEntry, surface: GuardrailSurface, verdict: Judged): Refusal | null {
     if (!this.weigh(call, policy, surface, verdict)) return null;
     const { row } = call;
@@ -93,20 +93,20 @@ export class SemanticEnforcement {
     });
   }
 
-  /** Has a text judged beside the call by those of the policies that are in shadow. */
+  /** Has the shadow policies among these judge a text alongside the call. */
   watchAll(call: Call, policies: Policies, surface: GuardrailSurface, text: string): void {
     if (text.trim() === "") return;
     for (const policy of policies)
       if (policy.mode === "shadow" && !this.recalled({ call, policy, surface, text })) this.watch({ call, policy, surface, text });
   }
 
-  /** Judges beside the call, which may have ended by then: the row of the judge's own call tells what came of it. */
+  /** Judges alongside the call, which may have ended by then; the row of the judge's own call records the verdict. */
   watch(question: JudgeQuestion): void {
     const { call, policy, surface } = question;
     this.judge
       .judge(question)
       .then((verdict) => {
-        // Of a verdict known before, no row of a judge tells.
+        // A cached verdict has no judge's row to record it.
         if (verdict.cached && verdict.kind !== "compliant" && this.open(call)) note(call, policy, surface, verdict);
       })
       .catch((error: unknown) =>
@@ -114,14 +114,14 @@ export class SemanticEnforcement {
       );
   }
 
-  /** Tells the call's own row of a verdict that no judge has to be asked for; false where one has. */
+  /** Records a cached verdict on the call's own row; false if none is cached. */
   recalled(question: JudgeQuestion): boolean {
     const verdict = this.judge.known(question);
     if (verdict !== null && verdict.kind !== "compliant") note(question.call, question.policy, question.surface, verdict);
     return verdict !== null;
   }
 
-  /** Whether the call's row can still be written on. */
+  /** Whether the call's row is still open for changes. */
   private open({ row }: Call): boolean {
     return row.http_status_code === undefined;
   }

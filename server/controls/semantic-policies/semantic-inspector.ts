@@ -14,17 +14,17 @@ import type { Judged } from "./judge.ts";
 import type { Policies, SemanticEnforcement } from "./semantic-enforcement.ts";
 
 const REGISTRATION = "mcp_registration" as const;
-/** Definitions judged at a time. */
+/** Definitions judged concurrently. */
 const AT_ONCE = 8;
 const MAX_KEPT = 20_000;
 const KEPT_MS = 3_600_000;
 
-/** Holds what tool servers are sent, answer and say of their tools to rules in words. */
+/** Applies semantic policies to what is sent to tool servers, to their answers and to their tool definitions. */
 export class SemanticInspector implements Inspector, ActionControl {
   readonly name = "semantic policies";
   private readonly enforcement: SemanticEnforcement;
   private readonly clock: Clock;
-  /** By policy and the definition's digest: a tool that is called again is not read again. */
+  /** By policy and definition digest, so that a definition is not loaded again for each call of its tool. */
   private readonly kept = new BoundedMap<string, { readonly verdict: Judged; readonly until: number }>(MAX_KEPT);
 
   constructor(enforcement: SemanticEnforcement, clock: Clock) {
@@ -63,7 +63,7 @@ export class SemanticInspector implements Inspector, ActionControl {
     return this.enforcement.policiesOf(call, surface).some(({ mode }) => mode === "enforce");
   }
 
-  /** Without those that a policy stops. */
+  /** The definitions that no policy stops; null if that is all of them. */
   async offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null> {
     const policies = this.enforcement.policiesOf(call, REGISTRATION);
     if (policies.length === 0) return null;
@@ -90,7 +90,7 @@ export class SemanticInspector implements Inspector, ActionControl {
     return refusal === null ? ACTION_PASSES : { kind: "refuse", refusal };
   }
 
-  /** What the enforced policies come to; those in shadow judge beside the call. */
+  /** Verdicts of the enforced policies; shadow policies judge alongside the call. */
   private async verdictsOn(
     call: Call,
     policies: Policies,
@@ -127,7 +127,7 @@ export class SemanticInspector implements Inspector, ActionControl {
   }
 }
 
-/** A definition as it stands in a list. */
+/** A definition from a list of tools. */
 function listed(one: JsonValue): ActionDefinition {
   return isObject(one) ? { hash: digestOf(one), load: async () => one } : { hash: null, load: async () => null };
 }

@@ -20,14 +20,14 @@ import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
 import type { JudgeQuestion } from "./judge-question.ts";
 import type { Policies, SemanticEnforcement } from "./semantic-enforcement.ts";
 
-/** Of a stream that flows while its policies only watch. */
+/** Bytes kept of a stream that is passed on because its policies are all in shadow mode. */
 const MAX_WATCHED_BYTES = 512 * 1024;
 
-/** An answer's way through the policies that look at it. */
+/** An answer on its way through its policies. */
 interface Passed {
   readonly call: Call;
   readonly form: OutputForm;
-  /** What the answer says; null when it cannot be read. */
+  /** The answer's text; null if it cannot be read. */
   readonly textOfWhole: (body: Uint8Array) => string | null;
   readonly textOfPieces: (pieces: readonly Uint8Array[]) => string;
   readonly policies: Policies;
@@ -35,16 +35,15 @@ interface Passed {
 }
 
 /**
- * Holds calls to rules in words, by the verdict of a model (docs/guides/semantic-policies.md). What goes in is judged
- * before anything leaves; what comes out before anything is given. A policy in shadow judges beside the call and
- * changes nothing of it.
+ * Enforces rules in plain language by a model's verdict (docs/guides/semantic-policies.md). Requests are judged before they
+ * are sent upstream, answers before the caller gets them. A shadow policy judges alongside the call and changes nothing.
  */
 export class SemanticPolicies implements RequestControl, AnswerControl {
   readonly name = "semantic policies";
   private readonly enforcement: SemanticEnforcement;
   private readonly idleMs: number;
 
-  /** `idleMs`: longest silence of a provider whose stream is held. */
+  /** `idleMs`: longest silence, in milliseconds, of a provider whose stream is held. */
   constructor(enforcement: SemanticEnforcement, idleMs: number) {
     this.enforcement = enforcement;
     this.idleMs = idleMs;
@@ -56,12 +55,12 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     if (surface === null || policies.length === 0) return PASS;
     const unclear = repeatedNameRefusal(view);
     if (unclear !== null) return refused(unclear);
-    // What is only a number to the gateway cannot be judged.
+    // Token IDs cannot be judged.
     const text = view.opaque ? null : textOf(view);
     return this.enforcement.apply(call, policies, surface, text).then((refusal) => (refusal === null ? PASS : refused(refusal)));
   }
 
-  /** One that comes as a stream is metered here, where it is held. */
+  /** A stream is consumed here, so its usage is settled here too. */
   prepare(call: Call, exchange: Exchange): AnswerCheck | null {
     const reading = readingOf(exchange);
     if (reading === null) return null;
@@ -70,7 +69,7 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     if (surface === null || policies.length === 0) return null;
     const passed: Passed = { call, ...reading, policies, surface };
     return (answer) => {
-      // What a cache gives again was judged by the same policies when it was new.
+      // A cached answer was judged by the same policies when it was new.
       if (answer.status >= 300 || call.row.llm_cache_hit === true) return answer;
       return answer.kind === "whole" ? this.onWhole(passed, answer) : this.onStream(passed, answer);
     };
@@ -92,7 +91,7 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     return given;
   }
 
-  /** Lets a stream flow and has it judged when it has ended; what is known of its text without a judge stands on its own row. */
+  /** Passes a stream on and has it judged when it has ended; cached verdicts go onto the call's own row. */
   private watched({ call, textOfPieces, policies, surface }: Passed, answer: StreamAnswer): Answer {
     const kept = new RecordedStream(answer, MAX_WATCHED_BYTES);
     let asked: JudgeQuestion[] = [];
@@ -125,7 +124,7 @@ function readingOf({ conversation, output }: Exchange): Pick<Passed, "form" | "t
   };
 }
 
-/** Everything the model would read, each piece under whose it is. */
+/** Everything the model would read, each piece labelled with its role. */
 function textOf(view: RequestView): string {
   const definitions = view.definitions();
   const names = new Set(definitions.filter(isNameSlot).map(({ text }) => text));

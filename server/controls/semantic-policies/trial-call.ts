@@ -5,7 +5,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Call } from "../../road/call.ts";
 import { unrecordedCall } from "../../road/unrecorded-call.ts";
 
-/** It waits for its verdict, whatever its mode. */
+/** A trial always waits for its verdict, whatever the policy's mode. */
 export function trialPolicy(policy: SemanticPolicy): SemanticPolicyEntry {
   return {
     id: policy.id,

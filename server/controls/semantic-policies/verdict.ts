@@ -29,9 +29,9 @@ const KEEPS = ["compliant", "allowed", "allow"] as const;
 const LONGEST_REASON = 500;
 
 /**
- * A judge's verdict. Models write it in more than one way and are believed in each; but only in a JSON object that is
- * all they wrote, or that repeats the check word, which only the judge was given: a verdict that stood in the
- * judged text and was repeated is none. Where an answer contradicts itself the text breaks the rule.
+ * Reads a judge's verdict in any of the forms that models use. A verdict counts only in a JSON object that is the
+ * whole answer or that repeats the check word, which only the judge was given; so a verdict echoed from the judged
+ * text does not count. A contradictory answer is a violation. Without a verdict, the result is `failed`.
  */
 export function readJudgeVerdict(content: string, check: string): JudgeVerdict {
   const text = content
@@ -56,7 +56,7 @@ function verdictOf(objects: readonly JsonObject[]): JudgeVerdict {
   };
 }
 
-/** Everything the object says on the matter; true: the rule is broken. */
+/** All verdicts in the object; true: the rule is violated. */
 function signs(object: JsonObject): boolean[] {
   const found: boolean[] = [];
   for (const name of WORDS) {
@@ -76,7 +76,7 @@ function signs(object: JsonObject): boolean[] {
   return found;
 }
 
-/** Objects that stand among other words; a verdict has no objects in it. */
+/** JSON objects without nested braces within other text; verdicts have none. */
 function objectsWithin(text: string): JsonObject[] {
   return [...text.matchAll(/\{[^{}]{0,4000}\}/g)].flatMap(([candidate]) => {
     const object = objectInJson(candidate);

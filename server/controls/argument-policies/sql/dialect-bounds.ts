@@ -3,11 +3,11 @@ import type { Token } from "./tokens.ts";
 
 export type ParsedDialect = Exclude<SqlDialect, "postgres">;
 
-/** Bounds within which the parser is quick and its tree shallow; measured with a wide margin. */
+/** Limits within which the parser is fast and its tree shallow; measured, with a wide margin. */
 const MAX_TOKENS = 8_000;
 const MAX_OPERATORS = 300;
 const DEEPEST_BRACKETS = 40;
-/** The parser doubles its time with each call within a call of T-SQL. */
+/** For T-SQL, each nested call doubles the parser's time. */
 const DEEPEST_CALLS = (dialect: ParsedDialect) => (dialect === "mssql" ? 11 : 24);
 
 const CHAINING = new Set([

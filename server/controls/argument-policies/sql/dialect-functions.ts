@@ -1,7 +1,7 @@
 import type { SqlDialect } from "../argument-policy.ts";
 import { words } from "./words.ts";
 
-/** Functions that only read, of MySQL, MariaDB, SQLite and Oracle together: no name means a write in another of them. */
+/** Read-only functions of MySQL, MariaDB, SQLite and Oracle; none of the names is a writing function in another of them. */
 const READS = words(`
   abs acos acosh add_months addate adddate addtime aes_decrypt aes_encrypt any_value appendchildxml approx_count_distinct approx_median approx_percentile ascii asciistr
   asin asinh atan atan2 atanh atn2 avg bin bin_to_num bin_to_uuid bit_and bit_count bit_length bit_or bit_xor bitand bm25 cardinality cast ceil ceiling changes char
@@ -40,13 +40,13 @@ const READS = words(`
   fuzzy_match phonic_encode vector_distance cosine_distance l2_distance inner_product vector_embedding to_vector from_vector vector_norm vector_dimension_count to_boolean
 `);
 
-/** Families of which every function only reads. */
+/** Families of functions that are all read-only. */
 const READ_FAMILIES = new RegExp(
   String.raw`^(?:st_\w+|pragma_(?:table_x?info|table_list|index_list|index_x?info|foreign_key_list|database_list|` +
     String.raw`function_list|collation_list|module_list|pragma_list|compile_options)|mbr\w+|regr_\w+|stats_\w+)$`,
 );
 
-/** Of T-SQL, BigQuery and Snowflake, whose own functions cannot write, those built in that do or that reach outside. */
+/** T-SQL, BigQuery and Snowflake: user functions cannot write, so these are the built-in ones that write or reach outside. */
 const NOT_READS = new RegExp(
   String.raw`^(?:openrowset|openquery|opendatasource|external_query|appends|changes_to|system\$(?!typeof$|cluster\w*$|` +
     String.raw`estimate\w*$|last_change\w*$|get_\w+$|explain\w+$|stream_has_data$)\w+|ai[_.]\w+|.*\bcortex\.\w+|.*\.xp_\w+|.*\.sp_\w+|` +
@@ -56,9 +56,8 @@ const NOT_READS = new RegExp(
 );
 
 /**
- * Whether a function is known to do nothing but read. `name` is lower case, with its schema or package if it was
- * written. In MySQL, SQLite and Oracle a function of the database's own may write, so one that is not known is not
- * trusted; in the others it may not.
+ * Whether a function is known to only read. `name` is lower case, with schema or package if written. In MySQL, SQLite
+ * and Oracle a user-defined function may write, so unknown ones are not trusted; in the others it cannot.
  */
 export function isReadFunction(name: string, dialect: Exclude<SqlDialect, "postgres">): boolean {
   if (dialect === "mssql" || dialect === "bigquery" || dialect === "snowflake") return !NOT_READS.test(name);

@@ -7,7 +7,7 @@ import { parserText } from "./parser-text.ts";
 import { readPragma } from "./pragma.ts";
 import { isPlainName, lex, type Token } from "./tokens.ts";
 
-/** Statements of the parser's tree that only read. */
+/** Statement nodes that only read. */
 const READS = new Set([
   "Query",
   "Explain",
@@ -30,8 +30,8 @@ const READS = new Set([
 const WRITE_NODES = new Set(["Insert", "Update", "Delete", "Merge"]);
 
 /**
- * Analyses SQL of a dialect without its database's own parser: the words are looked at by themselves, then the tree of
- * a tolerant parser. Only what both call a read is one.
+ * Analyses SQL of a dialect for which the database's own parser is not available: first the tokens by themselves, then
+ * the tree of a tolerant parser. A statement is a read only if both say so.
  */
 export function analyseDialect(sql: string, dialect: ParsedDialect, trusted: ReadonlySet<string>): SqlFacts {
   const lexed = lex(sql, dialect);
@@ -43,7 +43,7 @@ export function analyseDialect(sql: string, dialect: ParsedDialect, trusted: Rea
   if (tooMuch !== null) return unreadableFacts(tooMuch, signs);
   const pragma = dialect === "sqlite" ? readPragma(tokens) : null;
   if (pragma !== null) return { ...signs, unparseable: null, writes: signs.writes || pragma.writes, tables: pragma.tables };
-  // SHOW has too many forms for the parser, and no form that writes.
+  // The parser does not know all forms of SHOW, none of which writes.
   if (dialect === "mysql" && signs.statements === 1 && tokens[0]?.text === "SHOW" && !tokens.some(({ text }) => text === "("))
     return { ...signs, unparseable: null, tables: namesOf(tokens) };
   const parsed = parseDialect(parserText(tokens, dialect), dialect);
@@ -60,7 +60,7 @@ export function analyseDialect(sql: string, dialect: ParsedDialect, trusted: Rea
   };
 }
 
-/** Every name in the statement, since which of them are tables is not known. */
+/** Every name in the statement, because it is not known which are tables. */
 function namesOf(tokens: readonly Token[]): string[] {
   return tokens.flatMap(({ kind, text }) => (kind === "word" || kind === "name" ? [text.toLowerCase()] : []));
 }
@@ -80,14 +80,14 @@ function lookAtStatement(statement: Tree, dialect: ParsedDialect, trusted: Reado
         : "";
   if (!READS.has(kind)) seen.writes = true;
   if (kind === "Explain") {
-    // EXPLAIN PLAN of Oracle writes its plan into a table.
+    // Oracle's EXPLAIN PLAN writes its plan into a table.
     const inner = (statement as { Explain: { statement?: unknown } }).Explain.statement;
     if (dialect === "oracle" || typeof inner !== "object" || inner === null || !("Query" in inner)) seen.writes = true;
   }
   look(statement, dialect, trusted, seen);
 }
 
-/** Walks without recursion, so that no depth of nesting exhausts the stack. */
+/** Iterative, so that deep nesting cannot overflow the stack. */
 function look(root: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, seen: Seen): void {
   const open: Tree[] = [root];
   for (let tree = open.pop(); tree !== undefined; tree = open.pop()) {
@@ -97,7 +97,7 @@ function look(root: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, 
       else {
         seen.tables.add(name);
         if (tree.some(isUnclearName)) seen.namesByText = true;
-        // A name of four parts stands on another server.
+        // A four-part name refers to another server.
         if (dialect === "mssql" && tree.length > 3) seen.writes = true;
       }
     } else if (typeof tree === "object" && tree !== null) {
@@ -107,7 +107,7 @@ function look(root: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, 
         const called = calledName(key, inner as Record<string, Tree>);
         if (called === null) open.push(inner);
         else {
-          // A table of SQLite may take arguments, as those for text search do; what writes that way is known by name.
+          // In SQLite a table may take arguments, such as one for text search; those that write are known by name.
           const virtualTable = dialect === "sqlite" && key === "Table" && !called.startsWith("pragma_");
           if (!virtualTable && !trusted.has(called) && !isReadFunction(called, dialect)) seen.writes = true;
           if (key === "Table") seen.tables.add(called);
@@ -118,13 +118,13 @@ function look(root: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, 
   }
 }
 
-/** The name a function, or a table function, is called by; null for anything else. */
+/** The name of a called function or table function; null for any other node. */
 function calledName(key: string, node: Record<string, Tree>): string | null {
   if (key !== "Function" && !(key === "Table" && typeof node["args"] === "object" && node["args"] !== null)) return null;
   return Array.isArray(node["name"]) ? objectName(node["name"]) : null;
 }
 
-/** A list of identifiers is how the tree writes the name of a table, a column list being one of bare identifiers. */
+/** The tree represents a table name as a list of identifier nodes, and a column list as bare identifiers. Null if not a table name. */
 function objectName(list: readonly Tree[]): string | null {
   if (list.length === 0) return null;
   const parts = list.map((item) => {
@@ -134,7 +134,7 @@ function objectName(list: readonly Tree[]): string | null {
   return parts.every((part) => part !== null) ? parts.join(".").toLowerCase() : null;
 }
 
-/** A text that stands for a name, and holds what is not looked at in a text. */
+/** A string used as a name whose content is not inspected as a string. */
 function isUnclearName(item: Tree): boolean {
   const { value, quote_style: quote } = identifierOf(item) ?? {};
   return quote === "'" && (!isPlainName(String(value)) || isNeverRead(String(value)));

@@ -1,14 +1,14 @@
-/** What an analysis found in a piece of SQL. Where something is not known, the worse is assumed. */
+/** What an analysis found in a piece of SQL. Where something is unknown, the worse is assumed. */
 export interface SqlFacts {
-  /** Why it could not be read whole, as a sentence; null when it was. The other facts are then what could be seen. */
+  /** Why it could not be fully read, as a sentence; null if it was. The other facts then cover only what could be read. */
   readonly unparseable: string | null;
   readonly statements: number;
-  /** Anything but reading: data changes, definitions, session and transaction commands, functions not known to only read. */
+  /** Anything but reading: data changes, DDL, session and transaction commands, functions not known to only read. */
   readonly writes: boolean;
   readonly ddl: boolean;
-  /** Reads or writes tables that its text does not name, such as through a text that is itself run. */
+  /** Accesses tables that its text does not name, for example through dynamic SQL. */
   readonly opaque: boolean;
-  /** Dotted names as written, lower case, without quotes. */
+  /** Dotted names as written, in lower case, without quotes. */
   readonly tables: readonly string[];
 }
 

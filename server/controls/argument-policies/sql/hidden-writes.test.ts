@@ -44,7 +44,7 @@ function denying(dialect: SqlDialect, ...denyIfs: string[]): CompiledPolicy {
 
 const ruleOf = (policy: CompiledPolicy, sql: string) => judged(policy, JSON.stringify({ sql }))?.rule ?? null;
 
-/** The same statement with other casing, and other space or comments between its words. */
+/** The same statement in other case, with other white space or comments between its words. */
 const disguised = (sql: string) =>
   fc
     .array(fc.tuple(fc.constantFrom(" ", "\n", "\t", "/**/", " /* SELECT ' */ ", "/*;*/", " -- ' x\n"), fc.boolean()), {

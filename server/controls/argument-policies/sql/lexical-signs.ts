@@ -10,36 +10,33 @@ export interface LexicalSigns {
   readonly opaque: boolean;
 }
 
-/** Reserved in every dialect wherever they begin a write, so a plain read holds none of them unquoted. */
+/** Reserved wherever they begin a write, in every dialect, so a plain read has none of them unquoted. */
 const WRITE_WORDS = words("INSERT UPDATE DELETE MERGE CREATE DROP ALTER TRUNCATE GRANT REVOKE INTO OUTFILE DUMPFILE NEXTVAL");
 const DDL_WORDS = words("CREATE DROP ALTER TRUNCATE GRANT REVOKE RENAME COMMENT");
-/** How a statement of each dialect that may be a read begins. */
+/** First words, in any dialect, of statements that may be reads. */
 const READ_BEGINNINGS = words("SELECT WITH VALUES TABLE EXPLAIN DESCRIBE DESC SHOW PRAGMA FROM LIST LS");
-/**
- * Statements of T-SQL need nothing between them, so a verb may stand right behind a read. All are reserved words, so
- * none can be an alias.
- */
+/** T-SQL needs no separator between statements, so a verb may directly follow a read. All are reserved words, so none can be an alias. */
 const TSQL_VERBS = words(`
   BACKUP BEGIN BREAK BULK CHECKPOINT CLOSE COMMIT CONTINUE DBCC DEALLOCATE DECLARE DENY DUMP EXEC EXECUTE GOTO IF KILL LOAD OPEN PRINT PROC
   RAISERROR READTEXT RECONFIGURE RESTORE RETURN REVERT ROLLBACK SAVE SET SETUSER SHUTDOWN TRAN TRANSACTION UPDATETEXT USE WAITFOR WHILE WRITETEXT
   OPENROWSET OPENQUERY OPENDATASOURCE
 `);
-/** Functions that write, run texts or reach outside, in any position and any dialect. */
+/** Functions that write, run SQL given as text or reach outside, in any position and any dialect. */
 const NEVER = new RegExp(
   String.raw`^(?:XP_\w+|SP_(?:EXECUTESQL|OA\w+|CONFIGURE|ADDEXTENDEDPROC)|LOAD_EXTENSION|WRITEFILE|READFILE|FSDIR|LOAD_FILE|` +
     String.raw`SYS_EXEC|SYS_EVAL|PRAGMA_OPTIMIZE|LIB_MYSQLUDF\w*|UTL_\w+|DBMS_(?!LOB$|XPLAN$|RANDOM$|UTILITY$|CRYPTO$|METADATA$)\w+|` +
     String.raw`HTTPURITYPE|DBURITYPE|OPENROWSET|OPENQUERY|OPENDATASOURCE|EXTERNAL_QUERY|SETVAL)$`,
 );
-/** Whether a name, in whatever quotes, is of what writes or reaches outside. */
+/** Whether a name, quoted or not, is that of something that writes or reaches outside. */
 export const isNeverRead = (name: string): boolean => NEVER.test(name.toUpperCase());
-/** Functions that read the table that a text names, or what a text that is run reads. */
+/** Functions that read a table named in a string, or that run SQL given as a string. */
 const BY_TEXT: Readonly<Partial<Record<SqlDialect, RegExp>>> = {
   oracle: /^(?:XMLQUERY|XMLEXISTS|X?DBURITYPE)$/,
   snowflake: /^(?:IDENTIFIER|TO_QUERY)$/,
 };
 const OPAQUE = /^(?:OPENROWSET|OPENQUERY|OPENDATASOURCE|EXTERNAL_QUERY|EXEC|EXECUTE|CALL|DO|PREPARE|SP_EXECUTESQL|DBMS_\w+|BEGIN|DECLARE)$/;
 
-/** Looks for the signs of a write among the unquoted words. A second opinion to the parser's: either of them is enough. */
+/** Looks for signs of a write among the unquoted words. Independent of the parser: either one's objection is enough. */
 export function lexicalSigns(tokens: readonly Token[], dialect: SqlDialect): LexicalSigns {
   let writes = false;
   let ddl = false;
@@ -61,9 +58,9 @@ export function lexicalSigns(tokens: readonly Token[], dialect: SqlDialect): Lex
       if (kind === "word" && DDL_WORDS.has(text)) ddl = true;
       if (kind === "word" && OPAQUE.test(text)) opaque = true;
     }
-    // The variable of MySQL is set, the database link of Oracle reaches outside.
+    // `:=` assigns a variable in MySQL; `@` is a database link in Oracle, which reaches outside.
     if (isSymbol(token, ":=") || (dialect === "oracle" && isSymbol(token, "@"))) writes = true;
-    // Quotes take a word its meaning as a keyword, not as the name of a function or of what a sequence gives.
+    // Quoting stops a word from being a keyword, but not from naming a function or a sequence's NEXTVAL.
     if (kind === "name" && text.split(".").some((part) => isNeverRead(part) || part.toUpperCase() === "NEXTVAL")) writes = true;
     if (isNamedByText(tokens, index, dialect)) opaque = true;
     if (kind !== "word") continue;
@@ -77,14 +74,14 @@ export function lexicalSigns(tokens: readonly Token[], dialect: SqlDialect): Lex
     if (dialect === "mssql" && TSQL_VERBS.has(text) && !isSymbol(before, ".")) {
       writes = true;
       if (OPAQUE.test(text)) opaque = true;
-      // The verb begins a statement of its own, unless it is the first.
+      // The verb begins another statement, unless it is the first.
       if (index > 0 && !isSymbol(before, ";")) statements++;
     }
   }
   return { statements, writes, ddl, opaque };
 }
 
-/** Whether a table is read here whose name stands in a text, a variable or a parameter. */
+/** Whether a table is read whose name is in a string, variable or parameter. */
 function isNamedByText(tokens: readonly Token[], at: number, dialect: SqlDialect): boolean {
   const { kind, text } = tokens[at] as Token;
   if ((kind !== "word" && kind !== "name") || !isSymbol(tokens[at + 1], "(")) return false;
@@ -101,7 +98,7 @@ function isWriteWord(
   dialect: SqlDialect,
 ): boolean {
   if (!WRITE_WORDS.has(text)) return false;
-  // Sequences are read from by a name after a dot.
+  // Checked before the dot, because a sequence is read as `name.NEXTVAL`.
   if (text === "NEXTVAL") return true;
   if (isSymbol(before, ".")) return false;
   switch (text) {
@@ -111,7 +108,7 @@ function isWriteWord(
       return !(dialect === "mssql" && (after?.text === "JOIN" || (before?.text === "OPTION" && after?.text === ")")));
     case "INSERT":
     case "TRUNCATE":
-      // Functions of these names are told by their bracket; a statement would name a table first.
+      // Functions of this name are followed by a bracket; a statement would name a table first.
       return !(isSymbol(after, "(") && (dialect === "mysql" || dialect === "snowflake" || dialect === "bigquery"));
     case "CREATE":
       return before?.text !== "SHOW";

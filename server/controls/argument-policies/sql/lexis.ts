@@ -3,13 +3,13 @@ import type { SqlDialect } from "../argument-policy.ts";
 interface Lexis {
   readonly hashComments: boolean;
   readonly nestedComments: boolean;
-  /** Opening quotes of strings; the other quotes open names. */
+  /** Quotes that open strings; those in `names` open quoted names. */
   readonly strings: string;
   readonly names: string;
   readonly backslashes: boolean;
-  /** The quotes the parser understands for a name. */
+  /** The quotes for names that the parser understands. */
   readonly nameQuotes: readonly [string, string];
-  /** Letters that may stand right before a string and belong to it. */
+  /** Prefixes that may directly precede a string and belong to it. */
   readonly prefixes: RegExp;
 }
 

@@ -4,8 +4,8 @@ import type { Token } from "./tokens.ts";
 type Rewrite = (tokens: readonly Token[], at: number) => { readonly skip: number; readonly put: string } | null;
 
 /**
- * What the parser does not know of a dialect, left out or put in words it knows. A rewrite may only touch what cannot
- * write, and never takes away a word that `lexicalSigns` has not looked at.
+ * Syntax of a dialect that the parser does not know, removed or replaced by syntax it knows. A rewrite may only touch
+ * what cannot write, and must not remove a word before `lexicalSigns` has seen it.
  */
 const REWRITES: Readonly<Partial<Record<SqlDialect, Rewrite>>> = {
   sqlite(tokens, at) {
@@ -45,7 +45,7 @@ const REWRITES: Readonly<Partial<Record<SqlDialect, Rewrite>>> = {
     if (text === "KEEP" && next === "(" && tokens[at + 2]?.text === "DENSE_RANK") return { skip: 4, put: " OVER (" };
     if (text === "SIBLINGS" && next === "BY") return { skip: 1, put: "" };
     if (text === "PARTITION" && next === "(" && tokens[at + 3]?.text === ")") return { skip: 4, put: "" };
-    // Behind a package, the name of a built-in function is a name like any other.
+    // After a package name, the name of a built-in function is an ordinary name.
     const named = tokens[at - 1]?.text === "." && next === "(" && text !== "";
     return named ? { skip: 1, put: `"${text.toLowerCase()}"` } : null;
   },
@@ -54,7 +54,7 @@ const REWRITES: Readonly<Partial<Record<SqlDialect, Rewrite>>> = {
 const COMPOUND_UNIT =
   /^(?:YEAR_MONTH|DAY_(?:HOUR|MINUTE|SECOND|MICROSECOND)|HOUR_(?:MINUTE|SECOND|MICROSECOND)|MINUTE_(?:SECOND|MICROSECOND)|SECOND_MICROSECOND)$/;
 
-/** Bitwise complement as a sign the parser knows. */
+/** Replaces bitwise complement by an operator that the parser knows. */
 function complement(tokens: readonly Token[], at: number): { skip: number; put: string } | null {
   return tokens[at]?.kind === "symbol" && tokens[at]?.text === "~" ? { skip: 1, put: " - " } : null;
 }
@@ -71,13 +71,13 @@ export function parserText(tokens: readonly Token[], dialect: SqlDialect): strin
   return out.join("");
 }
 
-/** The next four tokens' texts, "" for the first when it is no word. */
+/** The texts of the next four tokens; "" for the first if it is not a word. */
 function wordsAt(tokens: readonly Token[], at: number): [string, string, string, string] {
   const [first, second, third, fourth] = tokens.slice(at, at + 4);
   return [first?.kind === "word" ? first.text : "", second?.text ?? "", third?.text ?? "", fourth?.text ?? ""];
 }
 
-/** How many tokens the brackets that open at `at` span; only plain words and literals may stand in them. */
+/** Number of tokens in the brackets that open at `at`; 0 if they contain anything but plain words and literals. */
 function lengthOfBrackets(tokens: readonly Token[], at: number): number {
   let depth = 0;
   for (let i = at; i < tokens.length; i++) {
@@ -88,7 +88,7 @@ function lengthOfBrackets(tokens: readonly Token[], at: number): number {
   return 0;
 }
 
-/** `AS OF SCN 5`, `AS OF TIMESTAMP SYSTIMESTAMP - INTERVAL '1' HOUR`: only a plain moment is left out. */
+/** Removes `AS OF SCN 5` or `AS OF TIMESTAMP SYSTIMESTAMP - INTERVAL '1' HOUR`, provided that the time is a plain expression. */
 function flashback(tokens: readonly Token[], at: number): { skip: number; put: string } | null {
   if (!["SCN", "TIMESTAMP"].includes(tokens[at + 2]?.text ?? "")) return null;
   let end = at + 3;

@@ -1,6 +1,6 @@
 import type { SqlDialect } from "../argument-policy.ts";
 
-/** A syntax tree as data: only its shape is known. */
+/** A syntax tree of unknown type. */
 export type Tree = unknown;
 
 type PostgresParser = (sql: string) => { readonly stmts?: readonly { readonly stmt?: Tree }[] };
@@ -9,7 +9,7 @@ type DialectParser = (sql: string, dialect: Exclude<SqlDialect, "postgres">) => 
 let postgres: PostgresParser | null = null;
 let dialects: DialectParser | null = null;
 
-/** Loads the real PostgreSQL parser (WebAssembly, tens of milliseconds); safe to call again. */
+/** Loads PostgreSQL's own parser (WebAssembly, tens of milliseconds); idempotent. */
 export async function loadPostgresParser(): Promise<void> {
   if (postgres !== null) return;
   const library = await import("libpg-query");
@@ -17,7 +17,7 @@ export async function loadPostgresParser(): Promise<void> {
   postgres = library.parseSync;
 }
 
-/** Loads the parser of all other dialects (WebAssembly, about a tenth of a second); safe to call again. */
+/** Loads the parser for all other dialects (WebAssembly, about a tenth of a second); idempotent. */
 export async function loadDialectParser(): Promise<void> {
   if (dialects !== null) return;
   const library = await import("@guanmingchiu/sqlparser-ts");
@@ -33,7 +33,7 @@ export function parsePostgres(sql: string): Parsed {
   return attempt(() => (parse(sql).stmts ?? []).map(({ stmt }) => stmt));
 }
 
-/** `sql` must keep to the bounds that `dialects.ts` sets: beyond them the parser takes exponential time or dies for good. */
+/** `sql` must be within the bounds set in `dialect-bounds.ts`: beyond them the parser takes exponential time or crashes permanently. */
 export function parseDialect(sql: string, dialect: Exclude<SqlDialect, "postgres">): Parsed {
   const parse = dialects;
   if (parse === null) return NOT_LOADED;
@@ -42,7 +42,7 @@ export function parseDialect(sql: string, dialect: Exclude<SqlDialect, "postgres
 
 const NOT_LOADED: Parsed = { ok: false, why: "The SQL parser is not ready yet." };
 
-/** A parser says no by throwing, and so does a stack that runs out: both mean that the text was not understood. */
+/** Parsers throw on invalid SQL, and so does a stack overflow; either way the text was not understood. */
 function attempt(parse: () => readonly Tree[]): Parsed {
   try {
     return { ok: true, statements: parse() };

@@ -1,8 +1,8 @@
 import { words } from "./words.ts";
 
 /**
- * Functions of PostgreSQL 18 that only read: those its catalog calls immutable or stable, without the ones that run a
- * text or write out whole tables, and of the volatile ones those that change nothing (sizes, clocks, random numbers).
+ * Read-only functions of PostgreSQL 18: those its catalog marks immutable or stable, except those that run SQL given
+ * as text or dump whole tables, and the volatile ones that change nothing (sizes, clocks, random numbers).
  */
 const CORE = words(`
   abbrev abs acldefault aclexplode acos acosd acosh age any_value area array_agg array_append array_cat array_dims array_fill array_length array_lower
@@ -68,7 +68,7 @@ const CORE = words(`
   xmltext xmlvalidate xpath xpath_exists
 `);
 
-/** Functions that only read, of the extensions that are used most. */
+/** Read-only functions of the most common extensions. */
 const EXTENSIONS = words(`
   similarity word_similarity strict_word_similarity show_trgm show_limit similarity_op levenshtein levenshtein_less_equal soundex difference metaphone
   dmetaphone dmetaphone_alt daitch_mokotoff unaccent uuid_generate_v1 uuid_generate_v1mc uuid_generate_v3 uuid_generate_v4 uuid_generate_v5 uuid_nil
@@ -81,7 +81,7 @@ const EXTENSIONS = words(`
   postgis_full_version geometrytype pg_stat_statements pgstattuple box2d box3d geometry geography
 `);
 
-/** Read or run what their arguments name, so their tables are not in the syntax tree. */
+/** Functions that read or run what their arguments name, so that the syntax tree does not show their tables. */
 const OPAQUE = words(`
   query_to_xml query_to_xmlschema query_to_xml_and_xmlschema cursor_to_xml cursor_to_xmlschema table_to_xml table_to_xmlschema
   table_to_xml_and_xmlschema schema_to_xml schema_to_xmlschema schema_to_xml_and_xmlschema database_to_xml database_to_xmlschema
@@ -89,10 +89,10 @@ const OPAQUE = words(`
   crosstabn connectby xpath_table lo_get lo_export lo_import lo_open loread pg_read_file pg_read_binary_file
 `);
 
-/** Schemas in which the names above mean what they say. */
+/** Schemas in which the names above have their standard meaning. */
 const SCHEMAS = new Set(["pg_catalog", "information_schema", "public", "extensions", "postgis"]);
 
-/** Whether a function is known to do nothing but read. `name` is lower case, with its schema if it was written. */
+/** Whether a function is known to only read. `name` is lower case, with schema if written. */
 export function isPostgresReadFunction(name: string): boolean {
   const bare = bareName(name);
   return bare !== null && (CORE.has(bare) || EXTENSIONS.has(bare) || /^pg_stat_get_\w+$|^st_\w+$/.test(bare));

@@ -1,6 +1,6 @@
 import type { Tree } from "./parsers.ts";
 
-/** A list of `String` nodes as text. */
+/** The texts in a list of `String` nodes. */
 export function stringsOf(list: Tree): string[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item) => {
@@ -9,7 +9,7 @@ export function stringsOf(list: Tree): string[] {
   });
 }
 
-/** What DROP, GRANT, COMMENT and their like name: their trees hold bare lists of names instead of tables. */
+/** Names in statements such as DROP, GRANT and COMMENT, whose trees have bare lists of names instead of tables. */
 export function namesIn(tree: Tree): string[] {
   if (Array.isArray(tree)) {
     const own = stringsOf(tree);

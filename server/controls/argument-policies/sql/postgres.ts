@@ -3,7 +3,7 @@ import { type Tree, parsePostgres } from "./parsers.ts";
 import { isOpaquePostgresFunction, isPostgresReadFunction } from "./postgres-functions.ts";
 import { dotted, namesIn, stringsOf } from "./postgres-names.ts";
 
-/** Names of syntax nodes that only read, whatever stands in them is walked too. Every other node is a write. */
+/** Syntax nodes that only read; their children are checked too. Every other node is a write. */
 const READS = new Set([
   "SelectStmt",
   "ExplainStmt",
@@ -62,15 +62,13 @@ const DDL = new RegExp(
   String.raw`^(?:Create|Alter|Drop|Truncate|Grant|Rename|Comment|Reindex|Cluster|Define|Index|View|Rule|SecLabel|` +
     String.raw`ImportForeignSchema|RefreshMatView|ReassignOwned|CompositeType)\w*Stmt$`,
 );
-/** Statements that run a text or a program the tree does not show. */
+/** Statements that run SQL text or a program that the tree does not show. */
 const OPAQUE = new Set(["DoStmt", "CallStmt", "ExecuteStmt", "LoadStmt", "FetchStmt", "CreateFunctionStmt"]);
 
-/** More pieces than this make trees so deep that walking them could exhaust the stack. */
+/** More tokens could make a tree so deep that it overflows the stack. */
 const MAX_PIECES = 12_000;
 
-/**
- * Analyses PostgreSQL with PostgreSQL's own grammar. `trusted` are functions that only read, lower case, with schema where there is one.
- */
+/** Analyses PostgreSQL with its own grammar. `trusted` lists functions that only read, in lower case, with schema if any. */
 export function analysePostgres(sql: string, trusted: ReadonlySet<string>): SqlFacts {
   if (sql.length > MAX_PIECES && piecesIn(sql) > MAX_PIECES) return unreadableFacts("The SQL is too long to be analysed.");
   const parsed = parsePostgres(sql);
@@ -101,7 +99,7 @@ interface Seen {
   readonly tables: Set<string>;
 }
 
-/** Walks without recursion, so that no depth of nesting exhausts the stack. */
+/** Iterative, so that deep nesting cannot overflow the stack. */
 function look(root: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
   const open: Tree[] = [root];
   for (let tree = open.pop(); tree !== undefined; tree = open.pop()) {
@@ -118,7 +116,7 @@ function look(root: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
   }
 }
 
-/** Names of members and of nodes that change nothing by being there; both come from the grammar, so there are few. */
+/** Names of members and nodes known to be harmless; bounded, because all come from the grammar. */
 const harmless = new Set<string>();
 
 function lookAt(key: string, inner: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
@@ -138,7 +136,7 @@ function lookAt(key: string, inner: Tree, seen: Seen, trusted: ReadonlySet<strin
   } else harmless.add(key);
 }
 
-/** `COPY ... TO STDOUT` only reads; with a file or a program it reaches outside the database. */
+/** `COPY ... TO STDOUT` only reads; with a file or program it reaches outside the database. */
 function isCopyToClient(copy: Record<string, Tree>): boolean {
   return !copy["is_from"] && !copy["is_program"] && !copy["filename"];
 }

@@ -9,11 +9,11 @@ import { analysePostgres } from "./postgres.ts";
 import { mayName } from "./table-names.ts";
 
 const LONGEST = 64 * 1024;
-/** Programs ask the same statements again and again, and what one says depends on nothing but its text. */
+/** Applications repeat the same statements, and the analysis depends only on the text. */
 const MAX_REMEMBERED = 500;
 const LONGEST_REMEMBERED = 2 * 1024;
 
-/** SQL of one dialect. It is one layer of a defence: what it lets through still meets the rights of the database's role. */
+/** Analyses SQL of one dialect. This is one layer of defence: what it allows is still subject to the database role's permissions. */
 export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[]): Analyzer {
   const trusted = new Set(readFunctions.map((name) => name.toLowerCase()));
   const analyse = (statement: string) =>
@@ -24,12 +24,12 @@ export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[
     inspect(value) {
       if (typeof value !== "string") return unreadable("The argument is not text.");
       if (value.length > LONGEST) return unreadable("The SQL is too long to be analysed.");
-      // PostgreSQL's own parser stops at a NUL, so whatever stands behind it would go unseen.
+      // PostgreSQL's parser stops at a NUL, so anything after it would go unseen.
       if (value.includes("\0")) return unreadable("The SQL holds a NUL character.");
       const known = remembered.get(value);
       if (known !== undefined) return known;
       const found = analyse(value);
-      // What could not be read may be for want of the parser.
+      // It may be unreadable only because the parser is not loaded yet, so that is not cached.
       if (found.unparseable === null && value.length <= LONGEST_REMEMBERED) remembered.set(detachedString(value), found);
       return found;
     },

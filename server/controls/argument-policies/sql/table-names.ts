@@ -1,7 +1,7 @@
 /**
- * Whether a table as the SQL names it may be one a rule names. A rule's name may hold `*`. A name without a schema may
- * be found in any, so parts are compared from the last one on, as far as both have them. In BigQuery the SQL may name all tables whose
- * names begin alike, by a `*` at the end.
+ * Whether a table named in SQL may be one that a rule names. A rule's name may contain `*`. A name without a schema
+ * may be in any schema, so parts are compared from the last one, as far as both names have them. BigQuery's SQL may
+ * name all tables with a common prefix by a trailing `*`.
  */
 export function mayName(table: string, pattern: string): boolean {
   const named = partsOf(table);

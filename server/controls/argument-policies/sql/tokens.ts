@@ -2,13 +2,13 @@ import type { SqlDialect } from "../argument-policy.ts";
 import { LEXIS } from "./lexis.ts";
 
 /**
- * A piece of SQL outside comments. `text` of a word is upper case and folded to ASCII where it looks like it; of a quoted name, what it
- * names.
+ * A token of SQL outside comments. `text` of a word is upper case, with look-alike characters folded to ASCII; of a
+ * quoted name it is the name without quotes.
  */
 export interface Token {
   readonly kind: "word" | "name" | "string" | "number" | "symbol";
   readonly text: string;
-  /** How the parser is given it: comments gone, the inside of strings blank, so that parser and database cannot read them differently. */
+  /** Its form for the parser: without comments and with blanked strings, so that parser and database cannot read them differently. */
   readonly canonical: string;
 }
 
@@ -22,8 +22,8 @@ const PARAMETER = /(?:@@?[\p{L}_][\p{L}\p{N}_$.]*|:(?=[\p{L}\p{N}_])[\p{L}\p{N}_
 const SYMBOLS = ["<=>", "->>", "<=", ">=", "<>", "!=", "||", "&&", "::", ":=", "->", "=>", "<<", ">>", "**", "^="];
 
 /**
- * Cuts SQL into tokens as the dialect's database does. Whatever databases, modes or parsers read differently is refused:
- * open comments and quotes, executable comments, control characters.
+ * Splits SQL into tokens as the dialect's database does. Refuses whatever databases, modes or parsers read
+ * differently: unclosed comments and quotes, executable comments, control characters.
  */
 export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexed {
   const lexis = LEXIS[dialect];
@@ -52,7 +52,7 @@ export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexe
     if (dashes || (lexis.hashComments && c === "#") || (dialect === "snowflake" && two === "//")) {
       const rest = sql.slice(i);
       const end = rest.search(/[\n\r]/);
-      // A lone carriage return ends a line for some and not for others.
+      // Some databases end a line at a lone carriage return, others do not.
       if (end >= 0 && rest[end] === "\r" && rest[end + 1] !== "\n") return refuse("The SQL has a comment that databases end differently.");
       i = end < 0 ? sql.length : i + end;
       space = " ";
@@ -81,7 +81,7 @@ export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexe
       if (end === null) return refuse("The SQL has a string that is not closed.");
       if (prefix !== "") space = tokens.pop()?.canonical.startsWith(" ") ? " " : "";
       const said = sql.slice(i + 1, end - 1);
-      // SQLite takes a text for a name where only a name can stand.
+      // SQLite accepts a string as a name where only a name is possible.
       push("string", "", dialect === "sqlite" ? (isPlainName(said) ? `'${said}'` : "' '") : "'x'");
       i = end;
       continue;
@@ -137,7 +137,7 @@ export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexe
 
 export const isPlainName = (text: string): boolean => /^\w+$/.test(text);
 
-/** Offset behind a comment; null when it is open, or when nesting decides where it ends and the database's rule is not certain. */
+/** Offset after a comment; null if it is not closed, or if databases may disagree about where nesting ends it. */
 function afterComment(sql: string, at: number, nested: boolean): number | null {
   const first = sql.indexOf("*/", at + 2);
   if (first < 0) return null;
@@ -158,7 +158,7 @@ function afterString(sql: string, at: number, quote: string, dialect: SqlDialect
   const triple = dialect === "bigquery" && sql.startsWith(quote.repeat(3), at);
   const close = triple ? quote.repeat(3) : quote;
   for (let i = at + close.length; i < sql.length; i++) {
-    // In a raw string of BigQuery a backslash keeps the quote after it from closing as well.
+    // In BigQuery a backslash keeps the next quote from closing even a raw string.
     if (sql[i] === "\\" && backslashes && prefix !== "X") i++;
     else if (sql.startsWith(close, i)) {
       if (dialect === "bigquery" || sql[i + 1] !== quote) return i + close.length;
@@ -168,7 +168,7 @@ function afterString(sql: string, at: number, quote: string, dialect: SqlDialect
   return null;
 }
 
-/** Offset behind the quote that closes a name; -1 when it is open. A doubled quote stands for itself. */
+/** Offset after the quote that closes a name; -1 if it is not closed. A doubled quote stands for itself. */
 function afterName(sql: string, at: number, close: string): number {
   for (let end = sql.indexOf(close, at); end >= 0; end = sql.indexOf(close, end + 2)) {
     if (sql[end + 1] !== close) return end + 1;
@@ -176,7 +176,7 @@ function afterName(sql: string, at: number, close: string): number {
   return -1;
 }
 
-/** Behind `q'[...]'`, from the delimiter on. */
+/** Offset after the string `q'[...]'`, given that of its delimiter; null if it is not closed. */
 function afterOracleQuote(sql: string, at: number): number | null {
   const open = sql[at] ?? "";
   if (open === "" || /\s/.test(open)) return null;

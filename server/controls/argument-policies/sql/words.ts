@@ -1,4 +1,4 @@
-/** A set from a list written with spaces and line breaks. */
+/** The set of the words in a text, separated by white space. */
 export function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }

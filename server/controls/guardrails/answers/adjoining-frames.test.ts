@@ -9,7 +9,7 @@ import type { GuardSettings } from "../text-guard.ts";
 const chunk = (index: number, content: string) =>
   `data: {"choices":[{"index":${index},"delta":{"content":${JSON.stringify(content)}}}] }\n\n`;
 
-/** The frames that leave when all of `frames` came in one piece, without what the end lets go. */
+/** The frames sent when all of `frames` arrive in one piece, without what is released at the end. */
 function passed(settings: GuardSettings, frames: readonly string[]) {
   const guard = new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(settings));
   const framing = new EventFraming();

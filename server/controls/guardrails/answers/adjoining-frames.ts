@@ -1,7 +1,7 @@
 import type { TextPiece } from "../../../wire/texts/answer-texts.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 
-/** Adjoining frames of one arrival that each hold one piece of the same text, and nothing else: they are inspected as one. */
+/** Adjoining frames that arrived together, each with one piece of the same text and nothing else; they are inspected as one. */
 export class AdjoiningFrames {
   readonly frames: Frame[] = [];
   private readonly pieces: TextPiece[] = [];
@@ -32,8 +32,8 @@ export class AdjoiningFrames {
   }
 
   /**
-   * Puts what may leave in their places, so that most of them stay as they came, and returns the frames up to the last that
-   * says something. `before`: what was held until now.
+   * Distributes the text that may be sent over the frames, leaving as many as possible unchanged, and returns the frames
+   * up to the last with text. `before`: text held until now.
    */
   fill(out: string, before: string): Frame[] {
     const isAsItCame = (before + this.text).startsWith(out);

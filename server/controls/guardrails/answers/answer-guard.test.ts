@@ -13,7 +13,7 @@ const REDACT: GuardSettings = { pii: { action: "redact" } };
 
 const data = (value: unknown) => `data: ${value === "[DONE]" ? value : JSON.stringify(value)}\n\n`;
 
-/** What comes out of the frames of a format, as events. */
+/** What results from the frames of a format, as events. */
 function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]) {
   const guard = new AnswerGuard(ANSWER_FORMATS[format], answerGuardRun(REDACT));
   const framing = new EventFraming();
@@ -186,7 +186,7 @@ describe("chat", () => {
       chunk(delta(0, {}, "tool_calls")),
     ];
     const { events, steps } = through("chat", frames);
-    // Of the first four only the text has gone out when the calls are not complete.
+    // Until the calls are complete, only the text among the first four has been sent.
     expect(steps.slice(0, 4)).toEqual([0, 0, 1, 1]);
     const args = (index: number) =>
       events
@@ -238,7 +238,7 @@ describe("responses", () => {
   });
 });
 
-/** What a vendor says of the sources of an answer, with a mail address in every text of it. */
+/** A vendor's source annotations, with an email address in every text. */
 const SOURCED = {
   chat: {
     choices: [

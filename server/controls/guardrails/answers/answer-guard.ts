@@ -19,24 +19,24 @@ import { CallGroup } from "../../../road/output/buffered-tool-calls.ts";
 
 interface Channel {
   readonly hold: HoldBack;
-  /** The frame its newest piece came in, and where that stands. */
+  /** The frame with its newest piece, and the place of that piece. */
   latest: Frame;
   piece: TextPiece;
-  /** What it goes on was another block's: all that came of it and what became of that, because it may be said again as a whole. */
+  /** For a block that continues another one of its flow: all its text as received and as sent, in case it is repeated as a whole. */
   readonly continued: { came: string; left: string } | null;
 }
 
-/** Wholes remembered, in characters: answers repeat their texts, and looking once is enough. */
+/** Total characters of remembered whole texts: answers repeat their texts, and inspecting them once is enough. */
 const MAX_REMEMBERED = 1_000_000;
-/** Bound on texts and calls of a stream that are open at once, each of which is ended separately. No caller asks for as many. */
+/** Most texts and calls of a stream that may be open at once, each of which is ended separately. No caller asks for as many. */
 const MAX_OPEN = 1_000;
-/** How much of what has left the next block of its flow is looked at together with, in characters. */
+/** Characters already sent that are inspected together with the next block of their flow. */
 const BEFORE = 256;
 
 /**
- * Guards what a caller would read of an answer, frame by frame or whole: texts are held back as far as a guardrail needs
- * and go on redacted; tool calls wait until their arguments are complete. What does not change is
- * handed on as it came. After `refusal` is set nothing more may be handed on.
+ * Guards everything a caller would read in an answer, whole or frame by frame. Texts are held back as far as a
+ * guardrail needs and sent on redacted; tool calls wait until their arguments are complete. Unchanged frames are sent
+ * as received. Once `refusal` is set, nothing more may be sent.
  */
 export class AnswerGuard {
   private readonly texts: AnswerTexts;
@@ -46,18 +46,18 @@ export class AnswerGuard {
   private readonly channels = new Map<string, Channel>();
   private readonly groups = new Map<string, CallGroup>();
   private readonly wholes = new Map<string, string>();
-  /** How the text of each flow ends that has left. */
+  /** The end of what has been sent, by flow. */
   private readonly flows = new Map<string, string>();
   private remembered = 0;
-  /** A frame that tells a reason to finish: whether its texts end with it, the next frame says. */
+  /** A frame with a finish reason; only the next frame shows whether its texts end with it. */
   private finishing: { readonly frame: Frame; readonly contents: AnswerContents } | null = null;
   private readonly finished = new Set<string>();
-  /** Of a whole answer nothing is said again. */
+  /** A whole answer has no later frames that repeat it. */
   private isWhole = false;
   private refused: Refusal | null = null;
   private heard = "";
 
-  /** `asked`: what of the answer may be the request's. */
+  /** `asked` tells whether a text of the answer only repeats the request. */
   constructor(texts: AnswerTexts, run: GuardRun, asked: AskedText = () => false) {
     this.texts = texts;
     this.run = run;
@@ -69,15 +69,15 @@ export class AnswerGuard {
     return this.refused ?? this.run.refusal();
   }
 
-  /** All that was said, as it is handed on; only where somebody is to be asked about it. */
+  /** All text as sent, collected only if an engine is to be asked about it. */
   get said(): string {
     return this.heard;
   }
 
-  /** What is not handed on but told elsewhere, without what is redacted; behind what blocks nothing is told. */
+  /** Redacts text that is reported elsewhere than in the answer; empty up to and after a blocking finding. */
   readonly redacted = (text: string): string => redactText(this.run.surface.guard, text).text;
 
-  /** A complete answer, read from `source`; its body is changed in place. Returns whether it was. */
+  /** Guards a complete answer in place; `source` is its exact JSON. Returns whether the body was changed. */
   *whole(body: JsonObject, source?: Uint8Array): InTurns<boolean> {
     this.run.looked();
     const frame: Frame = Object.assign(wholeSource(body, source), { bytes: new Uint8Array(0), body, closes: false, changed: false });
@@ -86,7 +86,7 @@ export class AnswerGuard {
     return frame.changed;
   }
 
-  /** What may be handed on now that `frames` have come. */
+  /** The frames that may be sent after `frames` have arrived. */
   *frames(frames: readonly Frame[]): InTurns<Frame[]> {
     const out: Frame[] = [];
     let together: AdjoiningFrames | null = null;
@@ -129,7 +129,7 @@ export class AnswerGuard {
     return this.counter.count(before);
   }
 
-  /** The piece of a text that is all a frame says, where nothing before it is still to be decided. */
+  /** The single text piece that a frame consists of; null if it has more, or if earlier frames are still undecided. */
   private onlyPiece({ pieces, wholes, calls, others, ends, tokens }: AnswerContents): TextPiece | null {
     const [piece] = pieces;
     const isAlone = pieces.length === 1 && wholes.length + calls.length + others.length + ends.length + tokens.length === 0;
@@ -150,15 +150,15 @@ export class AnswerGuard {
     return this.counter.count(this.run.blocked === null ? together.frames : saying);
   }
 
-  /** Nothing more comes: what was held. */
+  /** The stream has ended: returns what was held. */
   *end(): InTurns<Frame[]> {
     if (this.refusal !== null) return [];
     return this.counter.count([...(yield* this.finish(null)), ...(yield* this.ended([""], null, []))]);
   }
 
   /**
-   * Lets the frame go that told a reason to finish, now that `next` has come, or nothing. A text that goes on in `next` had
-   * not ended: what was held of it stays held, so that no value stands half before the reason and half behind it.
+   * Releases the frame with a finish reason, now that `next` (null: the end) is known. If a text continues in `next`, it
+   * had not ended: what is held of it stays held, so that no value is split across the finish reason.
    */
   private *finish(next: AnswerContents | null): InTurns<Frame[]> {
     if (this.finishing === null && this.finished.size === 0) return [];
@@ -168,7 +168,7 @@ export class AnswerGuard {
         ({ channel, holder, key, other }) => (others || other !== true) && channel.startsWith(prefix) && holder[key] !== "",
       ) ||
         next.calls.some(({ group }) => group.startsWith(prefix)));
-    // Some say of themselves what they like behind the end.
+    // Members outside the format may change after the end.
     if (this.run.surface.enforces && [...this.finished].some((prefix) => goesOn(prefix, false)))
       this.refused = refuse("upstream_invalid_response", "The model's provider went on with an answer that it had ended.");
     const { finishing } = this;
@@ -190,10 +190,10 @@ export class AnswerGuard {
 
   private *guarded(frame: Frame, contents: AnswerContents): InTurns<Frame[]> {
     yield* this.guardPieces(frame, contents, this.run);
-    // What a block left behind in the frame was not looked at.
+    // After a block, other contents of the frame were not inspected.
     if (this.run.blocked !== null)
       return contents.calls.length + contents.wholes.length + contents.others.length + contents.ends.length > 0 ? [] : [frame];
-    // Parts that are put together only by the caller cannot be looked at as the text they become.
+    // Arguments that only the caller assembles from parts cannot be inspected as the text they become.
     if (this.run.surface.enforces && contents.calls.some(({ scattered }) => scattered === true))
       this.refused = refuse(
         "unsupported_parameter",
@@ -201,7 +201,7 @@ export class AnswerGuard {
       );
     if (contents.calls.length > 0) this.hold(frame, contents.calls);
     const before = yield* this.ended(contents.ends, frame, contents.pieces);
-    // What says a text again that ends here is looked at when it is known what became of that.
+    // Text repeated as a whole is inspected only once the outcome of its pieces is known.
     if (this.refusal === null) yield* this.guardWholes(frame, contents, this.run);
     if (this.refusal === null) yield* this.others.guard(frame, contents.others, this.isWhole, (text) => this.guardOther(text));
     if (this.refusal !== null) return [];
@@ -252,14 +252,14 @@ export class AnswerGuard {
     const known = this.wholes.get(text);
     if (known !== undefined) return known;
     const out = yield* kind === "arguments" ? run.json(text) : run.text(text);
-    // What was said in pieces already is not heard again.
+    // Text already heard in pieces is not added again.
     if (!this.heard.includes(out)) this.hear(`\n\n${out}`);
     this.remembered += text.length;
     if (this.remembered <= MAX_REMEMBERED) this.wholes.set(text, out);
     return out;
   }
 
-  /** A whole text that goes on where the one before it of its flow ended. */
+  /** Guards a whole text that continues the previous one of its flow. */
   private *guardNext(flow: string, text: string): InTurns<string> {
     const before = this.flows.get(flow) ?? "";
     let out: string;
@@ -274,15 +274,15 @@ export class AnswerGuard {
     return out;
   }
 
-  /** A text that begins; where it goes on another of its flow, it is looked at together with how that one ended. */
+  /** Opens a channel for a text that begins; if it continues another of its flow, the end of that one is inspected with it. */
   private *opened(piece: TextPiece, frame: Frame): InTurns<Channel> {
     const { channel: name, flow } = piece;
     let before = "";
     if (flow !== undefined) {
-      // In one frame the blocks come one behind the other without saying where each ends.
+      // Within one frame, blocks follow each other without end markers.
       for (const [other, { latest, piece: last }] of this.channels)
         if (last.flow === flow && latest === frame) yield* this.endedInPlace(other);
-      // What is held of blocks that have not ended yet is read before this one all the same.
+      // Text held by blocks that have not ended is still read before this one.
       const open = [...this.channels.values()].filter(({ piece: last }) => last.flow === flow);
       before = ((this.flows.get(flow) ?? "") + open.map(({ hold }) => hold.waiting).join("")).slice(-BEFORE);
     }
@@ -300,7 +300,7 @@ export class AnswerGuard {
     holder[key] = (holder[key] as string) + text;
   }
 
-  /** What was held of a text that has ended. */
+  /** Closes an ended text and returns what was held of it. */
   private *closed(name: string, channel: Channel): InTurns<string> {
     const { run } = this;
     this.channels.delete(name);
@@ -313,7 +313,7 @@ export class AnswerGuard {
     return text;
   }
 
-  /** Remembers what came of a text and what has left of it. */
+  /** Records text received and sent. */
   private left({ piece: { flow }, continued }: Channel, came: string, left: string): void {
     this.hear(left);
     if (flow !== undefined) this.flows.set(flow, ((this.flows.get(flow) ?? "") + left).slice(-BEFORE));
@@ -342,7 +342,7 @@ export class AnswerGuard {
       this.refused = refuse("upstream_invalid_response", "The model's provider sent a tool call that is too large to be checked.");
   }
 
-  /** Ends the channels and groups whose names begin with one of `prefixes`: their last texts, then their calls. */
+  /** Ends the channels and call groups whose names begin with one of `prefixes`: first remaining text, then calls. */
   private *ended(prefixes: readonly string[], frame: Frame | null, pieces: AnswerContents["pieces"]): InTurns<Frame[]> {
     const out: Frame[] = [];
     if (prefixes.length === 0) return out;
@@ -384,7 +384,7 @@ export class AnswerGuard {
     return group.frames;
   }
 
-  /** A frame of the caller's format that says nothing but `text` on the channel. */
+  /** A frame in the caller's format with only `text` on the channel. */
   private continuation(latest: Frame, channel: string, text: string): Frame {
     const body = structuredClone(latest.body) as JsonObject;
     this.texts.continuation(body);

@@ -55,7 +55,7 @@ const said = (more: object) => ({ type: "message", role: "assistant", content: [
 const message = (...content: object[]) => ({ type: "message", role: "assistant", content });
 const generated = (...parts: object[]) => ({ candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] });
 
-/** Whole answers that hide the value where no format tells of a text. */
+/** Whole answers with the value in places where the format has no text. */
 const HIDDEN: readonly (readonly [name: string, format: Format, body: (value: string) => object])[] = [
   ["a member beside the choices", "chat", (v) => chat({}, { note: v })],
   ["a deep one", "chat", (v) => chat({}, { note: [{ deep: [[{ deeper: v }]] }] })],
@@ -121,7 +121,7 @@ describe("a value hidden in a whole answer", () => {
 const chunk = (delta: object, more: object = {}) => ({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, ...more }] });
 const CUT = ["My card is 41", "11 1111", " 1111 1111", " and", " good."];
 
-/** Streams whose deltas say a text in a member of their own, and what a client puts together of it. */
+/** Streams with text in a member unknown to the format, and the text that a client assembles from it. */
 const GROWING: readonly (readonly [format: Format, frames: (pieces: readonly string[]) => object[], piece: (event: any) => unknown])[] = [
   ["chat", (pieces) => pieces.map((analysis) => chunk({ analysis })), (event) => event.choices[0].delta.analysis],
   [

@@ -5,7 +5,7 @@ export class FrameCounter {
   private readonly member: string | null;
   private counted = -1;
 
-  /** `member`: the one that counts; null where the format has none. */
+  /** `member`: the sequence number's name; null if the format has none. */
   constructor(member: string | null) {
     this.member = member;
   }

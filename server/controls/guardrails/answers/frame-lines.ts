@@ -6,13 +6,13 @@ import type { GuardRun } from "../guard-run.ts";
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 const BREAKS = /\r\n|\n|\r/;
-/** Where some clients end a line, Python's among them, and take what follows for data. */
+/** Characters that some clients, such as Python's, treat as line ends, reading what follows as data. */
 // oxlint-disable-next-line no-control-regex -- they are the ones meant
 const ODD_BREAKS = /[\v\f\x1c-\x1e\u0085\u2028\u2029]/;
 
 /**
- * A frame without those lines beside its data in which anything is found (comments, names, ids), and without data that is no object,
- * which no client of a model reads; null where nothing is left.
+ * Removes the lines beside a frame's data (comments, event names, IDs) in which anything is found, and data that is
+ * not a JSON object, which no client of a model reads. Null if nothing is left.
  */
 export function* withoutFoundLines(frame: Frame, run: GuardRun): InTurns<Frame | null> {
   const { bytes, body, beside, closes } = frame;

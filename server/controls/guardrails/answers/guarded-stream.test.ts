@@ -85,7 +85,7 @@ function pieces(whole: string, most: number, seed: number): string[] {
   return out;
 }
 
-/** A full proof runs with CHUNKINGS=100000; this many keep the suite short. */
+/** CHUNKINGS=100000 runs a full proof; this many keep the suite short. */
 const RUNS = Number(process.env["CHUNKINGS"] ?? 6_000) / ANSWER_SURFACES.length;
 
 describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("%s", (_name, surface) => {
@@ -114,7 +114,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
             expect(read.calls.map(({ name, arguments: args }) => ({ name, args: JSON.parse(args) }))).toEqual(
               call === undefined || argument === null ? [] : [{ name: "note", args: { to: redactText(guard.guard, argument).text, n: 1 } }],
             );
-            // The whole answer, guarded, says the same.
+            // Guarding the whole answer gives the same text.
             const body = surface.whole(said, call);
             runToEnd(new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never));
             const whole = surface.readWhole(body);
@@ -133,7 +133,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
       ["The ", "meeting ", "is at noon. "],
       takesCalls ? { name: "note", pieces: ['{"to":', '"Oslo"}'] } : undefined,
     );
-    // A pattern of the tenant's own may match anything: it holds what its longest match could be.
+    // Without tenant patterns: those could match anything, so as much text is held as their longest match could have.
     const plain = answerGuardOf({ pii: REDACT.pii!, secrets: REDACT.secrets!, bannedWords: REDACT.bannedWords! });
     expect(Buffer.from(streamed(surface, plain, frames, 4000, 1).bytes).toString()).toBe(Buffer.from(concat(frames)).toString());
   });

@@ -6,7 +6,7 @@ import type { OutputForm } from "../../../wire/output-form.ts";
 import { FramedStream } from "../../../road/output/framed-stream.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 
-/** A stream in the caller's format with a guard between the provider's answer and the caller. */
+/** A stream in the caller's format, guarded between provider and caller. */
 export class GuardedStream extends FramedStream {
   private readonly guard: AnswerGuard;
   private reported: string | null = null;
@@ -20,7 +20,7 @@ export class GuardedStream extends FramedStream {
     return this.guard.refusal;
   }
 
-  /** As the guard lets it be said: it stands on the audit row. */
+  /** Redacted, because it is recorded on the audit row. */
   override get providerError(): string | null {
     const { providerError } = this.inner;
     return providerError === null ? null : (this.reported ??= this.guard.redacted(providerError));

@@ -63,7 +63,7 @@ const OTHER = {
 };
 const VALUES: readonly string[] = [SECRETS, PII, OTHER].flatMap((values) => Object.values(values));
 
-/** What may stand between values, chosen to nearly be, or to lead into, a value. */
+/** Text between values, chosen to almost be a value or to lead into one. */
 const GLUE = [
   " ",
   "\n",
@@ -129,7 +129,7 @@ const GLUE = [
   inTags("4111 1111"),
 ];
 
-/** Words as tag characters that mirror them: nobody sees them, and a model reads them. */
+/** Words in the tag characters that mirror them, which are invisible to people but read by models. */
 function inTags(words: string): string {
   return String.fromCodePoint(...Array.from(words, (letter) => 0xe0000 + letter.charCodeAt(0)));
 }
@@ -146,7 +146,7 @@ const text = fc
   )
   .map((parts) => parts.join(""));
 
-/** Where to cut: everywhere, nowhere, or at random places, surrogate pairs included. */
+/** Where to cut: everywhere, nowhere, or at random places, including within surrogate pairs. */
 const cuts = fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 9 }), fc.integer({ min: 10, max: 200 }));
 
 function streamed(guard: TextGuard, whole: string, seed: number, most: number) {
@@ -164,7 +164,7 @@ function streamed(guard: TextGuard, whole: string, seed: number, most: number) {
   return { out: out + stream.end(), held, findings: stream.findings, blocked: stream.blocked };
 }
 
-/** A full proof runs with CHUNKINGS=100000; this many keep the suite short. */
+/** CHUNKINGS=100000 runs a full proof; this many keep the suite short. */
 const RUNS = Number(process.env["CHUNKINGS"] ?? 2_000);
 
 describe("a stream", () => {

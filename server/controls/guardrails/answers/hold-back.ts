@@ -8,11 +8,14 @@ import { Readings } from "../text/readings.ts";
 import { strideOf } from "../text/stride.ts";
 import type { GuardSource, GuardRule, TextGuard } from "../text-guard.ts";
 
-/** Most characters a stream holds back, those that nobody sees not counted. */
+/** Most characters that a stream holds back, not counting invisible ones. */
 export const MAX_HELD = 128;
-/** Most it holds back with them. No writing needs so many: what hides a text behind more counts as one that cannot be looked at. */
+/**
+ * Most characters held back including invisible ones. No script needs so many; text that hides behind more counts as
+ * impossible to inspect.
+ */
 const MAX_HELD_IN_ALL = 16 * MAX_HELD;
-/** Text that has left and that detectors may still look at, counted as they see it: their reach to the left. */
+/** Sent text that detectors may still look at, in folded characters: their reach to the left. */
 const KEPT = 2 * MAX_HELD;
 
 /** The text that replaces a redacted value. */
@@ -20,11 +23,11 @@ export function placeholder(category: string): string {
   return `[REDACTED:${category}]`;
 }
 
-/** A finding, what its rule does about it, and whose rule it is. */
+/** A finding with its rule's action and source. */
 export type GuardedFinding = Finding & {
   readonly action: GuardrailAction;
   readonly source?: GuardSource;
-  /** No value was found: the detector failed, and what its rule would have found cannot be known. */
+  /** Not a value: the detector failed, and what it would have found is unknown. */
   readonly failed?: true;
 };
 
@@ -39,52 +42,51 @@ interface Pending {
   readonly failed?: true;
 }
 
-/** How far one rule has looked. All offsets count from the start of the whole text. */
+/** Progress of one rule. All offsets count from the start of the whole text. */
 interface Progress {
   readonly rule: GuardRule;
-  /** Of the rule on the text in which tag characters are read: where it stands on the text without them. Null for that one. */
+  /** For a rule on the text in which tag characters are read: its progress on the text without them. Otherwise null. */
   readonly untagged: Progress | null;
   readonly order: number;
-  /** No finding that is not known yet starts before it. */
+  /** No unknown finding starts before this offset. */
   cursor: number;
   tail: Pending | null;
-  /** Its detector failed: it looks no more. */
+  /** Its detector failed and is not used any more. */
   dead: boolean;
 }
 
 /**
- * Guards one text that arrives in pieces. What `push` and `end` return, joined, is the same however the text was cut:
- * each redacted value is replaced by its placeholder, and findings that overlap become one, named by the one that starts
- * first (of the same start, by the guard's order). At most 128 characters that can be seen wait at any time; a longer value is swallowed
- * as it comes. After `blocked` is set nothing more leaves, and nothing of the value that blocked has left. A detector that
- * throws blocks where its rule blocks or redacts, because what it would have found cannot be known; where it only warns,
- * the text passes and `failed` is true.
+ * Guards one text that arrives in pieces. The joined output of `push` and `end` does not depend on how the text was cut: each
+ * redacted value is replaced by its placeholder, and overlapping findings become one, named after the one that starts first (on
+ * a tie, by the guard's order). At most 128 visible characters wait at any time; a longer value is swallowed as it arrives.
+ * After `blocked` is set nothing more is released, and nothing of the blocking value was. A detector that throws blocks if its
+ * rule blocks or redacts, because its findings are unknown; if it only warns, the text passes and `failed` is true.
  */
 export class HoldBack {
   readonly #progress: Progress[];
-  /** How much of the text is looked at without a break. */
+  /** Characters inspected without a break. */
   readonly stride: number;
   /** Original text from `#base` on. */
   #text = "";
   #base = 0;
-  /** Up to here everything has left or was swallowed. */
+  /** Everything before this offset was released or swallowed. */
   #position = 0;
-  /** Up to here another has looked. */
+  /** Everything before this offset was inspected by another instance. */
   readonly #looked: number;
   #pending: Pending[] = [];
-  /** How far the redaction that was written last reaches, and those of its values that may still go on. */
+  /** End of the last redaction written, and those of its values that may still grow. */
   #reach = 0;
   #growing: Pending[] = [];
   #findings: (Pending & { readonly action: GuardrailAction })[] = [];
   #blocked: Pending | null = null;
   #failed = false;
   readonly #beginning = new JsonBeginning();
-  /** Of a text that is JSON; null for others. */
+  /** For text that is JSON; otherwise null. */
   #strings: JsonStrings | null = null;
-  /** Whether a detector stopped before it had looked at all it could. */
+  /** Whether a detector stopped before it had inspected all it could. */
   #unfinished = false;
 
-  /** `before`: text that was looked at and has left, which this one goes on: only what reaches out of it is found anew. */
+  /** `before`: text already inspected and sent, which this text continues; only findings that reach beyond it are new. */
   constructor(guard: TextGuard, before = "") {
     this.stride = strideOf(guard);
     this.#text = before;
@@ -106,12 +108,12 @@ export class HoldBack {
     return this.#failed;
   }
 
-  /** Takes every detector for failed: looking took longer than it may. */
+  /** Treats every detector as failed, because inspection exceeded its budget. */
   expire(): void {
     for (const progress of this.#progress) this.#fail(progress);
   }
 
-  /** What was found until now, in the order of the text, without what lies inside an earlier finding of the same check. */
+  /** Findings so far, in text order, without those inside an earlier finding of the same check. */
   get findings(): readonly GuardedFinding[] {
     const reach = new Map<GuardrailCheck, number>();
     return this.#findings
@@ -124,22 +126,22 @@ export class HoldBack {
       .map((pending) => ({ ...asFinding(pending), action: pending.action }));
   }
 
-  /** What waits. */
+  /** Text received but not released. */
   get waiting(): string {
     return this.#text.slice(Math.max(0, this.#position - this.#base));
   }
 
-  /** Takes the next piece; returns what may leave. */
+  /** Takes the next piece; returns the text to release. */
   push(delta: string): string {
     return runToEnd(this.pushing(delta));
   }
 
-  /** The text is over, with `last` as its last piece; returns what was held. */
+  /** Ends the text, with `last` as its last piece; returns all remaining text. */
   end(last = ""): string {
     return runToEnd(this.ending(last));
   }
 
-  /** As `push` and `end`, for who can let others have their turn meanwhile. */
+  /** As `push` and `end`, for callers that yield to other work in between. */
   *pushing(delta: string): InTurns<string> {
     if (this.#blocked !== null) return "";
     this.#add(delta);
@@ -181,7 +183,7 @@ export class HoldBack {
         if (untagged === null) this.#look(progress, readings.of(detector), text.length, final);
         else if (readings.hasTags || progress.tail !== null || untagged.tail !== null)
           this.#look(progress, readings.withTags(detector), text.length, final);
-        // What holds no tags is the same to both, and a value that goes on may go on in tags.
+        // Text without tags is the same in both readings; a value that continues may continue in tags.
         else progress.cursor = Math.max(progress.cursor, untagged.cursor);
       } catch {
         this.#fail(progress);
@@ -196,7 +198,7 @@ export class HoldBack {
     return out;
   }
 
-  /** Where the text ends but for a character of which a part is still to come, or which is read by what follows. */
+  /** Where to cut the text so that it does not end within a character or an escape. */
   #cutAt(): number {
     const { length } = this.#text;
     if (isHighSurrogate(this.#text.charCodeAt(length - 1))) return length - 1;
@@ -204,7 +206,7 @@ export class HoldBack {
     return this.#text.endsWith("\\") ? length - 1 : length;
   }
 
-  /** Moves one rule as far as the text decides. */
+  /** Advances one rule as far as the text allows a decision. */
   #look(progress: Progress, folded: FoldedText, length: number, final: boolean): void {
     const { detector } = progress.rule;
     const base = this.#base;
@@ -280,7 +282,7 @@ export class HoldBack {
       this.#blocked = pending;
   }
 
-  /** What leaves of the text before `bound`, where every redaction that starts before it is known. */
+  /** The text to release before `bound`; all redactions that start before it are known. */
   #release(text: string, bound: number): string {
     let out = "";
     const base = this.#base;
@@ -306,7 +308,7 @@ export class HoldBack {
     return out;
   }
 
-  /** What JSON has outside of its strings is a number: a string stands in its place. */
+  /** In JSON, a value outside a string is a number, so the placeholder is written as a string. */
   #placeholderFor(text: string, { found, start }: Pending): string {
     const written = placeholder(found.category);
     return this.#strings === null || this.#strings.holds(text, this.#base, start) ? written : `"${written}"`;
@@ -318,7 +320,7 @@ export class HoldBack {
     return this.#reach;
   }
 
-  /** Drops text that no detector looks at again; returns how much is not decided yet. */
+  /** Drops text that no detector needs any more; returns how many characters are undecided. */
   #forget(readings: Readings): number {
     let oldest = this.#position;
     for (const { cursor, dead } of this.#progress) if (!dead) oldest = Math.min(oldest, cursor);

@@ -7,22 +7,22 @@ import { renameMember } from "../../../wire/json/rename-member.ts";
 import type { GuardRun } from "../guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
 
-/** What a member said in the newest frame that has it. */
+/** A member's value in the newest frame that has it. */
 interface Said {
   readonly came: string;
-  /** Whether it was left as it came, by itself and behind what was said before it. */
+  /** Whether it was left unchanged, both by itself and after its previous value. */
   readonly kept: boolean;
-  /** How what has left of the member ends. */
+  /** The end of what was sent of the member. */
   readonly end: string;
 }
 
-/** Bound on the members of a stream that are known from frame to frame, and how much of what has left of each. */
+/** Most members of a stream remembered between frames, and characters kept of what was sent of each. */
 const MAX_MEMBERS = 1_000;
 const BEFORE = 256;
 
 /**
- * Guards what stands in members that no format knows. It is looked at where it stands: many say the same in every frame, and none of
- * them may be told in other pieces than they came. What changes from frame to frame is looked at behind what was said before as well.
+ * Guards text in members that the format does not define. It is inspected in place: many repeat it in every frame, and it must
+ * not be split differently than received. If the text changes between frames, it is also inspected after the previous value.
  */
 export class OtherMembers {
   private readonly texts: AnswerTexts;
@@ -36,7 +36,7 @@ export class OtherMembers {
     this.asked = asked;
   }
 
-  /** What a body says, in whatever member; of a frame not what the last one said as well and may go on as it is. */
+  /** The contents of a body, including unknown members; in a stream without those that repeat an unchanged earlier value. */
   contents(body: JsonObject, whole: boolean): ContentsList {
     const contents = this.texts.contents(body, whole);
     addOtherTexts(body, contents, this.asked);
@@ -49,7 +49,7 @@ export class OtherMembers {
     return contents;
   }
 
-  /** `look`: as a text by itself. */
+  /** `look` inspects a text by itself. */
   *guard(frame: Frame, others: readonly OtherText[], whole: boolean, look: (text: string) => InTurns<string>): InTurns<void> {
     for (const { holder, key, kind, way } of others) {
       const text = kind === "name" ? String(key) : (holder[key] as string);
@@ -63,7 +63,7 @@ export class OtherMembers {
     }
   }
 
-  /** What may go on of a text that was looked at by itself, where it may go on what the member said before. */
+  /** Inspects a text together with the member's previous value, which it may continue; returns what may be sent. */
   private *behind(way: string, came: string, alone: string): InTurns<string> {
     const before = this.said.get(way);
     let out = alone;

@@ -6,7 +6,7 @@ import { AnswerGuard } from "./answer-guard.ts";
 import { GuardedStream } from "./guarded-stream.ts";
 import type { GuardSettings } from "../text-guard.ts";
 
-/** A transcript that tells who speaks, in segments as the vendor streams them: what is said goes over their ends. */
+/** A diarized transcript in segments as the vendor streams them; values cross the segments' ends. */
 const segments = (...texts: readonly string[]) => [
   ...texts.map((text, id) => ({ type: "transcript.text.segment", id: `seg_${id}`, start: id, end: id + 1, speaker: "A", text })),
   { type: "transcript.text.done", text: texts.join(" ") },

@@ -1,6 +1,6 @@
 import type { AnswerContents, TextPiece } from "../../../wire/texts/answer-texts.ts";
 
-/** The contents of a complete answer: a text that stands there in one piece, and goes on no other, is looked at as a whole. */
+/** The contents of a complete answer, in which a text that is in one piece and continues no other is inspected as a whole. */
 export function wholeTexts(contents: AnswerContents): AnswerContents {
   const { pieces, wholes, calls, others, ends, finishes, tokens } = contents;
   const [channels, flows] = [new Map<string, number>(), new Map<string, number>()];

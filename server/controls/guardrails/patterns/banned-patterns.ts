@@ -5,7 +5,7 @@ import { patternStarts } from "./pattern-starts.ts";
 import { Pattern } from "./searched-pattern.ts";
 import { unfinishedMatch } from "./unfinished-match.ts";
 
-/** Instructions times characters that are compared before others get their turn: some milliseconds. */
+/** Instructions times characters between two breaks: some milliseconds. */
 const STEPS_WITHOUT_BREAK = 400_000;
 
 const MAX_CHARACTERS = 1000;
@@ -24,13 +24,10 @@ function reason(pattern: string, error: RE2JSException): string {
   return error.message.replace("error parsing regexp: ", "");
 }
 
-/**
- * A pattern compiles to more instructions only by counts inside counts or very high ones, and each may cost a step for
- * every character of a text.
- */
+/** Only nested or very high counts compile to more instructions, each of which may cost a step per character of text. */
 const MAX_INSTRUCTIONS = 1_200;
 
-/** Instructions of all patterns of one configuration: compiling them takes time, and so does every text. */
+/** Instructions of all patterns of a configuration together, since compiling and matching take time proportional to it. */
 const MAX_TOGETHER = 50_000;
 
 function sizeOf(pattern: string): number {
@@ -43,8 +40,8 @@ function sizeOf(pattern: string): number {
 }
 
 /**
- * Patterns whose counted repetitions make them so large that they are not to be stored, and the one with which all become too
- * large together, behind which nothing is looked at. What does not compile is not among them.
+ * Patterns that their counted repetitions make too large to store, and the first with which the total becomes too
+ * large; those after it are not checked. Patterns that do not compile are not included.
  */
 export function largePatterns(sources: readonly string[]): readonly PatternProblem[] {
   const large: PatternProblem[] = [];
@@ -76,10 +73,10 @@ function compilePattern(source: string): Pattern | string {
   }
 }
 
-/** Longer, and looking for beginnings of matches would cost more than it saves. */
+/** With longer expressions, looking for match beginnings costs more than it saves. */
 const LONGEST_UNFINISHED = 8_000;
 
-/** An expression of what matches of any of the patterns begin with; null where that is not known. */
+/** An expression for what matches of any of the patterns begin with; null if unknown. */
 function begunOf(sources: readonly string[]): string | null {
   const begun = sources.map(unfinishedMatch);
   if (begun.includes(null)) return null;
@@ -88,9 +85,9 @@ function begunOf(sources: readonly string[]): string | null {
 }
 
 /**
- * Regular expressions of the tenant, in RE2 syntax and matched in time linear in the text. A match is at most 95
- * characters long. `^` and `$` stand for the start and the end of the whole text, in a stream as well: its end is held
- * back until it is known. Problems are returned, each with the pattern's place in `sources`.
+ * The tenant's regular expressions, in RE2 syntax and matched in linear time. A match has at most 95 characters. `^`
+ * and `$` mean the start and end of the whole text, also in a stream, whose end is held back until it is known.
+ * Problems are returned with the pattern's index in `sources`.
  */
 export function bannedPatterns(sources: readonly string[]): Detector | { readonly problems: readonly PatternProblem[] } {
   if (sources.length > MAX_PATTERNS)

@@ -1,11 +1,11 @@
 import type { PatternStarts } from "./pattern-starts.ts";
 
-/** Searched at a time; a search sees the window behind its piece. With many instructions it is shorter. */
+/** Characters searched at once; a search also sees the window after its piece. Shorter if there are many instructions. */
 export const SEARCHED_PIECE = 2048;
-/** More places where a match may begin, and a piece is searched as a whole. */
+/** If there are more possible places, the piece is searched as a whole. */
 const MAX_PLACES = SEARCHED_PIECE / 32;
 
-/** The places of [from, to) where a match may begin; null when they are many. */
+/** Offsets in [from, to) where a match may begin; null if there are too many. */
 export function matchPlaces(starts: PatternStarts, text: string, from: number, to: number): readonly number[] | null {
   const places: number[] = [];
   for (let at = starts.next(text, from, to); at < to; at = starts.next(text, at + 1, to)) {

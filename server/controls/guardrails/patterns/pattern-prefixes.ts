@@ -1,7 +1,7 @@
-/** How many characters of a phrase decide whether its pattern is tried. */
+/** Characters of a phrase that decide whether its pattern is tried. */
 const LETTERS = 8;
 
-/** What may stand at the start: as many characters as are certain, `open` when any character may follow them. */
+/** A possible beginning: the characters that are certain, and `open` if anything may follow them. */
 interface Start {
   readonly text: string;
   readonly open: boolean;
@@ -17,8 +17,8 @@ function follow(heads: readonly Start[], tails: readonly Start[]): Start[] {
 }
 
 /**
- * Reads the source of a regular expression only as far as its first letters matter: literals, white space, groups,
- * alternatives and classes of a few characters are understood; any other class stands for any character.
+ * Reads a regular expression only as far as its first characters matter: literals, white space, groups, alternatives
+ * and small classes are understood; any other class stands for any character.
  */
 class FirstLetters {
   readonly #source: string;
@@ -68,7 +68,7 @@ class FirstLetters {
     return character === "." || character === "$" ? ANYTHING : [{ text: character.toLowerCase(), open: false }];
   }
 
-  /** The character that `\\uXXXX` behind a backslash names. */
+  /** The character of a `\\uXXXX` escape whose backslash was read; null if it is another escape. */
   #codeEscape(): string | null {
     const digits = /^u([0-9a-f]{4})/i.exec(this.#source.slice(this.#at, this.#at + 5))?.[1];
     if (digits === undefined) return null;
@@ -76,7 +76,7 @@ class FirstLetters {
     return String.fromCharCode(Number.parseInt(digits, 16)).toLowerCase();
   }
 
-  /** The characters of a class that names a few; any other class may be anything. */
+  /** The characters of a small class; any other class may match anything. */
   #class(): readonly Start[] {
     const members: string[] = [];
     let isNamed = true;
@@ -91,7 +91,7 @@ class FirstLetters {
     return isNamed && members.length <= 4 ? members.map((text) => ({ text, open: false })) : ANYTHING;
   }
 
-  /** The atom with what its quantifier allows: nothing, or more of it. */
+  /** The atom as its quantifier allows: absent, or repeated. */
   #quantified(atom: readonly Start[]): readonly Start[] {
     const quantifier = /^(?:[?*+]|\{(\d+)(?:,(\d*))?\})\??/.exec(this.#source.slice(this.#at, this.#at + 12));
     if (quantifier === null) return atom;
@@ -103,7 +103,7 @@ class FirstLetters {
   }
 }
 
-/** Every way in which what `pattern` matches may begin: up to eight characters in lower case, fewer where any may follow. */
+/** All possible beginnings of what `pattern` matches: up to eight characters in lower case, fewer where anything may follow. */
 export function patternPrefixes(pattern: string): ReadonlySet<string> {
   return new Set(new FirstLetters(pattern).alternatives().map(({ text }) => text.slice(0, LETTERS)));
 }

@@ -6,13 +6,13 @@ import { type Pattern } from "./searched-pattern.ts";
 
 const SHORTEST_PIECE = 256;
 const PIECE_STEPS = 500_000;
-/** Characters of a piece that is known to hold a match of something, searched by every pattern before the next. */
+/** Characters of a piece known to contain a match that every pattern searches before the next stretch. */
 const LEAST_STRETCH = 8;
 const STRETCH_STEPS = 20_000;
-/** Searched at a time for one pattern that is known to be near. */
+/** Characters searched at once for one pattern that is known to be near. */
 const STEP = 256;
 
-/** Part of `text`. One that is not cut short by its end ends in a character that keeps `$` from matching there. */
+/** Part of `text`. If it ends before the text does, a NUL is appended, which keeps `$` from matching there. */
 function part(text: string, from: number, to: number): string {
   return to <= text.length ? `${text.slice(from, to)}\0` : text.slice(from, to);
 }
@@ -22,17 +22,17 @@ interface Span {
   readonly end: number;
 }
 
-/** Finds the matches of some patterns, those that start first first, and of the same start the longest. */
+/** Finds matches of several patterns: earliest first, and the longest of those with the same start. */
 export class PatternSearch {
   readonly #patterns: readonly Pattern[];
   readonly #set: RE2Set;
   readonly #starts: PatternStarts | null;
   readonly #pieceLength: number;
   readonly #stretch: number;
-  /** Instructions times characters compared by the search under way. */
+  /** Instructions times characters spent by the current search. */
   #spent = 0;
 
-  /** `set`: all of them. `starts`: where they may begin; null where that is not known. */
+  /** `set`: all patterns. `starts`: where they may begin; null if unknown. */
   constructor(patterns: readonly Pattern[], set: RE2Set, starts: PatternStarts | null) {
     this.#patterns = patterns;
     this.#set = set;
@@ -42,13 +42,13 @@ export class PatternSearch {
     this.#stretch = Math.max(LEAST_STRETCH, Math.min(STEP, Math.floor(STRETCH_STEPS / instructions)));
   }
 
-  /** Where the match of `pattern` that starts at `at` ends; null when none does within the window. */
+  /** The end of `pattern`'s match at `at`; null if it has none within the window. */
   #endAt(text: string, at: number, pattern: Pattern): number | null {
     const base = Math.max(0, at - 1);
     const expression = at === 0 ? pattern.atStart : pattern.behindOne;
     const window = part(text, base, at + WINDOW);
     this.#spent += WINDOW * pattern.size;
-    // Asking whether is much cheaper than asking where, and most places that seemed to match do not.
+    // Testing is much cheaper than locating, and most candidates turn out not to match.
     if (!expression.test(window)) return null;
     const matcher = expression.matcher(window);
     if (!matcher.lookingAt()) return null;
@@ -58,7 +58,7 @@ export class PatternSearch {
 
   /** The first match of `pattern` that starts in [from, to). */
   #next(text: string, from: number, to: number, pattern: Pattern): Span | null {
-    // What matches in a piece but not in its window is tried again a character further: in ever smaller pieces, then.
+    // A match found in the piece may not fit its own window; the search then resumes one character later, in ever smaller pieces.
     let size = STEP;
     for (let at = from; at < to;) {
       const base = Math.max(0, at - 1);
@@ -66,7 +66,7 @@ export class PatternSearch {
       this.#spent += slice.length * pattern.size;
       const piece = pattern.anywhere.test(slice) ? pattern.anywhere.matcher(slice) : null;
       const found = piece !== null && piece.find(at - base) ? base + piece.start() : to;
-      // Of what starts behind the step, the slice may have cut short what starts first.
+      // Beyond the step, the slice may have cut off a match that starts earlier.
       if (found >= Math.min(to, at + size)) {
         at += size;
         size = Math.min(STEP, size * 2);
@@ -80,7 +80,7 @@ export class PatternSearch {
     return null;
   }
 
-  /** Where the longest match that starts at `at` ends; null when none does. */
+  /** The end of the longest match at `at`; null if there is none. */
   #matchAt(known: PatternStarts, text: string, at: number): number | null {
     let longest: number | null = null;
     for (const index of known.matching(part(text, Math.max(0, at - 1), at + WINDOW), at > 0)) {
@@ -91,7 +91,7 @@ export class PatternSearch {
     return longest;
   }
 
-  /** The earliest of the longest matches of some patterns that start in [from, to). */
+  /** The earliest match of these patterns that starts in [from, to), the longest if several do. */
   #earliest(text: string, from: number, to: number, some: readonly number[]): Span | null {
     let best: Span | null = null;
     for (const index of some) {
@@ -103,7 +103,7 @@ export class PatternSearch {
     return best;
   }
 
-  /** The matches that start in [from, to), for as many steps as given: those that start behind `upTo` are not looked for. */
+  /** Matches that start in [from, to), within a budget of steps; those from `upTo` on have not been searched. */
   search(text: string, from: number, to: number, most: number): { found: DetectedSpan[]; upTo: number } {
     const starts = this.#starts;
     const found: DetectedSpan[] = [];
@@ -135,7 +135,7 @@ export class PatternSearch {
     return { found, upTo: to };
   }
 
-  /** The earliest place where a match may start that more text could make or change. */
+  /** The earliest offset at which more text could create or change a match. */
   openFrom(text: string): number {
     const starts = this.#starts;
     const base = Math.max(0, text.length - WINDOW + 1);

@@ -1,15 +1,15 @@
 import { RE2JS, RE2JSException, RE2Set } from "re2js";
 
-/** Longer beginnings are followed through characters below it; with any other a match may go on. */
+/** Only characters below this are followed beyond the first; any other may continue a match. */
 const FOLLOWED = 128;
-/** So many characters decide at most, and so many beginnings are told apart. */
+/** Most characters that are followed, and most distinct beginnings. */
 const DEEPEST = 5;
 const MAX_BEGINNINGS = 1_000;
-/** What may stand before a match, for conditions on it: nothing, a word, a space, a line end. */
+/** Possible contexts before a match, for assertions about it: nothing, a word, a space, a line end. */
 const BEFORE = ["", "a", " ", "\n"];
 const CONDITION_BEFORE = /\\[bBA]|\^/;
 
-/** What is known of the characters up to one: nothing yet, that no match begins so, that one may, or where it goes on. */
+/** What is known of the characters up to here: nothing yet, no match, a possible match; a positive number is the next beginning. */
 const UNKNOWN = 0;
 const NO = -1;
 const MAY = -2;
@@ -30,9 +30,8 @@ function anchored(sources: readonly string[]): RE2Set {
 }
 
 /**
- * Where in a text matches of some patterns may begin, by their first few characters, and which begin there. Whether
- * characters can begin a match is found out when they are met first and remembered, so that a place of most texts costs
- * one or two look-ups.
+ * Where in a text matches of several patterns may begin, judged by their first few characters, and which patterns match
+ * there. Results for characters are computed on first use and remembered, so most places cost one or two look-ups.
  */
 export class PatternStarts {
   readonly #begun: RE2JS;
@@ -41,11 +40,11 @@ export class PatternStarts {
   readonly #wholeBehindOne: RE2Set;
   readonly #before: readonly string[];
   readonly #first = new Int8Array(65_536);
-  /** For each beginning, the empty one first, what is known of each character behind it: the next beginning, or as above. */
+  /** For each beginning (the empty one first) and each next character: the next beginning, or one of the constants above. */
   #beginnings = new Int16Array(FOLLOWED * 16);
   #count = 1;
 
-  /** `begun`: an expression of all that their matches may begin with (as `unfinishedMatch` makes it). Throws what RE2 does. */
+  /** `begun`: an expression for everything that matches may begin with (see `unfinishedMatch`). Throws RE2's errors. */
   constructor(sources: readonly string[], begun: string) {
     this.#begun = RE2JS.compile(`\\A(?:${begun})\\z`);
     this.#begunBehindOne = RE2JS.compile(`\\A(?s:.)(?:${begun})\\z`);
@@ -54,12 +53,12 @@ export class PatternStarts {
     this.#before = sources.some((source) => CONDITION_BEFORE.test(source)) ? BEFORE : BEFORE.slice(0, 1);
   }
 
-  /** Instructions of what the end of a text is compared with. */
+  /** Instructions of the expression for beginnings. */
   get size(): number {
     return this.#begun.programSize();
   }
 
-  /** The first place of [from, to) where a match may begin; `to` when there is none. */
+  /** The first offset in [from, to) where a match may begin; `to` if there is none. */
   next(text: string, from: number, to: number): number {
     const first = this.#first;
     for (let at = from; at < to; at++) {
@@ -70,21 +69,21 @@ export class PatternStarts {
     return to;
   }
 
-  /** The patterns that match at the start of `window`, or behind its first character. */
+  /** Indexes of the patterns that match at the start of `window`, or after its first character. */
   matching(window: string, isBehindOne: boolean): readonly number[] {
     return (isBehindOne ? this.#wholeBehindOne : this.#whole).match(window);
   }
 
-  /** Whether the text from `at` on may be the beginning of a match that more text could make or change. */
+  /** Whether the text from `at` on may be the beginning of a match that more text could create or change. */
   isUnfinished(text: string, at: number): boolean {
     return at === 0 ? this.#begun.test(text) : this.#begunBehindOne.test(text.slice(at - 1));
   }
 
-  /** Whether a match may begin with the character at `at`, not one that is followed further. */
+  /** Whether a match may begin with the character at `at`, looking no further. */
   #mayBeginWith(text: string, at: number, code: number): boolean {
     const first = this.#first;
     let known = first[code];
-    // The second half of a pair is no place of its own.
+    // The second half of a surrogate pair is no place of its own.
     if (isSurrogate(code)) return !isSecondHalf(text, at, code);
     if (known === UNKNOWN) known = first[code] = this.#mayBegin(text.charAt(at)) ? MAY : NO;
     return known === MAY;
@@ -118,7 +117,7 @@ export class PatternStarts {
     return known;
   }
 
-  /** Whether a match may begin with `characters`, or with some of them be whole, after whatever may stand before. */
+  /** Whether a match may begin with `characters`, or be complete within them, in any context. */
   #mayBegin(characters: string): boolean {
     return this.#before.some((before) => {
       const there = before + characters;
@@ -127,10 +126,10 @@ export class PatternStarts {
   }
 }
 
-/** With more instructions, looking for beginnings of matches costs more than it saves. */
+/** With more instructions, looking for match beginnings costs more than it saves. */
 const MAX_INSTRUCTIONS = 1_500;
 
-/** As the constructor; null for patterns that are together too large for it. */
+/** As the constructor; null if the patterns are too large together. */
 export function patternStarts(sources: readonly string[], begun: string): PatternStarts | null {
   try {
     const starts = new PatternStarts(sources, begun);

@@ -2,7 +2,7 @@ import { normalisedPrefix, PLAIN_CHARACTERS } from "./normalised-prefix.ts";
 
 const SLOTS_BITS = 15;
 
-/** Sets that share a table: each has a bit that says a beginning is whole, and eight bits higher one that it goes on. */
+/** Sets in one table: each has a bit for a complete prefix and another, eight bits higher, for one that continues. */
 const MAX_SETS = 8;
 const WHOLE = (1 << MAX_SETS) - 1;
 
@@ -11,9 +11,8 @@ function mixed(hash: number, code: number): number {
 }
 
 /**
- * Up to eight sets of beginnings that cost one look-up for each character they are asked about, all together, and no
- * allocation: a table of the first characters, and one of the hashes of all that is longer. Two hashes may meet, so that
- * now and then it says yes where no beginning stands; it never says no where one does.
+ * Up to eight sets of prefixes in one table: testing all of them costs one look-up per character and no allocation. There is a table
+ * of first characters and one of hashes for anything longer. Hash collisions may cause false positives, but never false negatives.
  */
 export class PrefixSets {
   readonly #first = new Uint16Array(65_536);
@@ -38,7 +37,7 @@ export class PrefixSets {
     for (let code = 0; code < first.length; code++) this.#first[code] = first[normalisedPrefix(code)] ?? 0;
   }
 
-  /** The sets, a bit each, of which one may stand at `at`, or the text ends before that is known. */
+  /** The sets, one bit each, that may have a prefix at `at`, including those for which the text ends too early to tell. */
   standingAt(text: string, at: number): number {
     const code = text.charCodeAt(at);
     let state = this.#first[code] ?? 0;

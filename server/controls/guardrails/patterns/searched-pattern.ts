@@ -1,9 +1,9 @@
 import { RE2JS } from "re2js";
 
-/** Most patterns are found nowhere: what says where one matches is compiled when it is asked first. */
+/** A pattern. The anchored expressions that locate a match are compiled on first use, because most patterns never match. */
 export class Pattern {
   readonly anywhere: RE2JS;
-  /** Instructions. */
+  /** Number of instructions. */
   readonly size: number;
   readonly #source: string;
   #behindOne: RE2JS | null = null;
@@ -15,7 +15,7 @@ export class Pattern {
     this.size = anywhere.programSize();
   }
 
-  /** Matches behind exactly one character, so that word boundaries see what stands before. */
+  /** Matches after exactly one character, so that word boundaries see what precedes. */
   get behindOne(): RE2JS {
     return (this.#behindOne ??= RE2JS.compile(`\\A(?s:.)(?:${this.#source})`));
   }

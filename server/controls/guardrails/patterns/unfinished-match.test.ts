@@ -8,7 +8,7 @@ import { redactText } from "../redact.ts";
 import { compileTextGuard } from "../text-guard.ts";
 import { unfinishedMatch } from "./unfinished-match.ts";
 
-/** Patterns over few letters, so that random texts meet them. */
+/** Patterns over few letters, so that random texts match them. */
 const { pattern } = fc.letrec<{ pattern: string; atom: string }>((tie) => ({
   atom: fc.oneof(
     {
@@ -77,7 +77,7 @@ test(
   LONG_TEST_MS,
 );
 
-/** Where the match of `source` that starts at `at` ends; it is at most 95 characters long. */
+/** The end of `source`'s match at `at`, at most 95 characters long. */
 function endAt(source: string, whole: string, at: number): number | null {
   const base = Math.max(0, at - 1);
   const window = whole.slice(base, at + 96) + (at + 96 <= whole.length ? "\0" : "");

@@ -1,10 +1,10 @@
-/** A part of an expression: its source, and an expression of what a match of it begins with; null: with nothing. */
+/** Part of an expression: its source, and an expression for beginnings of its match; null if its match is empty. */
 interface Part {
   readonly source: string;
   readonly begun: string | null;
 }
 
-/** The expression says something this reading of it does not know. */
+/** The expression has syntax that this reader does not know. */
 class Unknown extends Error {}
 
 const either = (...expressions: readonly (string | null)[]): string | null => {
@@ -28,7 +28,8 @@ class Reader {
   }
 
   #alternatives(): Part {
-    // Flags hold for all alternatives behind them; behind anything else they would hold for less in what is made here.
+    // Flags are accepted only at the start, where they apply to all alternatives; elsewhere the rewritten expression would
+    // change their scope.
     const flags = /^(?:\(\?[imsU-]+\))*/.exec(this.#source.slice(this.#at))?.[0] ?? "";
     this.#at += flags.length;
     const all = [this.#sequence()];
@@ -40,7 +41,7 @@ class Reader {
     return { source: flags + all.map(({ source }) => source).join("|"), begun: begun === null ? null : flags + begun };
   }
 
-  /** What a match of parts in a row begins with: a beginning of the first, or the first and a beginning of the rest. */
+  /** Beginnings of a sequence: a beginning of the first part, or the first part and a beginning of the rest. */
   #sequence(): Part {
     const parts: Part[] = [];
     while (this.#at < this.#source.length && this.#source[this.#at] !== "|" && this.#source[this.#at] !== ")")
@@ -84,7 +85,7 @@ class Reader {
     return { source: character, begun: character };
   }
 
-  /** What matches one character. */
+  /** A part that matches one character. */
   #one(shape: RegExp, from: number): Part {
     const source = shape.exec(this.#source.slice(from))?.[0];
     if (source === undefined) throw new Unknown();
@@ -99,16 +100,16 @@ class Reader {
     const inner = this.#alternatives();
     if (this.#source[this.#at] !== ")") throw new Unknown();
     this.#at++;
-    // Nothing asks what a group caught, and a name may stand only once.
+    // Captures are not needed, and a name may occur only once.
     const open = head.endsWith(":") ? `(${head}` : "(?:";
     return { source: `${open}${inner.source})`, begun: inner.begun === null ? null : `${open}${inner.begun})` };
   }
 }
 
 /**
- * An expression of everything a match of `pattern` can begin with, the whole match included, one character at least: a
- * text that ends in none of it ends in no match that more text could make or change. A condition on the place where the
- * text ends is left out. Null: a way of writing it does not know, or a pattern that matches no character.
+ * An expression for everything a match of `pattern` can begin with, including whole matches, of at least one
+ * character. If no suffix of a text matches it, more text cannot create or change a match. Assertions are left out.
+ * Null if the pattern has unknown syntax or matches no character.
  */
 export function unfinishedMatch(pattern: string): string | null {
   try {

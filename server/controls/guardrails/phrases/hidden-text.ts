@@ -2,22 +2,22 @@ import { type Detector, type DetectedSpan, type ValueTail, WINDOW } from "../tex
 import { isTagOfAscii, TAGS_HALF } from "../text/folded-text.ts";
 
 const HIDDEN_LENGTH = 2;
-/** Fewer say nothing. */
+/** Fewer hidden characters carry no message. */
 const LEAST = 6;
-/** The flag of a region is a black flag with its code in tags, of six characters at most. */
+/** A regional flag is a black flag followed by its code in at most six tag characters. */
 const FLAG = "\u{1F3F4}";
 const LEAST_BEHIND_FLAG = 7;
 
 /**
- * Whether at `at` stands a tag that mirrors a character of ASCII, or one of the 240 variation selectors that bytes are written in behind
- * some emoji. Of those no more than one stands behind a character in any writing. Both begin with the same half.
+ * Whether there is, at `at`, a tag character that mirrors ASCII, or one of the 240 variation selectors used to hide bytes
+ * after an emoji. Legitimate text has at most one such selector after a character. Both start with the same surrogate.
  */
 function isHidden(text: string, at: number): boolean {
   const low = text.charCodeAt(at + 1);
   return isTagOfAscii(text, at) || (text[at] === TAGS_HALF && low >= 0xdd00 && low <= 0xddef);
 }
 
-/** Where what is hidden at `at` ends. */
+/** End of the hidden characters at `at`. */
 function hiddenEnd(text: string, at: number): number {
   let end = at;
   while (isHidden(text, end)) end += HIDDEN_LENGTH;
@@ -34,10 +34,10 @@ const tail = (): ValueTail => ({
   },
 });
 
-/** Whether the next character may be hidden too: nothing is known of it yet, or half of it. */
+/** Whether the next character may be hidden too, because it has not arrived or only half of it has. */
 const mayGoOn = (text: string, end: number) => end === text.length || (end === text.length - 1 && text[end] === TAGS_HALF);
 
-/** Text in tag characters or variation selectors, which nobody sees and models read: whatever it says, it was not written for people. */
+/** Text in tag characters or variation selectors: invisible to people but read by models, so not meant for people whatever it says. */
 export const hiddenText: Detector = {
   check: "prompt_injection",
   maxLength: WINDOW - 1,
@@ -60,7 +60,7 @@ export const hiddenText: Detector = {
     const last = text.length - 1;
     let start = text[last] === TAGS_HALF ? last : text.length;
     while (isHidden(text, start - HIDDEN_LENGTH)) start -= HIDDEN_LENGTH;
-    // Behind a flag's first half nothing is decided either, but a flag is not hidden: what begins only ever is.
+    // A trailing first half of a flag need not be held: the flag itself is not hidden, and a finding starts only after it.
     return start < text.length && text.length - start >= leastAt(text, start) ? text.length : start;
   },
 };

@@ -182,5 +182,5 @@ const SIGNALS: readonly Signal[] = [
   },
 ];
 
-/** Known personas and formulas that ask an assistant to give up its limits. No list generalises: the guide has its measured figures. */
+/** Known personas and formulas that ask an assistant to drop its limits. No such list generalises; the guide states measured figures. */
 export const jailbreak: () => Detector = phraseDetector("jailbreak", SIGNALS);

@@ -5,14 +5,14 @@ import { patternPrefixes } from "../patterns/pattern-prefixes.ts";
 import { phraseStarts } from "./phrase-starts.ts";
 import { spelledPlainly } from "./plain-spelling.ts";
 
-/** A turn of phrase that says something of the intent of a text. */
+/** A phrase that shows something about the intent of a text. */
 export interface Signal {
   readonly name: string;
-  /** From 0 to 1; what stands below 0.5 counts only when a threshold was lowered. */
+  /** From 0 to 1; below 0.5 it only counts if the threshold was lowered. */
   readonly score: number;
-  /** Source of a regular expression, case-insensitive and Unicode, matched where a word or a sign begins. */
+  /** Source of a regular expression, case-insensitive and Unicode, matched at the start of a word or symbol. */
   readonly pattern: string;
-  /** The characters it may begin with, where its pattern does not show them. */
+  /** The possible beginnings, if they cannot be derived from the pattern. */
   readonly begins?: readonly string[];
 }
 
@@ -22,7 +22,7 @@ interface Compiled {
   readonly pattern: RegExp;
 }
 
-/** The signals that begin with the letters on the way to it. */
+/** A trie node with the signals whose prefix ends here. */
 interface Node {
   readonly next: Map<number, Node>;
   readonly signals: Compiled[];
@@ -30,15 +30,15 @@ interface Node {
 
 const newNode = (): Node => ({ next: new Map(), signals: [] });
 
-/** The detector of these signals. Not before something is guarded by it: to make it takes part of a start. */
+/** The detector for these signals, created on first use because that takes noticeable time at startup. */
 export function phraseDetector(check: GuardrailCheck, signals: readonly Signal[]): () => Detector {
   let made: Detector | undefined;
   return () => (made ??= detectorOf(check, signals));
 }
 
 /**
- * Finds signals. Only the first letters of each word are looked at, unless a signal begins with them; the best scored
- * signal at a place is its finding.
+ * Finds signals. Only the beginnings of words are examined, unless a signal begins otherwise; at each place the signal
+ * with the best score wins.
  */
 function detectorOf(check: GuardrailCheck, signals: readonly Signal[]): Detector {
   const root = newNode();
@@ -80,7 +80,7 @@ function detectorOf(check: GuardrailCheck, signals: readonly Signal[]): Detector
     }
     return found;
   };
-  /** Whether the text ends before it shows that no signal begins at `start`. */
+  /** Whether a signal may begin at `start`, also if the text ends too early to tell. */
   const mayBegin = (text: string, start: number): boolean => {
     let node: Node | undefined = root;
     for (let at = start; at < text.length; at++) {

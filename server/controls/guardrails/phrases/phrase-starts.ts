@@ -2,7 +2,7 @@ import { PrefixSets } from "../patterns/prefix-sets.ts";
 import { IS_WORD, isWordAt } from "../text/characters.ts";
 import { firstFrom, LastTextCache } from "../text/last-text-cache.ts";
 
-/** Where in a text a phrase may begin, from left to right, and at each place the sets of phrases it may belong to, a bit each. */
+/** Offsets where phrases may begin, left to right, and for each the phrase sets (one bit each) that they may belong to. */
 interface Starts {
   readonly places: readonly number[];
   readonly sets: readonly number[];
@@ -30,13 +30,13 @@ function startsIn(text: string, from: number): Starts {
   return { places, sets };
 }
 
-/** Visits a place where a phrase may begin; returns where to go on, behind the place, or null to stop. */
+/** Visits a place where a phrase may begin; returns the offset to continue from, which must be greater, or null to stop. */
 type Visit = (at: number) => number | null;
 
 /**
- * Adds a set of phrases by their beginnings (as `PrefixSets` has them). What it returns visits every place of [from, to)
- * where a word or a sign starts with one of them. All sets are looked for at once, because they look at the same text one
- * after the other; so what is known of the last text goes with each set that is added.
+ * Registers a set of phrases by their prefixes (see `PrefixSets`). The returned function visits every place in [from,
+ * to) where a word or symbol starts with one of them. All sets are searched at once, since detectors scan the same
+ * text one after the other; registering a set discards the cached result.
  */
 export function phraseStarts(set: Iterable<string>): (text: string, from: number, to: number, visit: Visit) => void {
   const bit = 1 << registered.length;

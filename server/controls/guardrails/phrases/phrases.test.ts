@@ -14,8 +14,8 @@ interface Bounds {
 }
 
 /**
- * `known` are examples that the signals were corrected against; `held-out` ones were written after that and nothing was
- * changed for them, so they say more. The guide states the figures: a change that makes them worse must change the guide.
+ * The signals were tuned on the `known` examples. The `held-out` ones were written afterwards and never tuned on, so
+ * they say more. The guide states the figures; a change that makes them worse must update the guide.
  */
 const CHECKS: readonly { readonly name: string; readonly settings: GuardSettings; readonly known: Bounds; readonly heldOut: Bounds }[] = [
   {

@@ -1,14 +1,14 @@
 import { foldedAgain, type FoldedText, shortened, unfolded } from "../text/folded-text.ts";
 import { LATIN_LOOK_ALIKES } from "../text/look-alikes.ts";
 
-/** Where letters stand that are read as others. */
+/** Ranges with letters that are read as others. */
 const LETTERS = [
   [0x80, 0x530],
   [0x1d00, 0x2000],
   [0x2070, 0x2500],
   [0xa720, 0xa800],
 ] as const;
-/** Marks that are put on letters of any kind. Others belong to the writing of one script. */
+/** Combining marks used on letters of any script; others belong to a single script. */
 const MARKS = [
   [0x300, 0x370],
   [0x483, 0x48a],
@@ -17,15 +17,15 @@ const MARKS = [
   [0x20d0, 0x2100],
   [0xfe20, 0xfe30],
 ] as const;
-/** Small capitals, letters of phonetics and those with a stroke, which no decomposition tells of. */
+/** Small capitals, phonetic letters and letters with a stroke, which have no Unicode decomposition. */
 const OTHERS = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғɑɡıłøđħŧƀ";
 const LATIN_OF_OTHERS = "abcdefghijklmnopqrstuvwyzfagilodhtb";
 
-/** Letters in squares and circles of which each takes two halves: the first half, and where each alphabet's second halves begin. */
+/** Squared and circled letters outside the BMP: the high surrogate, and where each alphabet's low surrogates begin. */
 const ENCLOSED = 0xd83c;
 const ALPHABETS = [0xdd10, 0xdd30, 0xdd50, 0xdd70, 0xdde6];
 
-/** For each character how it is spelled plainly; 0 where it vanishes. */
+/** Plain spelling of each code unit; 0 if it is removed. */
 let plain: Uint16Array | null = null;
 
 function plainUnits(): Uint16Array {
@@ -36,17 +36,17 @@ function plainUnits(): Uint16Array {
   return table;
 }
 
-/** A letter without its marks, as the Latin one that it is a form of or looks like; any other character as it is. */
+/** A letter without marks, as the Latin letter that it is a form of or resembles; any other character unchanged. */
 function plainLetter(character: string): string {
   const [, base, enclosed] = /^(?:(.)\p{M}*|\(([a-z])\))$/u.exec(character.normalize("NFKD")) ?? [];
   const letter = base ?? enclosed ?? character;
   const lower = letter.toLowerCase();
-  // A signal of a script with two cases is found in both.
+  // Maps both cases, so that a signal in a script with two cases is found in either.
   const latin = LATIN_LOOK_ALIKES.get(letter) ?? LATIN_LOOK_ALIKES.get(lower) ?? LATIN_OF_OTHERS[OTHERS.indexOf(lower)];
   return latin ?? (/^[a-z]$/i.test(letter) ? letter : character);
 }
 
-/** The letter whose second half this is; 0 of others. */
+/** The letter with this low surrogate; 0 if none. */
 function enclosedLetter(low: number): number {
   const first = ALPHABETS.find((start) => low >= start && low < start + 26);
   return first === undefined ? 0 : 97 + low - first;
@@ -55,16 +55,15 @@ function enclosedLetter(low: number): number {
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /**
- * The copy of a text that phrases are looked for in: letters without accents and other marks, those of Cyrillic and Greek that look
- * like Latin ones as these, and letters in circles, squares and small capitals as letters. What a signal says has to be spelled the
- * same way (`spelledPlainly`), or it is not found.
+ * The copy of a text that phrases are searched in: letters without accents and marks, Cyrillic and Greek look-alikes as Latin, and
+ * circled, squared and small-capital letters as plain ones. Signals must be spelled the same way (`spelledPlainly`) to be found.
  */
 export function plainSpelling(folded: FoldedText): FoldedText {
   const { text } = folded;
   if (!BEYOND_ASCII.test(text)) return folded;
   const units = (plain ??= plainUnits());
   const out = new Uint16Array(text.length);
-  /** Where each character stood, once one has vanished. */
+  /** Original offset of each character, kept once one was removed. */
   let places: number[] | null = null;
   let length = 0;
   let differs = false;
@@ -87,5 +86,5 @@ export function plainSpelling(folded: FoldedText): FoldedText {
   return foldedAgain(folded, from === null ? unfolded(spelled) : shortened(text, spelled, (at) => from[at] ?? text.length));
 }
 
-/** The source of a pattern, or a beginning of what it matches, as texts are spelled for it. */
+/** A pattern's source, or a prefix, in the spelling that texts are given. */
 export const spelledPlainly = (source: string): string => plainSpelling(unfolded(source)).text;

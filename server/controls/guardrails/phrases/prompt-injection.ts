@@ -1,7 +1,7 @@
 import type { Detector } from "../text/detector.ts";
 import { phraseDetector, type Signal } from "./phrase-detector.ts";
 
-/** Up to so many filler words. */
+/** Up to `most` filler words. */
 const some = (most: number) => `(?:[\\p{L}'-]{1,14},?\\s{1,2}){0,${most}}?`;
 const EARLIER =
   "(?:previous|prior|above|earlier|preceding|initial|original|system|existing|foregoing|former|past|last|current|given|developer)";
@@ -278,5 +278,5 @@ const SIGNALS: readonly Signal[] = [
   },
 ];
 
-/** Known turns of phrase that try to replace an assistant's instructions. No list generalises: the guide has its measured figures. */
+/** Known phrases that try to replace an assistant's instructions. No such list generalises; the guide states measured figures. */
 export const promptInjection: () => Detector = phraseDetector("prompt_injection", SIGNALS);

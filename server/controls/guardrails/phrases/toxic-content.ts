@@ -98,5 +98,5 @@ const SIGNALS: readonly Signal[] = [
   ...TOXIC_IN_OTHER_LANGUAGES,
 ];
 
-/** Threats, insults, hatred of groups and calls to self-harm in known wordings. No list generalises: the guide has its measured figures. */
+/** Threats, insults, hatred of groups and calls to self-harm in known wordings. No such list generalises; the guide has the figures. */
 export const toxicContent: () => Detector = phraseDetector("toxic_content", SIGNALS);

@@ -13,7 +13,7 @@ const CARD_WORDS = contextWords(
   ),
 );
 
-/** A number as one group, or in the groups that cards are printed and typed in; the longest first. */
+/** A number in one group, or in the groups that cards are printed and typed in; longest first. */
 const SHAPES = [
   /\d{4}(?:[ .-]?\d{4}){3}[ .-]?\d{1,3}(?!\d)/y,
   /\d{4}(?:[ .-]?\d{4}){3}(?!\d)/y,
@@ -29,7 +29,7 @@ interface Issuer {
   readonly score: number;
 }
 
-/** Issuer ranges. The first that fits counts; a low score needs a word of the trade beside the number. */
+/** Issuer ranges, of which the first match counts; a low score needs a card-related word near the number. */
 const ISSUERS: readonly Issuer[] = [
   { prefix: /^4/, lengths: [16, 19], score: 0.9 },
   { prefix: /^4/, lengths: [13], score: 0.45 },
@@ -59,10 +59,10 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** No issuer has fewer. */
+/** No issuer uses fewer. */
 const FEWEST_DIGITS = 12;
 
-/** Whether the run of digits [start, end) is, or begins, as many digits as the shortest card has. */
+/** Whether the run of digits [start, end) is, or begins, as many digits as the shortest card number. */
 function isLong(text: string, start: number, end: number): boolean {
   let digits = end - start;
   if (digits < 4) return false;
@@ -73,10 +73,10 @@ function isLong(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** As programs write a whole number that they keep as floating point. */
+/** The fraction of an integer that a program wrote as a floating-point number. */
 const NO_FRACTION = /\.00?(?!\d|[./-]\d)/y;
 
-/** Behind a card may stand its date or, in a table, the next column; behind one in one group the fraction it does not have. */
+/** After a card number there may be its expiry date or the next column of a table; after an ungrouped one, an empty fraction. */
 function isColumnEnd(text: string, end: number, written: string): boolean {
   if (text.startsWith("/", end) || (text.startsWith(",", end) && written.length > 12)) return true;
   NO_FRACTION.lastIndex = end;
@@ -107,7 +107,7 @@ function cardOf(text: string, start: number, written: string): DetectedSpan | nu
   return { category: "credit_card", start, end, score };
 }
 
-/** Payment card numbers: issuer range, length of that issuer, Luhn, and no sign that it is another kind of number. */
+/** Payment card numbers: an issuer range with one of its lengths, a valid Luhn checksum, and no sign that it is another kind of number. */
 export const creditCard: Detector = {
   check: "pii",
   maxLength: 23,

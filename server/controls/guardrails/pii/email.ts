@@ -8,21 +8,21 @@ const NARROW_LOCAL = new RegExp(`[${SPACED_LETTERS}0-9._%+'-]`);
 const BROAD_LOCAL = /[\p{L}\p{M}\p{N}._%+'-]/u;
 const NARROW_DOMAIN = new RegExp(`[${SPACED_LETTERS}0-9.-]`);
 const BROAD_DOMAIN = /[\p{L}\p{M}\p{N}.-]/u;
-/** Han and its neighbours stand against an address without a space; beside the @ they are part of it. */
+/** Letters of scripts without spaces, such as Han, may touch an address without belonging to it; beside the @ they do belong. */
 const isBroad = (character: string) => character > "\u1fff" && /[\p{L}\p{M}]/u.test(character);
 
 const LABEL = "[\\p{L}\\p{M}\\p{N}](?:[\\p{L}\\p{M}\\p{N}-]{0,61}[\\p{L}\\p{M}\\p{N}])?";
 const DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?:xn--[a-z0-9-]{2,59}|[\\p{L}\\p{M}]{2,24})(?![\\p{L}\\p{M}\\p{N}])`, "iu");
-/** A domain that goes on behind the window: enough of it to be sure. */
+/** A domain that continues beyond the window; enough of it to be certain. */
 const LONG_DOMAIN = new RegExp(`^(?:${LABEL}\\.)+[\\p{L}\\p{M}\\p{N}]{2}`, "iu");
-/** Endings of files and of system units, which no mail domain has. */
+/** Endings of files and systemd units, which no mail domain has. */
 const NOT_TLD = new RegExp(
   String.raw`\.(?:service|socket|target|timer|mount|automount|scope|slice|swap|device|png|jpe?g|gif|svg|webp|avif|css|js|` +
     String.raw`mjs|cjs|ts|tsx|jsx|json|html?|xml|ya?ml|txt|log|lock|toml|jar|exe|dll|tar|tgz|gz)$`,
   "i",
 );
 
-/** The rest of a long domain: punctuation belongs to it only when more of it follows. */
+/** The rest of a long domain; punctuation belongs to it only if more follows. */
 class DomainTail implements ValueTail {
   take(text: string, from: number, final: boolean): { readonly end: number; readonly open: boolean } {
     let end = from;
@@ -36,7 +36,7 @@ class DomainTail implements ValueTail {
   }
 }
 
-/** An address in a URL's credentials, or the user of a shell address, names a machine's account and nobody's mailbox. */
+/** Credentials in a URL, or the user of an SSH address, name a machine's account rather than a mailbox. */
 function isAccountOfMachine(text: string, start: number, at: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 40), start);
   if (/:\/\/(?:[^\s/@:]{0,32}:)?$/.test(before)) return true;
@@ -57,12 +57,12 @@ function addressAround(text: string, start: number, at: number, final: boolean):
   const domain = DOMAIN.exec(run)?.[0];
   if (domain === undefined || NOT_TLD.test(domain)) return null;
   const end = at + 1 + domain.length;
-  // `a@b.mean(` is a matrix product, and a decorator is no address either.
+  // `a@b.mean(` is a matrix product, and a decorator is not an address either.
   if (text.charAt(end) === "(" || isAccountOfMachine(text, start, at, end)) return null;
   return { category: "email", start, end, score: 0.95 };
 }
 
-/** E-mail addresses: a local part of at most 64 characters and a domain with at least two labels, in any script. */
+/** Email addresses: a local part of at most 64 characters and a domain of at least two labels, in any script. */
 export const email: Detector = {
   check: "pii",
   maxLength: WINDOW - 1,

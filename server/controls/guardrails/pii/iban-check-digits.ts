@@ -1,4 +1,4 @@
-/** ISO 7064 mod 97-10 with the first four characters behind the rest, letters as two digits. */
+/** ISO 7064 mod 97-10, with the first four characters moved to the end and letters as two digits. */
 export function hasIbanCheckDigits(iban: string): boolean {
   let remainder = 0;
   for (let i = 0; i < iban.length; i++) {

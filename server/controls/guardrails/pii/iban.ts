@@ -3,7 +3,7 @@ import type { Detector, DetectedSpan } from "../text/detector.ts";
 import { scanNumbers } from "../text/digit-runs.ts";
 import { hasIbanCheckDigits } from "./iban-check-digits.ts";
 
-/** Length of the number by country, from the registry of ISO 13616. */
+/** Length by country, from the ISO 13616 registry. */
 const LENGTHS: Readonly<Record<string, number>> = {
   AD: 24,
   AE: 23,
@@ -99,7 +99,7 @@ const LENGTHS: Readonly<Record<string, number>> = {
 const COMPACT = /[A-Za-z]{2}\d{2}[A-Za-z0-9]{11,29}/y;
 const GROUPED = /[A-Za-z]{2}\d{2}([ -])[A-Za-z0-9]{4}(?:\1[A-Za-z0-9]{4}){1,6}(?:\1[A-Za-z0-9]{1,4})?/y;
 
-/** The offset behind the `count` letters and digits that `shape` starts with; a separator is not counted. */
+/** Offset after the first `count` letters and digits of `shape`, not counting separators; null if there are fewer. */
 function lengthOfCharacters(shape: string, count: number): number | null {
   let seen = 0;
   for (let i = 0; i < shape.length; i++) {
@@ -109,7 +109,7 @@ function lengthOfCharacters(shape: string, count: number): number | null {
   return null;
 }
 
-/** The number whose two letters stand before the run of digits at `digits`, if it starts at or behind `cursor`. */
+/** The IBAN whose two letters precede the digits at `digits`, if it starts at or after `cursor`. */
 function ibanBefore(text: string, digits: number, cursor: number): DetectedSpan | null {
   const start = digits - 2;
   if (start < cursor || !isLetterAt(text, start) || !isLetterAt(text, start + 1) || isWordAt(text, start - 1)) return null;
@@ -127,10 +127,10 @@ function ibanBefore(text: string, digits: number, cursor: number): DetectedSpan 
   return null;
 }
 
-/** What an IBAN may still grow from: its first four characters and anything but a line end behind them. */
+/** An IBAN that may still grow: its first four characters and anything after them up to the end of a line. */
 const OPEN = /[A-Za-z]{2}\d{2}[A-Za-z0-9 -]*$/;
 
-/** International bank account numbers: length of the country and check digits, in one piece or in groups of four. */
+/** International bank account numbers: the country's length and valid check digits, ungrouped or in groups of four. */
 export const iban: Detector = {
   check: "pii",
   maxLength: 42,

@@ -2,10 +2,10 @@ import { PrefixSets } from "../patterns/prefix-sets.ts";
 import { isDigitAt } from "../text/characters.ts";
 import { patternPrefixes } from "../patterns/pattern-prefixes.ts";
 
-/** How far before a number a word still says what the number is. */
+/** How many characters before a number a word still qualifies it. */
 const REACH = 40;
 
-/** Words that make a number something else than personal data. */
+/** Words that show that a number is not personal data. */
 const OTHER_NUMBER = new RegExp(
   String.raw`\b(?:order|invoice|tracking|reference|ref|ticket|case|serial|imei|isbn|issn|ean|upc|gtin|sku|part|item|model|` +
     String.raw`product|batch|lot|version|build|revision|commit|uuid|guid|id|ids|request|trace|session|transaction|txn|receipt|` +
@@ -21,18 +21,18 @@ const OTHER_NUMBER = new RegExp(
   "iuy",
 );
 
-/** Words beside a number: a regular expression, and their first letters, by which most text is passed. */
+/** Words near a number: a regular expression, and their prefixes, by which most text is skipped. */
 interface ContextWords {
   readonly pattern: RegExp;
   readonly beginnings: PrefixSets;
 }
 
-/** The words that `pattern` (sticky, of one character at least) matches. */
+/** The words matched by `pattern`, which must be sticky and match at least one character. */
 export function contextWords(pattern: RegExp): ContextWords {
   let beginnings: PrefixSets | undefined;
   return {
     pattern,
-    // Not before somebody looks for numbers: to work them out takes part of a start.
+    // Computed on first use, because it takes noticeable time at startup.
     get beginnings() {
       return (beginnings ??= new PrefixSets(patternPrefixes(pattern.source)));
     },
@@ -41,14 +41,14 @@ export function contextWords(pattern: RegExp): ContextWords {
 
 const OTHER_NUMBER_WORDS = contextWords(OTHER_NUMBER);
 
-/** The same as parts of names in programs and tables (`order_id`, `orderNumber`, `customerOrderId`). */
+/** The same words as parts of identifiers in code and tables (`order_id`, `orderNumber`, `customerOrderId`). */
 const OTHER_NAMES = contextWords(
   /(?:(?<![A-Za-z])(?:order|invoice|tracking|reference|ref|ticket|case|serial|isbn|sku|part|item|product|batch|session|transaction|txn|request|trace|receipt|booking|shipment|parcel|commit|build|timestamp)(?=_|[A-Z]|-(?:id|no|num))|(?<=[a-z_])(?:Order|Invoice|Tracking|Reference|Ticket|Case|Serial|Sku|SKU|Item|Product|Batch|Session|Transaction|Request|Trace|Receipt|Booking|Shipment|Parcel|Timestamp)(?![a-z])|(?<=_)(?:order|invoice|tracking|reference|ticket|serial|sku|session|transaction|request|trace|receipt|booking|timestamp)(?![a-z])|(?<![A-Za-z])(?:ORDER|INVOICE|TRACKING|REFERENCE|TICKET|SERIAL|SESSION|TRANSACTION|REQUEST|TRACE|BOOKING)(?=_))/y,
 );
-/** A word that says no more than that a number is somebody's or something's. */
+/** A word that only says that a number identifies something. */
 const IDENTIFIER = /(?<![\p{L}\p{N}])ids?(?![\p{L}\p{N}])$/iu;
 
-/** Where the last of `words` that stands in [from, to) ends; -1 without one. */
+/** End of the last of `words` within [from, to), relative to `from`; -1 if there is none. */
 function lastEnd(text: string, from: number, to: number, { pattern, beginnings }: ContextWords): number {
   let context: string | null = null;
   let end = -1;
@@ -67,14 +67,14 @@ function lastEnd(text: string, from: number, to: number, { pattern, beginnings }
   return end;
 }
 
-/** Whether any of `words` stands before the number at `at`. */
+/** Whether any of `words` precedes the number at `at`. */
 export function hasWordBefore(text: string, at: number, words: ContextWords): boolean {
   return lastEnd(text, Math.max(0, at - REACH), at, words) >= 0;
 }
 
 /**
- * What the words before the number at `at` say: it is of the kind, it is something else, or nothing. The nearest word counts.
- * `names`: of the kind, as parts of names in programs and tables. `mayBeId`: that it is an id says nothing else of it.
+ * What the words before the number at `at` say about it: that it is of the kind, something else, or nothing. The nearest
+ * word wins. `names`: words for the kind within identifiers. `mayBeId`: the word "id" does not make it something else.
  */
 export function contextBefore(
   text: string,
@@ -84,7 +84,7 @@ export function contextBefore(
 ): "kind" | "other" | "none" {
   const from = Math.max(0, at - REACH);
   const is = Math.max(lastEnd(text, from, at, kind), names === undefined ? -1 : lastEnd(text, from, at, names));
-  // Nothing is nearer than a word that ends at the number.
+  // No word can be nearer than one that ends at the number.
   let isOther = is === at ? -1 : Math.max(lastEnd(text, from, at, OTHER_NUMBER_WORDS), lastEnd(text, from, at, OTHER_NAMES));
   while (mayBeId && isOther > 0 && IDENTIFIER.test(text.slice(Math.max(0, isOther - 4), isOther)))
     isOther = lastEnd(text, from, isOther - 2, OTHER_NUMBER_WORDS);

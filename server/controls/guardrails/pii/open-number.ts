@@ -1,18 +1,18 @@
 import { lastWordFrom } from "../text/characters.ts";
 import { LEFT } from "../text/detector.ts";
 
-/** What a number with separators may still grow from: a digit, plus or bracket with no letter behind it. */
+/** The start of a number with separators that may still grow: a digit, plus or bracket without a letter after it. */
 const OPEN = /[+(\d][^\p{L}\n]*$/u;
 
-/** The same when the unit behind a number says what it is. */
+/** The same, if a unit after the number may still qualify it. */
 const OPEN_WITH_UNIT = /[+(\d][^\p{L}\n]*[^]{0,6}$/u;
 
-/** Where at the end of `text` a number that more text could continue starts; shared by what is made of digits. */
+/** Offset of the number at the end of `text` that more text could continue; shared by detectors of numbers. */
 export function openNumberFrom(text: string): number {
   return openFrom(text, OPEN);
 }
 
-/** As `openNumberFrom`, for a number that the six characters behind it can still change. */
+/** As `openNumberFrom`, for numbers that depend on the six characters after them. */
 export function openQuantityFrom(text: string): number {
   return openFrom(text, OPEN_WITH_UNIT);
 }

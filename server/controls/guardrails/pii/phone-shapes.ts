@@ -1,18 +1,18 @@
-/** The country calling codes in use, as the first digits of an international number. */
+/** The country calling codes in use, as a prefix of an international number. */
 const CALLING_CODE =
   /^(?:1|7|2[07]|2[1-69]\d|3[0-469]|3[578]\d|4[013-9]|42\d|5[1-8]|5[09]\d|6[0-6]|6[7-9]\d|8[1246]|8[058]\d|9[0-58]|9[679]\d)/;
 
-/** The ways numbers are written. Every bound is small, so that none reads beyond the window. */
+/** One way to write a phone number. All bounds are small, so that no pattern reads beyond the window. */
 export interface PhoneShape {
-  /** The characters it can begin with. */
+  /** The characters that it can begin with. */
   readonly starts: string;
-  /** Of a number that begins with a digit: how many digits stand together there. */
+  /** For a number that begins with a digit: how many consecutive digits it begins with. */
   readonly together?: readonly [fewest: number, most: number];
   readonly pattern: RegExp;
   readonly digits: readonly [fewest: number, most: number];
-  /** Score without a word beside it. */
+  /** Score without a qualifying word nearby. */
   readonly score: number;
-  /** What else its digits must fulfil. */
+  /** A further condition on its digits. */
   readonly fits?: (digits: string) => boolean;
 }
 

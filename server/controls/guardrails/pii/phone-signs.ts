@@ -4,16 +4,16 @@ const PLUS = 43;
 const BRACKET = 40;
 const SPACE = 32;
 
-/** Digits, and what stands between the digits of a telephone number. */
+/** Digits, and what separates the digits of a phone number. */
 const IS_SIGN = Uint8Array.from({ length: 128 }, (_, code) => (" ()./-0123456789".includes(String.fromCharCode(code)) ? 1 : 0));
 
-/** Whether the six characters after the digit at `first` are all digits or signs that may stand between digits. */
+/** Whether the six characters after the digit at `first` are all digits or separators. */
 export function goesOn(text: string, first: number): boolean {
   for (let at = first + 6; at > first; at--) if (IS_SIGN[text.charCodeAt(at)] !== 1) return false;
   return true;
 }
 
-/** Whether at least seven digits follow from `start`, with at most three signs before each. No telephone number has fewer. */
+/** Whether at least seven digits follow from `start`, with at most three separators before each. No phone number has fewer. */
 export function hasSevenDigits(text: string, start: number): boolean {
   let digits = 0;
   for (let at = start, signs = 0; ; at++) {
@@ -25,11 +25,11 @@ export function hasSevenDigits(text: string, start: number): boolean {
   }
 }
 
-/** How many characters before its first digits a number may begin, the earliest first. */
+/** How many characters before its first digit a number may begin, earliest first. */
 const LEADS = { none: [0], one: [1], bracketPlus: [2, 1], plusBracket: [2, 1], plusSpace: [2, 0], plusSpaceBracket: [3, 1] } as const;
 export const MAX_LEADING = 3;
 
-/** The offsets at which the number may begin before its first digits at `digits`: a plus, a bracket, or both with a space between. */
+/** How many characters before its first digits at `digits` the number may begin: a plus, a bracket, or both, with a space between. */
 export function leadsAt(text: string, digits: number): readonly number[] {
   const before = text.charCodeAt(digits - 1);
   const second = text.charCodeAt(digits - 2);

@@ -22,13 +22,13 @@ const PHONE_WORDS = contextWords(
   ),
 );
 
-/** The most digits that stand together at the start of a shape; more than that are no phone number. */
+/** The most consecutive digits at the start of a shape; no phone number has more. */
 const MAX_TOGETHER = 12;
-/** A word of telephony beside a number makes it as much more likely. */
+/** How much a telephony word nearby adds to the score. */
 const WORD_SCORE = 0.35;
 const SURE = 0.5;
 
-/** By the character a number begins with and, where that is a digit, by how many stand together there. */
+/** Shapes by first character and, if that is a digit, by the number of consecutive digits. */
 const BY_START = new Map(
   [..."+(0123456789"].map((sign) => {
     const shapes = PHONE_SHAPES.filter(({ starts }) => starts.includes(sign));
@@ -46,7 +46,7 @@ function shapesAt(text: string, start: number, together: number): readonly Phone
   return BY_START.get(code)?.[isDigit(code) ? together : 0] ?? NO_SHAPES;
 }
 
-/** Dates, times behind dates, network addresses, ISBNs and social security numbers are written with the same signs. */
+/** Dates, times after dates, network addresses, ISBNs and social security numbers use the same characters. */
 const NOT_A_PHONE = [
   /^(?:19|20)\d\d[ ./-](?:0?[1-9]|1[0-2])[ ./-](?:0?[1-9]|[12]\d|3[01])(?!\d)/,
   /^(?:0?[1-9]|[12]\d|3[01])[./-](?:0?[1-9]|[12]\d|3[01])[./-](?:19|20)?\d\d(?![\d./-])/,
@@ -57,10 +57,10 @@ const NOT_A_PHONE = [
   /^(?:19|20)\d\d ?- ?(?:19|20)\d\d/,
 ];
 
-/** Money, percentages and units behind a number: it counts something. */
+/** Money, percentages and units after a number show that it is a quantity. */
 const QUANTITY_BEHIND = /^ ?(?:%|\u20ac|\$|\u00a3|\u00a5|USD|EUR|GBP|kg|km|ms|[KMGT]i?B|bytes|px|rows)/;
 
-/** The number that begins at `start`; at its first digit `together` digits stand together. */
+/** The phone number at `start`, which begins with `together` consecutive digits. */
 function phoneAt(text: string, start: number, together: number): DetectedSpan | null {
   const shapes = shapesAt(text, start, together);
   if (shapes.length === 0) return null;
@@ -70,7 +70,7 @@ function phoneAt(text: string, start: number, together: number): DetectedSpan | 
     if (isOneOf(text, start - 1, "$\u20ac\u00a3\u00a5#@%") || isWordAt(text, start - 2)) return null;
   }
   if (!hasSevenDigits(text, start)) return null;
-  // Behind another number it is more likely the next part of that.
+  // After another number it is more likely to be the next part of that one.
   const continues = !plus && continuesBefore(text, start, " ") ? 0.2 : 0;
   let hasWord: boolean | undefined;
   let context: ReturnType<typeof contextBefore> | undefined;
@@ -110,7 +110,7 @@ function phoneAround(text: string, digits: number, end: number, cursor: number, 
   return null;
 }
 
-/** Telephone numbers as people write them: international, with the trunk digit, and local ones beside a word of telephony. */
+/** Phone numbers as people write them: international, with a trunk prefix, and local ones near a telephony word. */
 export const phone: Detector = {
   check: "pii",
   maxLength: 72,

@@ -12,7 +12,7 @@ function guardOf(...settings: Parameters<typeof compileTextGuard>): TextGuard {
 
 const guard = guardOf({ pii: { action: "redact" } });
 
-/** Smallest recall and precision on the labelled sentences. */
+/** Minimum recall and precision on the labelled sentences. */
 const BOUNDS: Readonly<Record<PersonalDataKind, readonly [recall: number, precision: number]>> = {
   email: [0.99, 0.99],
   credit_card: [0.99, 0.99],

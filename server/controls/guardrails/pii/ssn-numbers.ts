@@ -1,17 +1,17 @@
 import { isDigitAt, isOneOf } from "../text/characters.ts";
 
-/** Numbers that were printed in advertisements and never belonged to a person again. */
+/** Numbers that were printed in advertisements and are not assigned to anyone. */
 const ADVERTISED = new Set(["078051120", "219099999", "457555462"]);
 
-/** Assigned to people: no area 000, 666 or 9xx, no group 00, no serial 0000. */
+/** Whether it can be assigned to a person: not area 000, 666 or 9xx, group 00 or serial 0000. */
 export function isAssignableSsn(digits: string): boolean {
   return !/^(?:000|666|9)/.test(digits) && digits.slice(3, 5) !== "00" && digits.slice(5) !== "0000" && !ADVERTISED.has(digits);
 }
 
-/** Where the digits behind the first group stand, counted from its end. */
+/** Offsets of the digits after the first group, counted from its end. */
 const GROUPS = [1, 2, 4, 5, 6, 7];
 
-/** Whether the run of digits [start, end) is nine digits long, or the first of groups of three, two and four. */
+/** Whether the run of digits [start, end) has nine digits, or is the first of groups of three, two and four. */
 export function hasSsnShape(text: string, start: number, end: number): boolean {
   if (end - start === 9) return true;
   if (end - start !== 3 || !isOneOf(text, end, " .-") || text.charCodeAt(end + 3) !== text.charCodeAt(end)) return false;

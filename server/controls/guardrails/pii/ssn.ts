@@ -16,7 +16,7 @@ const SSN_WORDS = contextWords(
   ),
 );
 
-/** As parts of names in programs and tables: `employeeSsn`, `customer_ssn`, `SSN_NUMBER`, `ssnNo`, but not `className`. */
+/** Parts of identifiers in code and tables: `employeeSsn`, `customer_ssn`, `SSN_NUMBER`, `ssnNo`, but not `className`. */
 const SSN_NAMES = contextWords(
   /(?<![A-Za-z])(?:ssn|SSN|Ssn|TIN|ITIN|itin)(?![a-z])|(?<=[a-z0-9])S(?:sn|SN)(?![a-z])|(?:ss|SS|Ss)(?:_?[Nn](?:um|o)|_N(?:UM|O))(?![a-z])|[Ss]oc_?[Ss]ec|[Tt]ax(?:payer)?[_-]?[Ii][Dd](?![a-z])|TAX(?:PAYER)?_ID/y,
 );
@@ -24,7 +24,7 @@ const PHONE_WORDS = /\b(?:tel|phone|call|fax|mobil\w*|telefon\w*)\b/iu;
 
 function ssnAt(text: string, start: number): DetectedSpan | null {
   const separator = isDigitAt(text, start + 3) ? "" : text.charAt(start + 3);
-  // Behind a comma dashed groups are the next column of a table, never the rest of a number.
+  // Dashed groups after a comma are the next column of a table, never the rest of a number.
   const dashed = separator === "-";
   if (isWordAt(text, start - 1) || continuesBefore(text, start, dashed ? ".-/" : ".,-/") || isOneOf(text, start - 1, "+$\u20ac\u00a3"))
     return null;
@@ -41,7 +41,7 @@ function ssnAt(text: string, start: number): DetectedSpan | null {
   return { category: "ssn", start, end, score: spaced ? 0.4 : 0.1 };
 }
 
-/** United States social security numbers. Without dashes only beside words that say so. */
+/** US social security numbers; without dashes only near words that say so. */
 export const ssn: Detector = {
   check: "pii",
   maxLength: 11,

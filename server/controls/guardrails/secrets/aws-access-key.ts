@@ -4,21 +4,20 @@ import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom } from "./token-tail.ts";
 
 const KEY_ID = /(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/y;
-/** Forty characters, slashes and plus signs perhaps escaped as JSON, addresses and forms do. */
+/** Forty characters, in which slashes and plus signs may be escaped as in JSON, URLs and forms. */
 const SECRET = /(?:[A-Za-z0-9/+]|\\\/|%2[BbFf]){40}(?![A-Za-z0-9/+]|={1,2}(?![A-Za-z0-9]))/y;
 const LONGEST_SECRET = 95;
 
 /**
- * A name of the secret key as AWS and others spell it (`SecretAccessKey`, `AWS_SECRET_ACCESS_KEY`, `aws.secretKey`, `Secret
- * access key`) with what stands between a name and its value in the languages and formats that have one: at most a few
- * words such as `value:` or `default =`.
+ * The secret key's name as AWS and others spell it (`SecretAccessKey`, `AWS_SECRET_ACCESS_KEY`, `aws.secretKey`, `Secret access key`),
+ * with whatever separates name and value in various languages and formats: at most a few words such as `value:` or `default =`.
  */
 const NAME =
   /(?:secret[\s_.-]{0,2}access[\s_.-]{0,2}key|(?:aws|amazon|s3a?|iam|minio)[\w\s.:-]{0,24}(?:secret|sk)|(?<![a-z])(?:secret|sk)[\s_.-]{0,2}key)\w{0,8}(?: ?\[[^\]]{0,24}\])?[^\w+]{0,14}(?:\w{1,12}[^\w+]{1,14}){0,3}$/i;
-/** In the arguments of one call, in a row of one table or in one address the secret stands right behind the id. */
+/** In a call's arguments, a table row or a URL, the secret directly follows the ID. */
 const BEHIND_ID = /(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}[^A-Za-z0-9]{1,14}(?:\w{0,14}secret\w{0,14}[^A-Za-z0-9]{1,10})?$/i;
 
-/** What is drawn from so many characters holds some of each kind; hashes and paths do not. */
+/** A random key mixes character classes; hashes and paths do not. */
 function isDrawn(secret: string): boolean {
   return /[a-z]/.test(secret) && /[A-Z]/.test(secret) && /[\d/+]/.test(secret) && looksRandom(secret);
 }
@@ -39,17 +38,17 @@ function secretAt(text: string, start: number): DetectedSpan | null {
 }
 
 const KEY_ID_START = /(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]/g;
-/** What any secret has before it: a name, or an id. */
+/** Required before any secret: a name, or an ID. */
 const HAS_SECRET = /secret|aws|(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}/i;
 
-/** The characters a secret is written with, its escapes included. */
+/** The characters of a secret, including its escapes. */
 const OF_SECRET = Uint8Array.from({ length: 128 }, (_, code) => (/[A-Za-z0-9/+\\%]/.test(String.fromCharCode(code)) ? 1 : 0));
 const isOfSecret = (code: number) => code < 128 && OF_SECRET[code] === 1;
 const SHORTEST_SECRET = 40;
-/** Escapes that stand before a value and are none of it: line ends, quotes, equals signs. */
+/** Escapes that precede a value without belonging to it: line ends, quotes, equals signs. */
 const ESCAPE_BEFORE = /(?:\\[^/]|%(?!2[BbFf])[0-9A-Fa-f]{2})*/y;
 
-/** The secrets that start in [from, to): each is the first of a run of its characters. */
+/** Secrets that start in [from, to); each begins a run of its characters. */
 function secretsIn(text: string, from: number, to: number): DetectedSpan[] {
   const found: DetectedSpan[] = [];
   const { length } = text;
@@ -69,7 +68,7 @@ function secretsIn(text: string, from: number, to: number): DetectedSpan[] {
   return found;
 }
 
-/** Access key ids of Amazon Web Services, and the secret key beside a name or an id that says so. */
+/** AWS access key IDs, and secret keys near a name or an ID that identifies them. */
 export const awsAccessKey: Detector = {
   check: "secrets",
   maxLength: LONGEST_SECRET,

@@ -3,7 +3,7 @@ import { scan, withTail } from "../text/scan.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
-/** `ghp_` and its kin have 36 characters; installation tokens may instead be `ghs_<app>_<JWT>`, some 520 characters. */
+/** `ghp_` and similar tokens have 36 characters; installation tokens may instead be `ghs_<app>_<JWT>`, about 520 characters. */
 const CLASSIC = /gh[pousr]_([A-Za-z0-9]{36,80})/y;
 const STATELESS = /ghs_[A-Za-z0-9]{1,20}_ey[A-Za-z0-9_-]{10}/y;
 const FINE_GRAINED = /github_pat_([A-Za-z0-9]{22}_[A-Za-z0-9]{48})/y;
@@ -33,7 +33,7 @@ function tokenAt(text: string, start: number, final: boolean): DetectedSpan | nu
   );
 }
 
-/** Tokens of GitHub: classic and fine-grained personal ones, of OAuth, of apps and their users, and refresh tokens. */
+/** GitHub tokens: classic and fine-grained personal tokens, OAuth, app, app user and refresh tokens. */
 export const githubToken: Detector = {
   check: "secrets",
   maxLength: 85,

@@ -3,27 +3,27 @@ import { scan, withTail } from "../text/scan.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
-/** A key or token that is known by what its issuer puts in front of it. */
+/** A kind of key or token recognised by its issuer's prefix. */
 interface IssuedToken {
   readonly category: string;
-  /** Texts of which each of them holds one at its start. */
+  /** Each token starts with one of these texts. */
   readonly signs: readonly string[];
-  /** What every one of them begins with. */
+  /** Regular expression that every token begins with. */
   readonly begins: string;
   /**
-   * The shapes, each sticky, with the part that was drawn at random as its group. None reads more than 95 characters: that
-   * much has to show what it is, and what follows is `rest`.
+   * The sticky patterns, with the random part as their group. None reads more than 95 characters, which must be enough
+   * to identify a token; `rest` matches what follows.
    */
   readonly shapes: readonly RegExp[];
   readonly rest: RegExp;
 }
 
-/** What is drawn at random has digits beside letters, or small letters beside capitals; words joined by dashes have not. */
+/** Random text has digits and letters, or both cases; words joined by dashes have not. */
 function isDrawn(body: string): boolean {
   return looksRandom(body) && (/\d/.test(body) ? /[A-Za-z]/.test(body) : /[A-Z]/.test(body) && /[a-z]/.test(body));
 }
 
-/** Tokens of one issuer, as its documentation writes them. */
+/** Detects the tokens of one issuer, as its documentation describes them. */
 export function issuedToken({ category, signs, begins, shapes, rest }: IssuedToken): Detector {
   const candidate = new RegExp(`(?<![A-Za-z0-9])(?:${begins})`, "g");
   const tokenAt = (text: string, start: number, final: boolean) => {

@@ -2,7 +2,7 @@ import { issuedToken } from "./issued-token.ts";
 
 const URL_SAFE = /[A-Za-z0-9_-]/;
 
-/** Keys of Anthropic's API, of its administrators and of its sign-in. */
+/** Anthropic API, admin and OAuth keys. */
 export const anthropicKey = issuedToken({
   category: "anthropic_key",
   signs: ["sk-ant-"],
@@ -11,7 +11,7 @@ export const anthropicKey = issuedToken({
   rest: URL_SAFE,
 });
 
-/** API keys (of either form), client secrets of OAuth, access and refresh tokens of Google. */
+/** Google API keys (both forms), OAuth client secrets, access and refresh tokens. */
 export const googleKey = issuedToken({
   category: "google_key",
   signs: ["AIza", "GOCSPX-", "ya29.", "1//0", "AQ.A"],
@@ -26,7 +26,7 @@ export const googleKey = issuedToken({
   rest: /[A-Za-z0-9_.-]/,
 });
 
-/** Tokens of Slack's bots, users, apps and workspaces, and the addresses that take messages from whoever knows them. */
+/** Slack bot, user, app and workspace tokens, and webhook URLs. */
 export const slackToken = issuedToken({
   category: "slack_token",
   signs: ["xox", "xapp-", "hooks.slack"],
@@ -41,7 +41,7 @@ export const slackToken = issuedToken({
   rest: /[A-Za-z0-9%+/_-]/,
 });
 
-/** Secret and restricted keys of Stripe, live and of tests, and what signs its webhooks. */
+/** Stripe secret and restricted keys, live and test, and webhook signing secrets. */
 export const stripeKey = issuedToken({
   category: "stripe_key",
   signs: ["k_live_", "k_test_", "k_org_", "whsec_"],
@@ -50,7 +50,7 @@ export const stripeKey = issuedToken({
   rest: /[A-Za-z0-9+/=_-]/,
 });
 
-/** Tokens of GitLab: personal, of projects, deployments, runners, jobs, triggers, feeds, agents and applications. */
+/** GitLab tokens: personal, project, deploy, runner, job, trigger, feed, agent and application. */
 export const gitlabToken = issuedToken({
   category: "gitlab_token",
   signs: ["gl", "GR1348941"],
@@ -59,7 +59,7 @@ export const gitlabToken = issuedToken({
   rest: /[A-Za-z0-9_.-]/,
 });
 
-/** Access tokens of npm. */
+/** npm access tokens. */
 export const npmToken = issuedToken({
   category: "npm_token",
   signs: ["npm_"],
@@ -68,7 +68,7 @@ export const npmToken = issuedToken({
   rest: /[A-Za-z0-9]/,
 });
 
-/** Tokens of the Python package index and of its test index. */
+/** Tokens of PyPI and TestPyPI. */
 export const pypiToken = issuedToken({
   category: "pypi_token",
   signs: ["pypi-A"],

@@ -2,7 +2,7 @@ import { type Detector, type DetectedSpan, WINDOW } from "../text/detector.ts";
 import { scan, withTail } from "../text/scan.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
-/** Header and the beginning of what follows it. */
+/** The header and the beginning of what follows. */
 const COMPLETE_HEADER = /(ey[JA][A-Za-z0-9_-]{8,}|ewo[A-Za-z0-9_-]{8,})\.([A-Za-z0-9_-]*)(\.?)/y;
 const LONG_HEADER = /e[yw][A-Za-z0-9_-]+/y;
 
@@ -36,9 +36,9 @@ function tokenAt(text: string, start: number, final: boolean): DetectedSpan | nu
   const match = COMPLETE_HEADER.exec(window);
   if (match !== null) {
     const [whole, header = "", second, dot] = match;
-    // Two parts alone are no token, unless the window ends before the third could show.
+    // Two parts alone are no token, unless the window ends before a third could appear.
     if ((dot === "" && !(isCut && whole.length === window.length)) || !isHeader(header)) return null;
-    // An encrypted token may leave its second part out, but not what follows; a text that breaks off with dots is none.
+    // An encrypted token may have an empty second part, but not an empty rest; text that trails off in dots is no token.
     if (second === "" && whole.length < window.length && !/[A-Za-z0-9_-]/.test(window.charAt(whole.length))) return null;
     return withTail(text, final, { category: "jwt", start, end: start + whole.length, score: 0.95 }, tail());
   }
@@ -48,7 +48,7 @@ function tokenAt(text: string, start: number, final: boolean): DetectedSpan | nu
   return withTail(text, final, { category: "jwt", start, end: start + run.length, score: 0.9 }, tail());
 }
 
-/** JSON web tokens, signed or encrypted: the first part decodes to a header that names an algorithm. */
+/** JSON Web Tokens, signed or encrypted: the first part decodes to a header that names an algorithm. */
 export const jwt: Detector = {
   check: "secrets",
   maxLength: WINDOW - 1,

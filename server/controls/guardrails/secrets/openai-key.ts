@@ -26,7 +26,7 @@ function keyAt(text: string, start: number, final: boolean): DetectedSpan | null
   return null;
 }
 
-/** Keys of OpenAI: of projects, service accounts and administrators, and the older ones without a kind. */
+/** OpenAI keys: project, service account and admin keys, and older ones without a kind. */
 export const openaiKey: Detector = {
   check: "secrets",
   maxLength: 95,

@@ -7,15 +7,15 @@ import { openTokenFrom } from "./token-tail.ts";
 const HEADER = /^-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----/;
 const BLANK = String.raw`\s|\\+[nr\s]`;
 /**
- * What may stand between two lines: ends of lines, real or escaped, and what quotes a letter, comments lines out, joins the texts of a
- * program, draws a table or breaks lines on a page.
+ * What may separate two lines: real or escaped line ends, and characters that quote an email, comment out code,
+ * concatenate strings, draw a table or break lines in HTML.
  */
 const BETWEEN_LINES = new RegExp(
   String.raw`^(?:${BLANK}|>|#|\*|\||\+|;|//|<br ?/?>|&#(?:10|13|x0?[ad]);|%0[ad]|["'\x60][\s+.,&\\]{0,16}["'\x60]){0,24}`,
   "i",
 );
 const OUTER_BLANKS = new RegExp(`^(?:${BLANK})+|\\s+$`, "g");
-/** Lines before the body of keys that are encrypted the old way, and of PGP. */
+/** Header lines before the body of PGP keys and of keys in the old encrypted format. */
 const BODY_HEADER = /^(?:Proc-Type|DEK-Info|Version|Comment|Hash): /;
 const BODY = new RegExp(`^(?:[A-Za-z0-9+/=]|${BLANK})*`);
 const BLANKS = new RegExp(BLANK, "g");
@@ -35,7 +35,7 @@ function keyAt(text: string, start: number, final: boolean): DetectedSpan | null
   return withTail(text, final, { category: "private_key_pem", start, end: start + header.length + between.length, score: 0.98 }, tail);
 }
 
-/** Private keys in PEM, of any kind and however their lines are broken, quoted or joined. A header that only prose mentions is none. */
+/** PEM private keys of any kind, however their lines are broken, quoted or joined. A header merely mentioned in prose does not count. */
 export const privateKeyPem: Detector = {
   check: "secrets",
   maxLength: WINDOW - 1,

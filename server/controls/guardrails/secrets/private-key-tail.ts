@@ -1,20 +1,20 @@
 import type { ValueTail } from "../text/detector.ts";
 
 const FOOTER = /-----END (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----/y;
-/** What a body may hold; anything else ends the key although no footer came. */
+/** Characters of a body; anything else ends the key even without a footer. */
 const BODY_CHARACTER = /[A-Za-z0-9+/=\s\\:,.()-]/;
 /** A footer that may still be incomplete. */
 const FOOTER_START = /^-(?:-{0,4}|-{4}(?:EN?|END[A-Z0-9 ]{0,50}-{0,4}))$/;
 
-/** Enough for the largest keys in use. */
+/** Enough for the largest keys in use, in characters. */
 const LONGEST_KEY = 16_384;
 
-/** Swallows the body up to its footer. */
+/** Swallows the body up to and including its footer. */
 export class PrivateKeyTail implements ValueTail {
   readonly #between: string;
   #left = LONGEST_KEY;
 
-  /** `between`: what stands between its lines beside blanks. */
+  /** `between`: what separates its lines besides white space. */
   constructor(between: string) {
     this.#between = between;
   }

@@ -1,18 +1,18 @@
 import { lastWordFrom } from "../text/characters.ts";
 import type { ValueTail } from "../text/detector.ts";
 
-/** Longest token any issuer gives out, with room: what is longer is something else, and the stream goes on. */
+/** Longer than any issuer's tokens: anything beyond this is something else, and the stream continues. */
 const LONGEST_TAIL = 16_384;
 
 /** Most characters of a word that wait for more of it. */
 const LONGEST_OPEN = 127;
 
-/** Follows a token while its characters last. */
+/** Follows a token as long as its characters continue. */
 export class TokenTail implements ValueTail {
   readonly #character: RegExp;
   #left = LONGEST_TAIL;
 
-  /** `character` tells whether one character belongs to the token. */
+  /** `character` matches a single character of the token. */
   constructor(character: RegExp) {
     this.#character = character;
   }
@@ -27,7 +27,7 @@ export class TokenTail implements ValueTail {
   }
 }
 
-/** Where the unbroken word at the end of `text` starts: a token has no white space, so nothing before it is open. */
+/** Start of the unbroken word at the end of `text`: tokens contain no white space, so nothing before it is open. */
 export function openTokenFrom(text: string): number {
   return lastWordFrom(text, Math.max(0, text.length - LONGEST_OPEN));
 }

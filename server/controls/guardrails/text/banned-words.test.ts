@@ -28,7 +28,7 @@ describe("a banned word is found", () => {
     // Cyrillic a, i and capital T, Greek o.
     ["titan", "tit\u0430n T\u0456TAN \u0422itan of \u0442\u0438\u0442\u0430\u043d", ["tit\u0430n", "T\u0456TAN", "\u0422itan"]],
     ["project titan", "pr\u03bfject tit\u0430n", ["pr\u03bfject tit\u0430n"]],
-    // Latin o and c in a Russian word; a word of one script is read in that script alone.
+    // Latin o and c in a Russian word; a word in a single script is read in that script alone.
     [
       "\u043c\u043e\u0441\u043a\u0432\u0430",
       "\u041co\u0441\u043a\u0432\u0430 \u043c\u043ec\u043a\u0432\u0430 mockba",

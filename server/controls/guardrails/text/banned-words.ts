@@ -5,7 +5,7 @@ import { foldWord, readingsOf, WordCursor, WordHashes } from "./words.ts";
 /** Longest entry that can be found, in characters. */
 const LONGEST_ENTRY = WINDOW - 2;
 
-/** One step of an entry. The key of the next is the word, led by a space when white space stands before it. */
+/** A trie node. Keys are words, prefixed by a space if white space precedes them. */
 interface Node {
   readonly next: Map<string, Node>;
   ends: boolean;
@@ -13,7 +13,7 @@ interface Node {
 
 const newNode = (): Node => ({ next: new Map(), ends: false });
 
-/** Outcome of following the entries from a word: the end of the longest, and whether text to come could change it. */
+/** Result of following the entries from a word: the end of the longest match, and whether more text could change it. */
 interface Followed {
   readonly end: number | null;
   readonly open: boolean;
@@ -21,7 +21,7 @@ interface Followed {
 
 const NOTHING: Followed = { end: null, open: false };
 
-/** The entries as a tree of words, and the hashes of their first words, so that most words cost no look-up. */
+/** The entries as a trie of words, and hashes of their first words, so that most words need no look-up. */
 interface Entries {
   readonly root: Node;
   readonly firstWords: WordHashes;
@@ -45,7 +45,7 @@ function compileEntries(entries: readonly string[]): Entries {
   return { root, firstWords: new WordHashes(root.next.keys()) };
 }
 
-/** Where the entries go on from `node` by a word of a text, before which white space stands or does not. */
+/** The child of `node` for a word of the text, with or without white space before it. */
 function step(node: Node, space: "" | " ", word: string): Node | undefined {
   for (const reading of readingsOf(word)) {
     const next = node.next.get(space + reading);
@@ -54,7 +54,7 @@ function step(node: Node, space: "" | " ", word: string): Node | undefined {
   return undefined;
 }
 
-/** Follows the entries from the word `cursor` stands on; it ends up elsewhere. */
+/** Follows the entries from the word at `cursor`, which it moves. */
 function follow({ root, firstWords }: Entries, text: string, cursor: WordCursor): Followed {
   const { start } = cursor;
   if (cursor.end < text.length && !cursor.mayBeOf(firstWords)) return NOTHING;
@@ -79,22 +79,22 @@ function follow({ root, firstWords }: Entries, text: string, cursor: WordCursor)
 
 const MARK = /^\p{M}/u;
 
-/** Where the character that `at` lies in begins. */
+/** Start of the character that contains the offset `at`. */
 function characterStart(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }
 
-/** A place at or before `at` from which words are measured as they are from the start of the text. */
+/** An offset at or before `at` from which words are split as they are from the start of the text. */
 function footing(text: string, at: number): number {
   const least = Math.max(0, at - LEFT + 2);
   let place = characterStart(text, at);
-  // A mark belongs to the character before it, and what that is decides whether letters behind the mark do as well.
+  // A mark belongs to the character before it, which also decides whether letters after the mark continue a word.
   while (place > least && MARK.test(text.slice(place, place + 2))) place = characterStart(text, place - 1);
   return place;
 }
 
-/** Moves to the first word that starts at or behind `from`: the rest of a word is not one. */
+/** Moves to the first word that starts at or after `from`, skipping the rest of a word that started before. False if there is none. */
 function toWord(text: string, cursor: WordCursor, from: number): boolean {
   let there = cursor.next(from === 0 ? 0 : footing(text, from - 1));
   while (there && cursor.start < from) there = cursor.next(cursor.end);
@@ -102,10 +102,10 @@ function toWord(text: string, cursor: WordCursor, from: number): boolean {
 }
 
 /**
- * Entries as whole words, after case folding, NFKC and without invisible characters, and in words of two scripts that look alike as
- * either would be read; an entry of several words matches
- * them in order with any white space between. The cost is one look-up for each word of the text, however many entries.
- * Entries longer than 94 characters or without a visible one match nothing. The longest entry at a place is found.
+ * Banned entries as whole words, after case folding, NFKC and removal of invisible characters; a word mixing
+ * look-alike letters of two scripts is read in either. An entry of several words matches them in order with any white
+ * space between. Costs one look-up per word of text, however many entries. Entries longer than 94 characters or
+ * without a visible one match nothing. The longest entry at a place wins.
  */
 export function bannedWords(entries: readonly string[]): Detector {
   const compiled = compileEntries(entries);

@@ -1,7 +1,7 @@
 const UNITS = 0x10000;
 
 const CODES = each();
-/** Every UTF-16 code unit, each at the place of its number. */
+/** Every UTF-16 code unit, at its own index. */
 const ALL = Buffer.from(CODES.buffer).toString("utf16le");
 
 function each(): Uint16Array<ArrayBuffer> {
@@ -11,8 +11,8 @@ function each(): Uint16Array<ArrayBuffer> {
 }
 
 /**
- * For each code unit below `end` 1 where it is one of `characters`, as a class of a regular expression names them. To ask for
- * one at a time takes a start ten times as long.
+ * A table with 1 for each code unit below `end` that is in the regular-expression class `characters`. Testing one at a
+ * time would make startup ten times as slow.
  */
 export function unitsOf(characters: string, end = UNITS): Uint8Array<ArrayBuffer> {
   const table = new Uint8Array(end);

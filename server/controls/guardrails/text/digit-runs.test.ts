@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { scanNumbers } from "./digit-runs.ts";
 
 const text = fc.string({ unit: fc.constantFrom("1", "2", "30", " ", "-", "a", "DE", "\u00e9", "\u4f60", "_", "+"), maxLength: 30 });
-/** A run of digits that no word goes on into, or one behind two letters alone. */
+/** A run of digits that does not continue a word, or one directly after two letters. */
 const RUN = /(?<![\p{Script=Latin}0-9_])\d+|(?<=(?<![\p{Script=Latin}0-9_])[A-Za-z]{2})\d+/gu;
 
 test("every run of digits outside words is asked about once, wherever the search begins and whatever was read before", () => {

@@ -2,16 +2,13 @@ import { isDigit, isLetterAt, isWordAt } from "./characters.ts";
 import type { DetectedSpan } from "./detector.ts";
 import { firstFrom, LastTextCache } from "./last-text-cache.ts";
 
-/**
- * Runs of digits a number may begin with, from left to right: each starts at `starts[n]` and ends before `ends[n]`, and no digit stands
- * beside it.
- */
+/** Runs of digits that may begin a number, left to right, as [starts[n], ends[n]); each is maximal. */
 interface Runs {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
 }
 
-/** Whether the word that the digits at `at` go on is none, or the two letters of a country. */
+/** Whether the digits at `at` follow no word, or exactly two letters, as in a country code. */
 function mayBeginNumber(text: string, at: number): boolean {
   return !isWordAt(text, at - 1) || (isLetterAt(text, at - 1) && isLetterAt(text, at - 2) && !isWordAt(text, at - 3));
 }
@@ -34,9 +31,9 @@ const runs = new LastTextCache((text: string, from: number): Runs => {
 });
 
 /**
- * Asks `decide` at each run of digits, but those inside words, for the number that begins with it, or up to `lead` characters before it, in
- * [cursor, to): `cursor` is `from` at first, and where the last number ended after that. All detectors of numbers look at
- * the same text one after the other, so it is read for digits once.
+ * Calls `decide` for each run of digits outside words, to find a number that begins with it, or up to `lead`
+ * characters before it, in [cursor, to). `cursor` is `from` at first, then the end of the last number. Detectors of
+ * numbers scan the same text one after the other, so its digit runs are cached.
  */
 export function scanNumbers(
   text: string,

@@ -17,7 +17,7 @@ test("the digits of every script read as ASCII", () => {
     if (/\p{Nd}/u.test(character)) digits.push(character);
   }
   expect(digits.length).toBeGreaterThanOrEqual(640);
-  // Each script has its ten, in order.
+  // Each script has its ten digits, in order.
   expect(foldText(digits.join("")).text).toBe("0123456789".repeat(digits.length / 10));
 });
 

@@ -3,38 +3,34 @@ import { unitsOf } from "./code-units.ts";
 import { escapeAt } from "./json-text.ts";
 
 /**
- * The copy of a text that detectors read: full-width and other forms of digits, letters, spaces, dashes and quotes as
- * their ASCII forms, invisible characters and what Markdown escapes an underscore with taken out, so that none of them
- * hides a value. Offsets map back exactly.
+ * The copy of a text that detectors read: full-width and other forms of digits, letters, spaces, dashes and quotes become ASCII, and
+ * invisible characters and Markdown's escapes of underscores are removed, so that none of them hides a value. Offsets map back exactly.
  */
 export interface FoldedText {
   readonly text: string;
-  /** The place in the original of the folded character at `at`; the original's length for the folded length. */
+  /** Original offset of the folded character at `at`; the folded length maps to the original length. */
   toOriginal(at: number): number;
-  /** Where in the original a value that ends before the folded place `end` ends. */
+  /** Original end of a value that ends before the folded offset `end`. */
   endToOriginal(end: number): number;
-  /** The first folded character that stands at or behind the original place `at`. */
+  /** Offset of the first folded character at or after the original offset `at`. */
   toFolded(at: number): number;
 }
 
-/**
- * Control characters that are no space, and what Unicode calls ignorable by default and is one character;
- * `isInvisiblePair` tells of what takes two.
- */
+/** Control characters other than white space, and default-ignorable characters of one code unit; `isInvisiblePair` covers those of two. */
 const INVISIBLE =
   "\\u0000-\\u0008\\u000E-\\u001B\\u007F-\\u0084\\u0086-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164" +
   "\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8" +
-  // Marks that strike a character out, underline or enclose it, whatever it is, and make no other letter of it.
+  // Marks that strike out, underline or enclose any character without making another letter of it.
   "\\u0305\\u0332-\\u0338\\u20D0-\\u20F0\\uFE20-\\uFE2F";
 const SPACES = "\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000";
 const DASHES = "\\u2010-\\u2015\\u2212\\uFE58\\uFE63";
-/** Where each script's decimal digits start. */
+/** The zero of each script's decimal digits. */
 const ZEROS = [
   ...[0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0, 0xf20, 0x1040, 0x1090],
   ...[0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50],
   0xabf0,
 ];
-/** The same of digits that are pairs, but for mathematical ones. */
+/** The same for digits outside the BMP, except mathematical ones. */
 const ZEROS_OF_PAIRS = [
   ...[0x104a0, 0x10d30, 0x10d40, 0x11066, 0x110f0, 0x11136, 0x111d0, 0x112f0, 0x11450, 0x114d0, 0x11650, 0x116c0, 0x116d0, 0x116da],
   ...[0x11730, 0x118e0, 0x11950, 0x11bf0, 0x11c50, 0x11d50, 0x11da0, 0x11de0, 0x11f50, 0x16130, 0x16a60, 0x16ac0, 0x16b50, 0x16d70],
@@ -44,16 +40,16 @@ const range = (from: number, to: number) => `${String.fromCharCode(from)}-${Stri
 const DIGITS = ZEROS.map((zero) => range(zero, zero + 9)).join("");
 
 const FOLDABLE = `${INVISIBLE}${SPACES}${DASHES}${DIGITS}\\u2018\\u2019\\u201C\\u201D\\uFF01-\\uFF5E`;
-/** The first half of the pairs that are mathematical letters and digits. */
+/** High surrogate of mathematical letters and digits. */
 const MATHEMATICAL = 0xd835;
-/** The first halves of the pairs that are invisible: shorthand and musical controls, tags, variation selectors. */
+/** High surrogates of invisible characters: shorthand and musical controls, tags, variation selectors. */
 const SHORTHAND = 0xd82f;
 const MUSICAL = 0xd834;
 const TAGS = 0xdb40;
-/** The first half of tag characters. */
+/** High surrogate of tag characters. */
 export const TAGS_HALF = String.fromCharCode(TAGS);
 const LAST_TAGS = 0xdb43;
-/** By the first half of digits that are pairs, the second halves of zeros. */
+/** Low surrogates of zeros, by high surrogate. */
 const PAIRED_ZEROS = Map.groupBy(
   ZEROS_OF_PAIRS.map((zero) => String.fromCodePoint(zero)),
   (zero) => zero.charCodeAt(0),
@@ -66,7 +62,7 @@ const BACKSLASH = 92;
 const UNDERSCORE = 95;
 IS_FOLDABLE[BACKSLASH] = 1;
 
-/** The digit that a pair is, beside mathematical ones; null of others. */
+/** The digit, other than mathematical, that a surrogate pair represents; null if none. */
 function pairedDigit(high: number, low: number): number | null {
   for (const zero of PAIRED_ZEROS.get(high) ?? []) {
     const digit = low - zero.charCodeAt(1);
@@ -85,12 +81,12 @@ function isInvisiblePair(high: number, low: number): boolean {
   return high >= TAGS && high <= LAST_TAGS && low >= 0xdc00 && low <= 0xdfff;
 }
 
-/** Whether the pair has a folded form: most that begin alike have none. */
+/** Whether the pair has a folded form; most with the same high surrogate have none. */
 function isFoldablePair(high: number, low: number): boolean {
   return high === MATHEMATICAL ? isMathematical(low) : isInvisiblePair(high, low) || pairedDigit(high, low) !== null;
 }
 
-/** The next character at or behind `from` that has a folded form; -1 when there is none. */
+/** Offset of the next character at or after `from` with a folded form; -1 if there is none. */
 function nextFoldable(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -100,20 +96,20 @@ function nextFoldable(text: string, from: number): number {
   return -1;
 }
 
-/** Markdown writes an underscore with a backslash, which nobody sees who reads it as it is shown. */
+/** Markdown escapes an underscore with a backslash, which is invisible when rendered. */
 const escapesUnderscore = (text: string, at: number): boolean => text.charCodeAt(at + 1) === UNDERSCORE;
 
 const IS_INVISIBLE = new RegExp(`[${INVISIBLE}]`);
 const IS_SPACE = new RegExp(`[${SPACES}]`);
 const IS_DASH = new RegExp(`[${DASHES}]`);
 
-/** Whether at `at` stands a tag that mirrors a printable character of ASCII, of two halves. */
+/** Whether there is, at `at`, a tag character that mirrors printable ASCII. */
 export function isTagOfAscii(text: string, at: number): boolean {
   const low = text.charCodeAt(at + 1);
   return text.charCodeAt(at) === TAGS && low >= 0xdc20 && low <= 0xdc7e;
 }
 
-/** The folded form: as long as it was, or one character shorter. */
+/** The folded form: as long as before, or one code unit shorter. */
 function fold(character: string): string {
   const code = character.charCodeAt(0);
   if (character.length === 2) {
@@ -133,7 +129,7 @@ function fold(character: string): string {
   return zero === undefined ? character : String.fromCharCode(48 + code - zero);
 }
 
-/** The last of the sorted `places` that is at or before `at`; -1 when none is. */
+/** Index of the last of the sorted `places` at or before `at`; -1 if there is none. */
 function lastAtOrBefore(places: readonly number[], at: number): number {
   let low = 0;
   let high = places.length;
@@ -145,15 +141,15 @@ function lastAtOrBefore(places: readonly number[], at: number): number {
   return low - 1;
 }
 
-/** The text as it is. */
+/** The text unchanged. */
 export function unfolded(text: string): FoldedText {
   const same = (at: number) => at;
   return { text, toOriginal: same, endToOriginal: same, toFolded: same };
 }
 
 /**
- * The text as whoever reads tag characters has it: each is the character of ASCII that it mirrors. Null where the text has none
- * and is read by everybody as `foldText` has it.
+ * The text as read by those who see tag characters, each as the ASCII character that it mirrors. Null if the text has
+ * none, so that `foldText` is the only reading.
  */
 export function foldTextWithTags(original: string, read = foldText): FoldedText | null {
   for (let at = original.indexOf(TAGS_HALF); at >= 0; at = original.indexOf(TAGS_HALF, at + 1))
@@ -161,14 +157,14 @@ export function foldTextWithTags(original: string, read = foldText): FoldedText 
   return null;
 }
 
-/** The text of a JSON document as whoever parses it has it: what is escaped is read, wherever it stands. */
+/** A JSON document's text as its parser reads it: escapes are resolved wherever they occur. */
 export function foldJsonText(original: string, readsTags = false): FoldedText {
   const read = readEscapes(original);
   const folded = foldText(read.text, readsTags);
   return read.text === original ? folded : foldedAgain(read, folded);
 }
 
-/** What was folded once, folded once more: `second` is the copy of the text of `first`. */
+/** Composes two foldings: `second` is the folding of `first`'s text. */
 export function foldedAgain(first: FoldedText, second: FoldedText): FoldedText {
   return {
     text: second.text,
@@ -180,7 +176,7 @@ export function foldedAgain(first: FoldedText, second: FoldedText): FoldedText {
 
 function readEscapes(original: string): FoldedText {
   const pieces: string[] = [];
-  /** Where in the read text each escape's character stands, and how long the escapes up to it are beyond one character. */
+  /** Offsets of unescaped characters in the result, and the total code units removed up to each. */
   const places: number[] = [];
   const counts: number[] = [];
   let from = 0;
@@ -203,7 +199,7 @@ function readEscapes(original: string): FoldedText {
   return { text, toOriginal: endToOriginal, endToOriginal, toFolded: (place) => firstAtOrBehind(text.length, place, endToOriginal) };
 }
 
-/** A copy of a text in which characters vanished or pairs became one. `toOriginal` says where each of its own stood. */
+/** A copy of a text with characters removed or pairs replaced by one; `toOriginal` maps its offsets back. */
 export function shortened(original: string, text: string, toOriginal: (at: number) => number): FoldedText {
   return {
     text,
@@ -218,7 +214,7 @@ export function shortened(original: string, text: string, toOriginal: (at: numbe
   };
 }
 
-/** The first place of a text of that length which stands at or behind `place` of the original. */
+/** The first offset, in a text of that length, that maps to `place` or later in the original. */
 function firstAtOrBehind(length: number, place: number, toOriginal: (at: number) => number): number {
   let low = 0;
   let high = length;
@@ -230,13 +226,13 @@ function firstAtOrBehind(length: number, place: number, toOriginal: (at: number)
   return low;
 }
 
-/** Folding at a place depends on nothing but the character there and the one behind it. Tag characters vanish, unless they are read. */
+/** Folding at a place depends only on the character there and the next one. Tag characters are removed unless `readsTags`. */
 export function foldText(original: string, readsTags = false): FoldedText {
   let at = nextFoldable(original, 0);
   if (at < 0) return unfolded(original);
   const pieces: string[] = [];
   let from = 0;
-  /** The folded places behind which characters vanished, and how many had by then. */
+  /** Folded offsets before which characters were removed, and the total removed up to each. */
   const places: number[] = [];
   const counts: number[] = [];
   let vanished = 0;
@@ -248,7 +244,7 @@ export function foldText(original: string, readsTags = false): FoldedText {
         ? code === BACKSLASH || IS_INVISIBLE.test(character)
         : isInvisiblePair(code, character.charCodeAt(1)) && !(readsTags && isTagOfAscii(character, 0));
     if (invisible || character.length === 2) {
-      // Of a pair that is a letter the second half vanishes, so that the folded character stands where the pair began.
+      // For a pair that is a letter, the second half is removed, so the folded character maps to the pair's start.
       const place = (invisible ? at : at + 1) - vanished;
       vanished += invisible ? character.length : 1;
       if (places.at(-1) === place) counts[counts.length - 1] = vanished;

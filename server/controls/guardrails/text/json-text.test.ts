@@ -25,7 +25,7 @@ function streamed(text: string, size: number): string {
   return out + stream.end();
 }
 
-/** As writers do that keep to ASCII. */
+/** Like JSON writers that emit only ASCII. */
 const inAscii = (json: string) => json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 const VALUES = {

@@ -1,11 +1,11 @@
-/** How a text begins that is JSON, as models and tools write it: alone or fenced. Prose that begins with a bracket is none. */
+/** How JSON text begins, as models and tools write it, bare or fenced. Prose that begins with a bracket does not match. */
 const BEGINS = /^(?:```(?:json)?\s*)?(?:\{\s*["}]|\[\s*["{[])/i;
 const MAY_BEGIN = /^(?:`{0,3}|```j?s?o?n?\s*|(?:```(?:json)?\s*)?[{[]\s*)$/i;
 
 const BACKSLASH = 92;
 const QUOTE = 34;
 const LETTER_U = 117;
-/** What the character behind a backslash stands for. */
+/** What the character after a backslash stands for. */
 const MEANING: Readonly<Record<string, string>> = {
   ...{ '"': '"', "\\": "\\", "/": "/" },
   ...{ b: " ", f: " ", n: "\n", r: "\r", t: "\t" },
@@ -16,12 +16,12 @@ export function beginsAsJson(text: string): boolean {
   return BEGINS.test(text.trimStart());
 }
 
-/** Tells whether a text that comes in pieces is JSON, by how it begins. */
+/** Decides whether a text that arrives in pieces is JSON, from its beginning. */
 export class JsonBeginning {
   private begun: string | null = "";
   private known = false;
 
-  /** Takes the next piece; as far as is known. */
+  /** Takes the next piece; true once the text is known to be JSON. */
   take(piece: string): boolean {
     if (this.begun === null) return this.known;
     this.begun = (this.begun + piece).trimStart().slice(0, 64);
@@ -31,7 +31,7 @@ export class JsonBeginning {
   }
 }
 
-/** The character that the escape at `at` stands for, and how long the escape is; null where none stands there. */
+/** The character and length of the escape at `at`; null if there is none. */
 export function escapeAt(text: string, at: number): { readonly character: string; readonly length: number } | null {
   if (text.charCodeAt(at) !== BACKSLASH) return null;
   if (text.charCodeAt(at + 1) === LETTER_U) {
@@ -42,30 +42,30 @@ export function escapeAt(text: string, at: number): { readonly character: string
   return character === undefined ? null : { character, length: 2 };
 }
 
-/** Where an escape begins that the end of the text cuts off; the text's length where none does. */
+/** Start of an escape that the end of the text cuts off; the text's length if there is none. */
 export function cutEscapeFrom(text: string): number {
   const from = text.lastIndexOf("\\");
   if (from < text.length - 5 || from < 0) return text.length;
   let first = from;
   while (text.charCodeAt(first - 1) === BACKSLASH) first--;
-  // Two of them are one that is meant.
+  // Two backslashes are one escaped backslash.
   if ((from - first) % 2 === 1) return text.length;
   const rest = text.slice(from + 1);
   return rest === "" || /^u[0-9A-Fa-f]{0,3}$/.test(rest) ? from : text.length;
 }
 
-/** Follows a JSON text to tell what stands within its strings. */
+/** Tracks a JSON text to tell which offsets are within strings. */
 export class JsonStrings {
   private at: number;
   private within = false;
   private escaped = false;
 
-  /** From `at` on, which is in none. */
+  /** `at`: the offset to start from, which must be outside strings. */
   constructor(at: number) {
     this.at = at;
   }
 
-  /** Whether the place is within a string. Places only go up; `base`: where in the whole text `text` begins. */
+  /** Whether `place` is within a string; places must not decrease. `base`: offset of `text` in the whole text. */
   holds(text: string, base: number, place: number): boolean {
     for (; this.at < place; this.at++) {
       const code = text.charCodeAt(this.at - base);

@@ -1,9 +1,9 @@
-/** A longer text is read anew by each that asks, so that no more than this stays in memory until the next text. */
+/** Longer texts are not cached, which bounds the memory kept until the next text. */
 const LONGEST_KEPT = 256 * 1024;
 
 /**
- * A cache of one entry for several detectors that scan the same text one after the other: keeps what was found in the last
- * text. `read` finds what stands at or behind a place of a text, and nothing but the text may decide what that is.
+ * A cache of one entry, for several detectors that scan the same text one after the other. `read` finds what is at or
+ * after an offset and must depend on nothing but the text.
  */
 export class LastTextCache<Found> {
   readonly #read: (text: string, from: number) => Found;
@@ -13,7 +13,7 @@ export class LastTextCache<Found> {
     this.#read = read;
   }
 
-  /** What stands at or behind `from`, and perhaps some of what stands before it. */
+  /** What is at or after `from`, and possibly some of what precedes it. */
   of(text: string, from: number): Found {
     const kept = this.#kept;
     if (kept !== null && kept.from <= from && kept.text === text) return kept.found;
@@ -23,7 +23,7 @@ export class LastTextCache<Found> {
   }
 }
 
-/** Which of the sorted `places` is the first at or behind `from`; their number when none is. */
+/** Index of the first of the sorted `places` at or after `from`; their number if there is none. */
 export function firstFrom(places: readonly number[], from: number): number {
   let low = 0;
   let high = places.length;

@@ -1,14 +1,14 @@
 import type { DetectedSpan, ValueTail } from "./detector.ts";
 
-/** What the value at `start` turns out to be, its tail followed as far as the text goes. */
+/** The value that begins with `head`, with its tail followed as far as the text goes. */
 export function withTail(text: string, final: boolean, head: Omit<DetectedSpan, "tail">, tail: ValueTail): DetectedSpan {
   const { end, open } = tail.take(text, head.end, final);
   return open ? { ...head, end, tail } : { ...head, end };
 }
 
 /**
- * Asks `decide` at every place where `candidate` (global, cheap, local) matches. A candidate that is refused costs one
- * character, so that the outcome never depends on where a search began.
+ * Calls `decide` at every match of `candidate`, which must be global, cheap and local. A rejected candidate advances
+ * by one character, so that the result does not depend on where the search began.
  */
 export function scan(
   text: string,

@@ -1,11 +1,11 @@
 import type { TextGuard } from "../text-guard.ts";
 
-/** Longer texts are looked at in pieces of this, so that other calls get their turn in between. */
+/** Longer texts are inspected in pieces of this many characters, to give other calls their turn. */
 const LONGEST = 64 * 1024;
-/** The same where a detector stops in between: what is left of a piece is read anew each time it goes on. */
+/** The same if a detector may stop early: the rest of a piece is folded again each time it resumes. */
 const LONGEST_IN_PIECES = 4 * 1024;
 
-/** How many characters of a long text a guard is given at a time. */
+/** How many characters a guard is given at a time. */
 export function strideOf({ rules }: TextGuard): number {
   return rules.some(({ detector }) => detector.findSome !== undefined) ? LONGEST_IN_PIECES : LONGEST;
 }

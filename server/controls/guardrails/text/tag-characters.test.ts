@@ -4,10 +4,10 @@ import { HoldBack } from "../answers/hold-back.ts";
 import { redactText } from "../redact.ts";
 import { compileTextGuard, type GuardSettings, type TextGuard } from "../text-guard.ts";
 
-/** Words as the tag characters that mirror them: nobody sees them, and a model reads them. */
+/** Words in the tag characters that mirror them, which are invisible to people but read by models. */
 const inTags = (words: string) => String.fromCodePoint(...Array.from(words, (letter) => 0xe0000 + letter.charCodeAt(0)));
 
-/** Words as bytes in variation selectors, as they are put behind an emoji. */
+/** Words as bytes in variation selectors, as hidden after an emoji. */
 const inSelectors = (words: string) => String.fromCodePoint(...Array.from(words, (letter) => 0xe0100 + letter.charCodeAt(0) - 16));
 
 const SETTINGS = {

@@ -4,7 +4,7 @@ import { foldWord, readingsOf, WordCursor, WordHashes } from "./words.ts";
 
 const UNSPACED =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
-/** What a word is, in one expression. */
+/** A word, in one expression. */
 const WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u24B6-\\u24E9\\u{1F130}-\\u{1F149}]--[${UNSPACED}]]+|[${UNSPACED}]\\p{M}*|[^\\s]`, "gv");
 
 const PIECES = [

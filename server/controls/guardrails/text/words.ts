@@ -1,53 +1,56 @@
 import { unitsOf } from "./code-units.ts";
 import { CYRILLIC_LOOK_ALIKES, LATIN_LOOK_ALIKES } from "./look-alikes.ts";
 
-/** Scripts that put no spaces between words: each of their characters counts as a word. */
+/** Scripts without spaces between words; each of their characters counts as a word. */
 const UNSPACED =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
-/** Letters in circles and squares: symbols to Unicode, letters in their compatible form. */
+/** Circled and squared letters: symbols in Unicode, but letters in their compatibility form. */
 const ENCLOSED = "\\u24B6-\\u24E9\\u{1F130}-\\u{1F149}";
 const WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_${ENCLOSED}]--[${UNSPACED}]]+|[${UNSPACED}]\\p{M}*|[^\\s]`, "vy");
 
-/** Letters below it are measured by their kind alone: Thai, Lao, Khmer and Myanmar stand behind it. */
+/** Words of letters below this are split by character kind alone; Thai, Lao, Khmer and Myanmar are above it. */
 const SIMPLE = 0xe00;
-/** Between them stand spaces and punctuation only. */
+/** This range has only spaces and punctuation. */
 const PUNCTUATION = { from: 0x2000, to: 0x2070 } as const;
 
-/** Characters whose lower case is already their folded and compatible form: ASCII, and the common letters of Latin and Cyrillic. */
+/** Characters whose lower case is also their folded compatibility form: ASCII, and common Latin and Cyrillic letters. */
 const PLAIN = "\\p{ASCII}\\u00c0-\\u00d6\\u00d8-\\u00de\\u00e0-\\u00f6\\u00f8-\\u00fe\\u0410-\\u044f\\u0401\\u0451";
 
 /** Greek and Cyrillic. */
 const ALIKE_SCRIPTS = "\\u0370-\\u03ff\\u0400-\\u052f";
 
-/** Kana and the common Han characters, each of which is a word; no other form of them folds to the same. */
+/** Kana and common Han characters, each of which is a word by itself and its own folded form. */
 const WIDE_RANGES = [
   [0x3041, 0x3096],
   [0x30a1, 0x30fa],
   [0x4e00, 0x9fff],
 ] as const;
 
-/** The characters of Chinese and Japanese that end sentences and clauses, and quotes: none of them joins another. */
+/** Chinese and Japanese punctuation and quotes, none of which joins another character. */
 function isWideMark(code: number): boolean {
   return code === 0x3001 || code === 0x3002 || (code >= 0x3008 && code <= 0x3011);
 }
 
-/** What a character is. Of the unknown ones a regular expression says it. */
+/** Character kinds. For unknown ones a regular expression decides. */
 const UNKNOWN = 0;
 const SPACE = 1;
-/** A letter whose lower case is its folded form, and any other. */
+/** A letter whose lower case is its folded form, and any other letter. */
 const LETTER = 2;
 const STRANGE = 3;
-/** A word by itself: whatever stands beside it, or unless a mark follows. */
+/** A word by itself: always, or unless a mark follows. */
 const SIGN = 4;
 const WIDE = 5;
 const KIND_SHIFT = 12;
 const LOWER_MASK = (1 << KIND_SHIFT) - 1;
-/** Set for letters of the scripts that have look-alikes of Latin letters. */
+/** Set for letters of scripts that have Latin look-alikes. */
 const ALIKE_SCRIPT = 1 << 15;
 const KIND_MASK = 7;
 const kindOf = (sign: number): number => (sign >> KIND_SHIFT) & KIND_MASK;
 
-/** For each character its kind, below it its lower case where that is its folded form, and above it whether its script has look-alikes. */
+/**
+ * For each character: its kind in the upper bits, whether its script has look-alikes in the top bit, and in the lower
+ * bits its lower case if that is its folded form.
+ */
 const SIGNS = signs();
 
 function signs(): Uint16Array {
@@ -75,17 +78,14 @@ function withCode(hash: number, lower: number): number {
   return (Math.imul(hash, 31) + lower) | 0;
 }
 
-/** The bits of a sum that depend on all of it. */
+/** Mixes a hash so that the bits kept depend on all of it. */
 function spread(sum: number): number {
   return Math.imul(sum, 0x9e3779b1) >>> (32 - HASH_BITS);
 }
 
 const HASH_BITS = 20;
 
-/**
- * A number that is the same for plain words that differ in case only, and one for a character that is a word by itself; null for other
- * words.
- */
+/** A hash that ignores case for plain words, or one for a character that is a word by itself; null for other words. */
 function quickHash(word: string): number | null {
   const first = word.charCodeAt(0);
   if (word.length === 1 && (kindOf(SIGNS[first] ?? 0) === WIDE || isWideMark(first))) return spread(first);
@@ -98,7 +98,7 @@ function quickHash(word: string): number | null {
   return spread(hash);
 }
 
-/** The hashes of some folded words, a bit each, so that most words of a text are passed by without a look-up. */
+/** A bitmap of the hashes of folded words, by which most words of a text are skipped without a look-up. */
 export class WordHashes {
   readonly #bits = new Uint32Array(1 << (HASH_BITS - 5));
 
@@ -114,10 +114,10 @@ export class WordHashes {
   }
 }
 
-/** Walks over the words of a text; every other visible character counts as a word of its own. */
+/** Iterates over the words of a text; every other visible character counts as a word by itself. */
 export class WordCursor {
   readonly #text: string;
-  /** Of the word that was measured last: `quickHash` of its folded form, -1 when that is not known. */
+  /** `quickHash` of the last word's folded form; -1 if unknown. */
   #hash = -1;
   start = 0;
   end = 0;
@@ -126,7 +126,7 @@ export class WordCursor {
     this.#text = text;
   }
 
-  /** Moves to the first word that starts at or behind `from`, or, when `from` is inside a word, to its rest. False at the end. */
+  /** Moves to the first word at or after `from`, or to the rest of the word that `from` is inside. False at the end. */
   next(from: number): boolean {
     const text = this.#text;
     const { length } = text;
@@ -142,7 +142,7 @@ export class WordCursor {
     return true;
   }
 
-  /** As `next` for words that start before `to`, past those that are none of the words behind `hashes`. */
+  /** As `next` for words that start before `to`, skipping those that are not among the words of `hashes`. */
   nextOf(hashes: WordHashes, from: number, to: number): boolean {
     const text = this.#text;
     for (let at = from; at < to;) {
@@ -157,12 +157,12 @@ export class WordCursor {
     return false;
   }
 
-  /** Whether the word it stands on may be one of those behind `hashes`. */
+  /** Whether the current word may be one of those of `hashes`. */
   mayBeOf(hashes: WordHashes): boolean {
     return this.#hash < 0 || hashes.has(this.#hash);
   }
 
-  /** Where the word at `at` ends, if its kind of characters says it; else `at`. */
+  /** End of the word at `at` if its character kinds decide it; otherwise `at`. */
   #measure(text: string, at: number): number {
     const { length } = text;
     const code = text.charCodeAt(at);
@@ -187,7 +187,7 @@ export class WordCursor {
         if (kind !== LETTER && kind !== STRANGE) break;
         end++;
       }
-      // A word that goes on in other letters is measured as a whole.
+      // A word that continues in letters of unknown kind is split by the regular expression.
       if (end < length && kind === UNKNOWN) return at;
       if (isPlain && (any & ALIKE_SCRIPT) === every) this.#hash = spread(hash);
       return end;
@@ -203,7 +203,7 @@ export class WordCursor {
   }
 }
 
-/** Characters whose lower case is already their folded and compatible form. */
+/** Matches words that need more than lower-casing to be folded. */
 const NEEDS_MORE = new RegExp(`[^${PLAIN}\\u3041-\\u3096\\u30a1-\\u30fa\\u4e00-\\u9fff]`, "u");
 
 const MIXABLE = new RegExp(`[${ALIKE_SCRIPTS}]`);
@@ -211,19 +211,19 @@ const LATIN = /\p{Script=Latin}/u;
 
 const substituted = (word: string, letters: ReadonlyMap<string, string>) => word.replace(/./gsu, (letter) => letters.get(letter) ?? letter);
 
-/** The form in which two spellings of a word are the same: compatibility forms and case folded. */
+/** The form in which two spellings of a word are equal: NFKC and case-folded. */
 export function foldWord(word: string): string {
   if (!NEEDS_MORE.test(word)) return word.toLowerCase();
   return word.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
 }
 
 /**
- * The folded forms that a word of a text is read as: one, but for a word that mixes Latin letters with Cyrillic or Greek ones that
- * look alike, which nobody writes but to hide what it says.
+ * The folded forms that a word is read as. There is only one, unless the word mixes Latin with Cyrillic or Greek
+ * look-alikes, which is only done to hide what it says.
  */
 export function readingsOf(word: string): readonly string[] {
   const folded = foldWord(word);
   if (!MIXABLE.test(folded) || !LATIN.test(folded)) return [folded];
-  // Which letter one of another script is taken for depends on its case.
+  // Which letter a foreign one resembles depends on its case.
   return [folded, foldWord(substituted(word.normalize("NFKC"), LATIN_LOOK_ALIKES)), substituted(folded, CYRILLIC_LOOK_ALIKES)];
 }

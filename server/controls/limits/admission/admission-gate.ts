@@ -18,29 +18,29 @@ export interface AdmissionGateParts {
   readonly warming: Warming;
   readonly crossings: ThresholdAlerts;
   readonly log: Log;
-  /** What happens to rate limits when the counters cannot be reached. */
+  /** Whether calls without hard limits are refused or go uncounted while the counters are unreachable. */
   readonly whenAway: "closed" | "open";
-  /** Longest wait of a call for calls in flight to be settled. */
+  /** Longest time, in milliseconds, that a call waits for calls in flight to settle. */
   readonly waitMs: number;
   /** Milliseconds. */
   readonly now: () => number;
-  /** Gives up what a call holds, for what its answer used if that is in. False: it needs what it holds. */
+  /** Releases what a call holds; usage is counted if its answer is in. False if the call still needs its hold. */
   readonly lend: (call: Call) => boolean | Promise<boolean>;
   readonly reservationOf: (call: Call) => Reservation | undefined;
   readonly counts: Pick<InputCounts, "boundOf">;
-  /** Whether jobs hold some of a window, by its key: they may go on for hours. */
+  /** Whether jobs, which may run for hours, hold part of the window with this key. */
   readonly heldByJobs: (key: string) => boolean;
 }
 
-/** How long a call waits for what is in flight where jobs are in flight too. */
+/** Longest wait, in milliseconds, of a call whose window is partly held by jobs. */
 const BEHIND_JOBS_MS = 1_000;
 
-/** Told what each window and each bucket came to. */
+/** Receives the usage of each window and the level of each bucket after admission. */
 type Held = (found: Admitted) => void;
 
 /**
- * Takes a plan from the counters: at once in the usual way, else in line with the calls that wait for the same windows,
- * until it is taken, cannot be, or has waited for long enough.
+ * Admits calls to the counters: immediately if possible, otherwise in a FIFO queue per window, until the call is
+ * admitted, is denied or has waited for too long.
  */
 export class AdmissionGate {
   private readonly lines: AdmissionQueues;
@@ -51,11 +51,14 @@ export class AdmissionGate {
     this.lines = new AdmissionQueues(parts.counters.lookAgainMs);
   }
 
-  /** Null once it has passed; what it then holds was given to `held`. */
+  /**
+   * Null if the call may proceed, otherwise the refusal. On admission `held` gets the new amounts; it is not called if
+   * the call goes uncounted.
+   */
   pass(limited: LimitedCall, held: Held): Refusal | null | Promise<Refusal | null> {
     const key = this.lines.empty || limited.ahead !== null ? null : this.lineOf(limited);
     const outcome = this.tryOnce(limited, key !== null);
-    // The usual way: everything is in memory, nobody waits, nothing is awaited.
+    // Fast path: all counters are in memory and nobody is queued, so nothing is awaited.
     if (key === null && !(outcome instanceof Promise) && outcome.kind === "admitted") {
       held(outcome);
       return null;
@@ -96,7 +99,7 @@ export class AdmissionGate {
           lender = null;
           const given = this.parts.lend(lent);
           if (given instanceof Promise ? await given : given) {
-            // Before anybody who waits hears of it.
+            // Try before any queued call is told of the release.
             pending = this.tryOnce(limited, probed);
             const reservation = this.parts.reservationOf(lent);
             if (reservation !== undefined) this.released(reservation);
@@ -112,7 +115,7 @@ export class AdmissionGate {
             ticket = this.lines.join(key, ahead !== null);
           }
           const turn = this.lines.wait(ticket as NonNullable<typeof ticket>, call.abort.signal, until - performance.now());
-          // What was released before there was a line was not heard of: the first looks once more at once.
+          // A release before the queue existed woke nobody, so the first in the queue retries at once.
           if (joined) this.lines.released(key);
           if ((await turn) === "gone") return this.heldRefusal(limited, key);
           probed = false;
@@ -130,12 +133,15 @@ export class AdmissionGate {
     return this.parts.counters.admit(id, plan, demand, probe);
   }
 
-  /** A line of calls that wait for one of this call's windows, which it must not overtake. */
+  /** The key of a window of this call for which calls are already queued; this call must not overtake them. */
   private lineOf({ plan, demand }: LimitedCall): string | null {
     return plan.windows.find((window) => heldOf(window, demand) > 0 && this.lines.has(window.key))?.key ?? null;
   }
 
-  /** Counts the request where its bytes are what does not fit: then it may. Once for each call. */
+  /**
+   * Counts the request's tokens if the bound from its bytes does not fit, since the exact count may. At most once per
+   * call. True if the hold was reduced.
+   */
   private async tighten(limited: LimitedCall, { denial }: Admission & { kind: "denied" }): Promise<boolean> {
     const { worst, plan, model, outputTokens } = limited;
     if (worst === null || model === null || limited.counted !== null || denial.by !== "window") return false;
@@ -149,7 +155,7 @@ export class AdmissionGate {
     return true;
   }
 
-  /** An answer whose length the caller left open is given as much as the quota still covers, if that is worth a call. */
+  /** If the caller set no output bound, reduces the output to what the quota still covers, if worth a call. True if it was reduced. */
   private shrink(limited: LimitedCall, { denial }: Admission & { kind: "denied" }): boolean {
     const { worst, plan, model } = limited;
     if (worst === null || model === null || !worst.outputIsOurs || denial.by !== "window") return false;
@@ -194,7 +200,7 @@ export class AdmissionGate {
     return quotaRefusal(plan, index, (plan.windows[index] as Plan["windows"][number]).limit, this.parts.now(), true);
   }
 
-  /** The counters or the totals behind them cannot be reached. Null: the call goes uncounted, as the setting allows. */
+  /** Handles unreachable counters or usage totals. Null: the call proceeds uncounted, as `whenAway` allows. */
   away(call: Call, error: unknown): Refusal;
   away(call: Call, error: unknown, plan: Plan): Refusal | null;
   away(call: Call, error: unknown, plan?: Plan): Refusal | null {

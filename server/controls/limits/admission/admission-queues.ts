@@ -1,4 +1,4 @@
-/** Too many waiting calls would cost more than they are worth. */
+/** Beyond this, queued calls would cost more memory and time than they are worth. */
 const MAX_WAITING = 20_000;
 
 interface Ticket {
@@ -14,8 +14,8 @@ interface Queue {
 }
 
 /**
- * Calls that a budget may still cover once calls in flight are settled, in the order they came: only the first of a queue
- * looks again, so that a large call is not overtaken for ever and a release wakes one call and not thousands.
+ * FIFO queues of calls that a budget may still cover once calls in flight have settled. Only the head of a queue
+ * retries, so a large call is not overtaken forever and a release wakes one call instead of thousands.
  */
 export class AdmissionQueues {
   private readonly lines = new Map<string, Queue>();
@@ -38,7 +38,7 @@ export class AdmissionQueues {
     return this.lines.size === 0;
   }
 
-  /** `first`: before all others, for a call that holds something the others wait for only once it has passed. */
+  /** `first` joins at the head, for a call that must pass before the reservation which the others wait for can be released. */
   join(key: string, first = false): Ticket {
     const ticket: Ticket = { key, wake: null };
     let line = this.lines.get(key);
@@ -57,7 +57,7 @@ export class AdmissionQueues {
     return ticket;
   }
 
-  /** Resolves with "turn" when the ticket is the first of its line and something was released; "gone" on the signal or after `ms`. */
+  /** Resolves with "turn" when the ticket heads its queue and something was released; with "gone" when aborted or after `ms`. */
   wait(ticket: Ticket, signal: AbortSignal, ms: number): Promise<WakeReason> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve("gone");
@@ -74,7 +74,7 @@ export class AdmissionQueues {
     });
   }
 
-  /** The call goes on, or gives up; the next of the line looks. */
+  /** Removes a call that was admitted or gave up, and wakes the next one if it was at the head. */
   leave(ticket: Ticket): void {
     const line = this.lines.get(ticket.key);
     const at = line?.tickets.indexOf(ticket) ?? -1;

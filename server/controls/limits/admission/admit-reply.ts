@@ -3,7 +3,7 @@ import type { Plan } from "../counters/counters.ts";
 
 export type AdmitReply = readonly (string | number)[];
 
-/** What the scripts that admit answered of a call under the plan. */
+/** Parses the reply of the ADMIT and TRANSFER scripts. */
 export function admissionOf(reply: AdmitReply, plan: Plan, probe: boolean): Admission {
   const [kind, first = "", second = "", third = ""] = reply;
   switch (kind) {

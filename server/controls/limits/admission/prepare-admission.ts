@@ -22,8 +22,8 @@ import {
 } from "../plans/worst-case.ts";
 
 /**
- * Works out the most a call can cost and what is held for it. Returns a refusal when that cannot be bounded, or has no price although a
- * budget stops hard.
+ * Works out the most that a call can cost and what to hold for it. Returns a refusal if that cannot be bounded, or if
+ * a hard budget applies and the model has no price.
  */
 export function prepareAdmission(
   call: Call,
@@ -72,13 +72,13 @@ export function prepareAdmission(
   };
 }
 
-/** What of a call that is too dear to tell has no price; undefined: its tokens. */
+/** Names what makes a call without a maximum cost unpriced; undefined: its tokens. */
 function unpricedPart(model: ModelEntry, worst: WorstCase): string | undefined {
   if (highestCost(model, { ...worst, searches: 0, tools: {} }) === null) return undefined;
   return highestCost(model, { ...worst, tools: {} }) === null ? "a search" : "the vendor's own tools";
 }
 
-/** What came, with what the gateway put into it. */
+/** Bytes received plus those added by the gateway. */
 function bytesOf({ row, putInBytes = 0 }: Call): number {
   return ((row.request_size_bytes as number | undefined) ?? 0) + putInBytes;
 }

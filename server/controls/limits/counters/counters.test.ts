@@ -22,11 +22,11 @@ import { counterAnswerers, RemoteCounters } from "./remote-counters.ts";
 import { ServedCounters } from "./served-counters.ts";
 import { ValkeyCounters } from "./valkey.ts";
 
-/** One suite for all homes of counters. The clock is the test's own. */
+/** One suite for all implementations of the counters. The clock is the test's own. */
 
 interface Home {
   readonly name: string;
-  /** Counters at a clock, of a tenant nobody else has. `moved` is told how far the clock goes. */
+  /** Counters on this clock, with a tenant of their own. */
   make(clock: { now: number }): { counters: Counters; tenantId: string };
 }
 
@@ -141,7 +141,7 @@ for (const home of homes) {
       expect(
         await counters.settle({ id: first.id, plan: of, demand: demand(0, 90) }, { requests: 1, input: 1, output: 1, micros: 30 }),
       ).toEqual([30]);
-      // A second time changes nothing.
+      // Idempotent.
       expect(
         await counters.settle({ id: first.id, plan: of, demand: demand(0, 90) }, { requests: 1, input: 1, output: 1, micros: 30 }),
       ).toEqual([]);
@@ -166,7 +166,7 @@ for (const home of homes) {
       expect((await tryCall(counters, aside, demand(0, 20))).outcome.kind).toBe("held");
       await counters.part(held, { requests: 0, input: 0, output: 0, micros: 30 });
       await counters.part(held, { requests: 0, input: 0, output: 0, micros: 30 });
-      // Its place among calls at once is its own until it ends; a call that is not paced does not ask for one.
+      // It keeps its concurrency slot until it ends; an unpaced call needs none.
       expect((await tryCall(counters, of, demand(0, 20))).outcome).toMatchObject({ kind: "denied", denial: { by: "concurrency" } });
       const second = await tryCall(counters, aside, demand(0, 70));
       expect(second.outcome).toEqual({ kind: "admitted", spent: [30], levels: [], inFlight: [] });
@@ -188,7 +188,7 @@ for (const home of homes) {
       expect(await counters.transfer([held], next(101))).toMatchObject({ kind: "denied" });
       expect((await tryCall(counters, of, demand(0, 60))).outcome.kind).toBe("held");
       expect(await counters.transfer([held], next(70))).toMatchObject({ kind: "admitted", spent: [0] });
-      // It holds nothing any more that it could give to a second one.
+      // It holds nothing any more that could be transferred a second time.
       expect((await counters.transfer([held], next(31))).kind).toBe("held");
       expect(await counters.settle(held, { requests: 1, input: 0, output: 0, micros: 5 })).toEqual([5]);
       expect((await tryCall(counters, of, demand(0, 26))).outcome.kind).toBe("held");
@@ -274,7 +274,7 @@ for (const home of homes) {
         levels: expect.any(Array),
         inFlight: expect.any(Array),
       });
-      // The truth is late: what it does not know yet is not forgotten.
+      // The totals lag behind: usage that they lack is not forgotten.
       await counters.warm(
         of,
         new Map([
@@ -296,7 +296,7 @@ for (const home of homes) {
       expect((await tryCall(counters, after, demand(0, 60))).outcome).toEqual({ kind: "cold", windows: [0] });
       await counters.warm(after, new Map([[0, 30]]), NOON);
       expect((await tryCall(counters, after, demand(0, 60))).outcome).toEqual({ kind: "held", key: "w" });
-      // Who knows of no later epoch yet still reads all that was used before.
+      // A process that does not know the later epoch yet still reads all earlier usage.
       await counters.warm(before, new Map([[0, 70]]), NOON);
       expect((await tryCall(counters, before, demand(0, 60))).outcome.kind).toBe("held");
       expect(await counters.settle(job, { requests: 1, input: 0, output: 0, micros: 20 })).toEqual([50]);
@@ -325,7 +325,7 @@ for (const home of homes) {
 }
 
 describe("a reference of a few plain lines", () => {
-  // Now and then the clock jumps an hour, back or ahead, over midnight too.
+  // Now and then the clock jumps an hour forward or back, across midnight too.
   const passing = fc.oneof(
     { weight: 9, arbitrary: fc.integer({ min: 0, max: 40_000 }) },
     { weight: 1, arbitrary: fc.constantFrom(-3_600_000, 3_600_000) },
@@ -338,12 +338,12 @@ describe("a reference of a few plain lines", () => {
     settle: fc.boolean(),
   });
 
-  /** Three levels; each has a quota of tokens a day, a bucket of requests and a bound of calls at once. */
+  /** Three levels, each with a daily token quota, a request bucket and a concurrency limit. */
   class Reference {
     private readonly days = new Map<number, { spent: number[]; held: number[] }>();
     private readonly inFlight = [0, 0, 0];
     private readonly level = [3, 6, 9];
-    /** When each bucket was last looked at: what it was given by then stays, and a clock that is behind it gives nothing. */
+    /** When each bucket was last refilled; a clock behind that time refills nothing. */
     private readonly at: (number | undefined)[] = [];
 
     private day(of: number): { spent: number[]; held: number[] } {
@@ -402,7 +402,7 @@ describe("a reference of a few plain lines", () => {
     test(`${name}: the same answers over ${runs.toLocaleString("en")} random histories`, async () => {
       const home = homes.find((one) => one.name === name) as Home;
       const clock = { now: NOON };
-      // The server's clock bounds the tenant's: what the process's own says refills nothing there.
+      // The server's clock bounds the tenant's, so the process's own clock alone refills nothing there.
       const still = name === "Valkey";
       const shared = still ? home.make(clock) : null;
       await fc.assert(
@@ -433,7 +433,7 @@ describe("a reference of a few plain lines", () => {
             }
             const of = planOf(day, level);
             let { id, outcome } = await tryCall(counters, of, demand(tokens));
-            // Nobody has used the window yet, or it was over so long that it was forgotten.
+            // The window was never used, or ended so long ago that it was forgotten.
             if (outcome.kind === "cold") {
               await counters.warm(of, new Map(outcome.windows.map((i) => [i, reference.spent(day)[level + i] as number])), clock.now);
               ({ id, outcome } = await tryCall(counters, of, demand(tokens)));

@@ -2,9 +2,9 @@ import type { CallTotal } from "../../../directory/limits/usage-truth.ts";
 import type { Admission } from "../admission/admission-answer.ts";
 
 /**
- * What the two homes of counters (in this process, in Valkey) both do: one `admit` that checks and takes everything a
- * call needs at all its scopes in one atomic step, and one `settle` that puts the actual use in its place. Amounts are
- * whole numbers: requests, tokens, micro-dollars. Times are milliseconds of a clock that never steps.
+ * The interface of all counter implementations: one `admit` that atomically checks and takes everything a call needs
+ * in all its scopes, and one `settle` that replaces it with actual usage. Amounts are whole numbers: requests, tokens,
+ * micro-dollars. Times are milliseconds of a monotonic clock.
  */
 
 export type WindowMeasure = "requests" | "tokens" | "micros" | "tool_calls";
@@ -16,33 +16,33 @@ export interface Scope {
   readonly kind: "group" | "model" | "server" | "user" | "capacity" | "run";
   readonly groupId: string;
   readonly groupName: string;
-  /** Of limits for one model or tool server: its name. */
+  /** Name of the model or tool server, for limits on one of them. */
   readonly itemName?: string;
-  /** How long the scope is locked once one of its buckets is empty; 0: not at all. */
+  /** How long the scope is locked once one of its buckets is empty; 0: no cooldown. */
   readonly cooldownMs: number;
   readonly maxConcurrent: number | null;
 }
 
 /** A quota: what may be used from `startsAt` until `resetsAt`. */
 export interface WindowLimit {
-  /** Unique with its period. */
+  /** Unique, since it includes the period. */
   readonly key: string;
   readonly scope: number;
   readonly measure: WindowMeasure;
   readonly limit: number;
-  /** False: it warns and never refuses. */
+  /** False: exceeding it warns and never refuses. */
   readonly hard: boolean;
   readonly warnAt: number | null;
   readonly startsAt: number;
-  /** Infinity: never. */
+  /** Infinity: never resets. */
   readonly resetsAt: number;
   readonly limitType: string;
   readonly truth: Truth | null;
-  /** Counted anew from the truth with each epoch, because what was counted before is too much; what is held goes on. */
+  /** A higher epoch discards the count and reloads it from the usage totals, because the earlier count is too high; holds are kept. */
   readonly epoch: number;
 }
 
-/** Which persistent usage total a window is warmed from. */
+/** The persistent usage total from which a window is loaded. */
 export type Truth =
   | { readonly kind: "group"; readonly groupId: string; readonly modelId: string | null; readonly period: "day" | "month" }
   | { readonly kind: "tools"; readonly groupId: string; readonly serverId: string | null }
@@ -50,7 +50,7 @@ export type Truth =
   | { readonly kind: "tool_results"; readonly groupId: string; readonly modelId: string | null }
   | { readonly kind: "run"; readonly rootTaskId: string };
 
-/** A token bucket. Requests take one at admission; everything else is taken after the answer, so it may fall below zero. */
+/** A token bucket. Requests take a token at admission; everything else is charged after the answer, so the level may become negative. */
 export interface BucketLimit {
   readonly key: string;
   readonly scope: number;
@@ -58,22 +58,22 @@ export interface BucketLimit {
   readonly perMinute: number;
   readonly capacity: number;
   readonly limitType: string;
-  /** What a call that nobody waits for leaves in it for those that somebody waits for. */
+  /** Amount that a batch call must leave in the bucket for interactive calls. */
   readonly leave?: number;
 }
 
-/** Everything one call is held to. */
+/** All limits that apply to one call. */
 export interface Plan {
   readonly tenantId: string;
   readonly scopes: readonly Scope[];
   readonly windows: readonly WindowLimit[];
   readonly buckets: readonly BucketLimit[];
   /**
-   * Every call of the tenant since then is held to these limits: a window that begins later begins at zero. Milliseconds;
-   * left out where nobody knows.
+   * Every call of the tenant since this time was counted under these limits, so a window that starts later starts at
+   * zero. Milliseconds; absent if unknown.
    */
   readonly since?: number;
-  /** True: rates, calls at once and cooldowns do not hold the call up; what it uses is charged to its buckets all the same. */
+  /** True: rate limits, concurrency limits and cooldowns do not apply, but usage is still charged to the buckets. */
   readonly unpaced?: boolean;
 }
 
@@ -85,7 +85,7 @@ export interface Demand {
 }
 
 export interface Actual {
-  /** 0 when the call never left for an upstream: then it does not count as a request. */
+  /** 0 if the call never reached an upstream; it then does not count as a request. */
   readonly requests: 0 | 1;
   readonly input: number;
   readonly output: number;
@@ -102,37 +102,33 @@ export interface Reservation {
 }
 
 export interface Counters {
-  /**
-   * All or nothing. With `probe` nothing is taken and "admitted" only says that it could be. Rejects when the counters
-   * cannot be reached.
-   */
+  /** All or nothing. With `probe` nothing is taken: "admitted" only means that it could be. Rejects if the counters are unreachable. */
   admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission | Promise<Admission>;
   /**
-   * Admits `to` in the place of what these hold, in one step: nobody else can take it in between. They part with it,
-   * having used nothing, as `to` is admitted, and hold it still where it is not. Rejects when the counters cannot be reached.
+   * Atomically admits `to` in place of what the `from` reservations hold, so that nobody else can take it in between. If admitted,
+   * those in `from` release their holds without usage; otherwise they keep them. Rejects if the counters are unreachable.
    */
   transfer(from: readonly Reservation[], to: Reservation): Admission | Promise<Admission>;
   /**
-   * Gives up what an admitted call holds of its windows and counts what it used so far; the call goes on, and in its place
-   * among calls at once. `settle` is then told of all it used, this part included. A second time changes nothing. Rejects
-   * when the counters cannot be reached.
+   * Releases the window holds of an admitted call and counts its usage so far; the call continues and keeps its concurrency
+   * slot. `settle` later reports the total, including this part. Idempotent. Rejects if the counters are unreachable.
    */
   part(reservation: Reservation, actual: Actual): void | Promise<void>;
-  /** Once for each admitted call; a second time changes nothing. Returns what each window came to. */
+  /** Called once for each admitted call; idempotent. Returns the new usage of each window, or nothing if there was nothing to settle. */
   settle(reservation: Reservation, actual: Actual): readonly number[] | Promise<readonly number[]>;
-  /** Sets windows to the truth where they know less or are of an earlier epoch: `at` is when the truth was asked for. */
+  /** Raises windows to recorded usage if they are lower or from an earlier epoch. `at`: when the totals were requested. */
   warm(plan: Plan, spent: ReadonlyMap<number, number>, at: number): void | Promise<void>;
   /** The row of a settled call is on stable storage. */
   sealed(reservation: Pick<Reservation, "id" | "plan">): void;
   /**
-   * Puts right what dead processes counted for calls whose rows say otherwise, and gives back what stays without a row for
-   * too long. Rejects when something cannot be reached.
+   * Corrects what dead processes counted from their calls' rows, and gives back what has no row after too long. Rejects
+   * if counters or database are unreachable.
    */
   resolve(rowsOf: RowsOf): Promise<void>;
-  /** Milliseconds after which a call that waits must look again by itself; null: every release is heard of. */
+  /** Interval in milliseconds at which waiting calls must retry; null if every release is signalled. */
   readonly lookAgainMs: number | null;
   close(): Promise<void>;
 }
 
-/** The use that audit rows record for these calls, as far as they are in the database. */
+/** The usage that audit rows in the database record for these calls, by call ID. */
 export type RowsOf = (tenantId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, CallTotal>>;

@@ -8,7 +8,7 @@ interface WindowState {
   spent: number;
   held: number;
   epoch: number;
-  /** What was spent when it was first found to be of an earlier epoch: what is settled from then on, the truth may not tell of. */
+  /** Usage when the window was first seen to be of an earlier epoch; what is settled after that may be missing from the totals. */
   spentBefore: number | null;
   readonly resetsAt: number;
   touchedAt: number;
@@ -21,23 +21,21 @@ interface ScopeState {
   touchedAt: number;
 }
 
-/** Longer than any call takes, so that what is forgotten is neither held nor needed. */
+/** Longer than any call takes, so that nothing still held or needed is forgotten. */
 const FORGET_AFTER_MS = 3_600_000;
 const SWEEP_EVERY_MS = 60_000;
-/** Less than one request: buckets are refilled in fractions. */
+/** Slightly less than one request, because buckets are refilled in fractions. */
 const WHOLE = 1 - 1e-9;
 
-/**
- * Counters of one process, in its memory: what it admits is decided without waiting for anybody. `now` never steps.
- */
+/** In-memory counters of one process; admission is synchronous. `now` must be monotonic. */
 export class InProcessCounters implements Counters {
   readonly lookAgainMs = null;
   private readonly windows = new Map<string, WindowState>();
   private readonly scopes = new Map<string, ScopeState>();
   private readonly buckets = new Map<string, TokenBucket>();
-  /** Calls in flight; of those that parted with what they held, what was counted then. */
+  /** Open calls; the value is the usage already counted for calls that parted with their holds. */
   private readonly open = new ShortLivedMap<string, Actual | null>();
-  /** Calls whose place among calls at once is free already, though they are not settled. */
+  /** Unsettled calls whose concurrency slots are already released. */
   private readonly vacated = new Set<string>();
   private readonly now: () => number;
   private sweptAt: number;
@@ -71,7 +69,7 @@ export class InProcessCounters implements Counters {
       if (limit.measure === "requests" ? level >= WHOLE : level > 0) continue;
       if (limit.leave !== undefined) {
         const needed = limit.leave + (limit.measure === "requests" ? 1 : 0);
-        // It is not empty for others: nobody is locked out for it.
+        // The bucket is not empty for other calls, so no cooldown starts.
         return { kind: "denied", denial: { by: "bucket", index: i, retryAfterMs: Math.max(1, msUntil(bucket, needed, limit.perMinute)) } };
       }
       const wait = Math.max(1, untilUsable(bucket, limit));
@@ -160,7 +158,7 @@ export class InProcessCounters implements Counters {
     const spent: number[] = [];
     for (const window of plan.windows) {
       const state = this.windows.get(window.key);
-      // Its window was over long ago, and forgotten.
+      // The window ended long ago and was forgotten.
       if (state === undefined) {
         spent.push(0);
         continue;
@@ -174,14 +172,14 @@ export class InProcessCounters implements Counters {
     return spent;
   }
 
-  /** Of a call that runs no more and whose use is not known yet: others may have its place. */
+  /** Releases the concurrency slots of a call that has stopped but whose usage is not known yet. */
   vacate({ id, plan }: Reservation): void {
     if (!this.open.has(id) || this.vacated.has(id)) return;
     this.vacated.add(id);
     this.freePlaces(plan, this.now());
   }
 
-  /** Of a settled call for which `counted` was counted in windows, and which turned out to have used `actual`. */
+  /** Corrects a settled call for which `counted` was added to windows although it used `actual`. */
   restate({ plan, demand }: Pick<Reservation, "plan" | "demand">, counted: Actual, actual: Actual): void {
     for (const window of plan.windows) {
       const state = this.windows.get(window.key);
@@ -201,12 +199,12 @@ export class InProcessCounters implements Counters {
         state.epoch = epoch;
         state.spentBefore = null;
       }
-      // The truth of an earlier epoch is too much.
+      // Totals read for an earlier epoch are too high.
       else if (state.epoch === epoch) state.spent = Math.max(state.spent, amount);
     }
   }
 
-  /** What a process counted dies with it: there is nothing to put right. */
+  /** These counts die with the process, so there is nothing to confirm. */
   sealed(): void {}
 
   resolve(): Promise<void> {
@@ -217,7 +215,7 @@ export class InProcessCounters implements Counters {
     return Promise.resolve();
   }
 
-  /** How many things are remembered, for the tests that hold it to a bound. */
+  /** Number of entries kept in memory, for the tests that check its bound. */
   get size(): number {
     return this.windows.size + this.scopes.size + this.buckets.size;
   }
@@ -262,7 +260,7 @@ export class InProcessCounters implements Counters {
     return bucket;
   }
 
-  /** Locks the scope of an empty bucket, unless it is locked; how long it stays so. */
+  /** Starts the cooldown of an empty bucket's scope, unless one is running; returns the milliseconds that remain. */
   private lock(plan: Plan, limit: Plan["buckets"][number], now: number): number {
     const { key, cooldownMs } = plan.scopes[limit.scope] as Plan["scopes"][number];
     if (cooldownMs === 0) return 0;
@@ -274,7 +272,7 @@ export class InProcessCounters implements Counters {
     return state.lockedUntil - now;
   }
 
-  /** A bucket may stay empty for longer than its scope is locked. */
+  /** A bucket may stay empty for longer than the cooldown lasts. */
   private lockedOut({ buckets }: Plan, scope: number, { lockedUntil, lockedBy }: ScopeState, now: number): Denial {
     const waits = buckets.filter((limit) => limit.scope === scope).map((limit) => untilUsable(this.bucket(limit, now), limit));
     return { by: "cooldown", scope, limitType: lockedBy, retryAfterMs: Math.max(lockedUntil - now, ...waits) };
@@ -289,7 +287,7 @@ export class InProcessCounters implements Counters {
     }
     for (const [key, state] of this.scopes)
       if (state.inFlight <= 0 && state.lockedUntil < now && state.touchedAt < old) this.scopes.delete(key);
-    // By now it is as full as it was when it was new.
+    // By now it has refilled to capacity, like a new bucket.
     for (const [key, bucket] of this.buckets) if (bucket.at < now - 24 * FORGET_AFTER_MS) this.buckets.delete(key);
   }
 }

@@ -1,4 +1,4 @@
-/** One promise for all that are still pending; null when none is. */
+/** Joins all pending promises; null if none is pending. */
 export function joinPending(all: readonly (Promise<void> | null)[]): Promise<void> | null {
   return all.every((one) => one === null) ? null : Promise.all(all).then(() => undefined);
 }

@@ -5,7 +5,7 @@ import { until } from "../../../../tests/support/until.ts";
 import { ValkeyCounters } from "./valkey.ts";
 import { ADMIT, AGE, SETTLE } from "./valkey-scripts.ts";
 
-/** A store that is out of reach from `away` on, and what it was sent. */
+/** A store that is unreachable while `away` is set, and counts of what it was sent. */
 function storeOf() {
   const store = { away: null as Error | null, asked: 0, looks: 0, settled: 0, atOnce: 0, most: 0 };
   const run = async (script: string) => {
@@ -40,7 +40,7 @@ test("calls that are refused while the store is away ask it for nothing until it
     () => store.looks,
     (seen) => seen >= looks + 3,
   );
-  // It looks whether the store is there, whoever waits for it.
+  // It polls whether the store is reachable, however many settlements wait.
   expect(store.asked - asked).toBe(store.looks - looks);
   store.away = null;
   await until(

@@ -9,8 +9,8 @@ interface LateSettlement {
 }
 
 /**
- * Settlements that did not reach the shared store. However many there are, one timer waits until the store is back; then they go
- * out some at a time, so that calls which are to be admitted find their way between them.
+ * Settlements that did not reach the shared store. A single timer waits until the store is reachable again; they are
+ * then sent in batches, so that admissions get their turn in between.
  */
 export class LateSettlements {
   private readonly waiting: LateSettlement[] = [];
@@ -27,7 +27,7 @@ export class LateSettlements {
     this.sending ??= this.sendAll();
   }
 
-  /** What is not sent by then is left to what the store gives back of a process that is gone. */
+  /** Settlements still unsent are left to the store, which gives back what dead processes hold. */
   async close(): Promise<void> {
     this.closed = true;
     await this.sending;
@@ -41,7 +41,7 @@ export class LateSettlements {
     this.sending = null;
   }
 
-  /** False: some of them did not reach it again. */
+  /** False if some of them failed again. */
   private async sendSome(): Promise<boolean> {
     const some = this.waiting.splice(0, AT_ONCE).filter(({ until }) => performance.now() < until);
     const sent = await Promise.allSettled(some.map(({ send }) => send()));

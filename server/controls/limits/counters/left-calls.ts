@@ -9,28 +9,28 @@ import type { LimitedCall } from "../limited-call.ts";
 import { type CallPlan, withoutRateLimits } from "../plans/plan.ts";
 import type { SuspendedReservations } from "./suspended-reservations.ts";
 
-/** Longer than it takes to write down that a call has left. */
+/** Longer than it takes to record that a call has left. */
 const FRESH_MS = 300_000;
 
 export interface LeftCallsParts {
   readonly counters: Pick<Counters, "settle">;
   readonly gate: Pick<AdmissionGate, "pass" | "released">;
-  /** What calls hold that are on their way, and how they came to the gate. */
+  /** Reservations of calls in flight, and how these were admitted. */
   readonly reservations: Pick<WeakMap<Call, Reservation>, "get" | "delete">;
   readonly arrivals: Pick<WeakMap<Call, LimitedCall>, "get">;
   readonly suspended: Pick<SuspendedReservations, "reacquired" | "ended">;
   readonly settle: (call: Call, reservation: Reservation, actual: Actual) => Promise<void> | null;
   readonly sealed: (call: Call) => void;
-  /** What a call to the model is held to of tokens and dollars. */
+  /** The token and cost limits that apply to a call to the model. */
   readonly planOf: (call: Call, model: ModelEntry) => CallPlan;
 }
 
-/** A batch of a provider's is in nobody's way: of rates, and of calls at once, it takes nothing when its answers come. */
+/** A provider's batch slows nobody down: its answers take nothing from rates or concurrency. */
 const unpaced = (plan: CallPlan): CallPlan => ({ ...withoutRateLimits(plan), buckets: [] });
 
 /**
- * Calls that left in a batch of their provider: what each may come to is held for as long as it is away, in the place of
- * what it held on its way there, and what it came to is counted when its answer is given.
+ * Calls sent as part of a provider's batch. While such a call is away its worst case is held, in place of its hold on
+ * the way there; its usage is counted when its answer is given.
  */
 export class LeftCalls {
   private readonly held = new Map<string, { readonly reservation: Reservation; readonly since: number }>();
@@ -41,7 +41,7 @@ export class LeftCalls {
     this.parts = parts;
   }
 
-  /** A refusal means that it must not leave. */
+  /** A refusal means that the call must not be sent. */
   async leave(call: Call): Promise<Refusal | null> {
     const { reservations, arrivals, suspended, settle, sealed, gate } = this.parts;
     const reservation = reservations.get(call);
@@ -51,7 +51,7 @@ export class LeftCalls {
     const again = suspended.reacquired(call);
     suspended.ended(call);
     if (again !== null) await settle(call, again, NOTHING_USED);
-    // It has left the line of calls; that it was there stays counted.
+    // It has left the normal path of calls, but its request stays counted.
     await settle(call, reservation, { ...NOTHING_USED, requests: 1 });
     sealed(call);
     if (arrived === undefined) return null;
@@ -66,11 +66,11 @@ export class LeftCalls {
     return gate.pass(limited, () => this.held.set(call.id, held));
   }
 
-  /** Gives up what is held for calls that are not away any more: their answers were given by another process, and counted there. */
+  /** Releases holds of calls that are no longer away, because another process gave and counted their answers. */
   release(away: ReadonlySet<string>): void {
     const now = performance.now();
     for (const [id, { reservation, since }] of this.held) {
-      // One that left just now is not written down yet.
+      // A call that has only just left is not recorded yet.
       if (away.has(id) || now - since < FRESH_MS) continue;
       this.held.delete(id);
       const settled = this.parts.counters.settle(reservation, { ...NOTHING_USED, requests: 1 });
@@ -79,7 +79,7 @@ export class LeftCalls {
     }
   }
 
-  /** Counts what an answer that is given came to; null for every other call, and where it is done at once. */
+  /** Counts the usage of a batch answer; null for every other call, and if done synchronously. */
   settled(call: Call, actual: Actual): Promise<void> | null {
     if (!isAnswered(call)) return null;
     const held = this.held.get(call.id);
@@ -88,7 +88,7 @@ export class LeftCalls {
     return this.parts.settle(call, held.reservation, { ...actual, requests: 1 });
   }
 
-  /** Of a call that left from another process: nothing is held for it here, and what it used is counted all the same. */
+  /** Counts the usage of a call that another process sent, for which nothing is held here. */
   private async count(call: Call, actual: Actual): Promise<void> {
     const model = modelOf(call);
     if (model === null || call.scope === null) return;
@@ -100,7 +100,7 @@ export class LeftCalls {
       ahead: { ms: 0, lender: null },
     };
     let taken: Reservation | null = null;
-    // Where nothing is left there is nothing to take: the totals of rows say what was used.
+    // If nothing is left there is nothing to take; the usage totals will include the row.
     await this.parts.gate.pass(limited, () => {
       taken = { id: limited.id, plan, demand };
     });

@@ -3,7 +3,7 @@ import type { Admission } from "../admission/admission-answer.ts";
 import type { Actual, Counters, Demand, Plan, Reservation } from "./counters.ts";
 import type { ServedProcess } from "./served-counters.ts";
 
-/** What this needs of the way to the process that counts. */
+/** What is needed of the channel to the process that counts. */
 interface Asking {
   ask(name: string, value: unknown): Promise<unknown>;
   tell(name: string, value: unknown): void;
@@ -15,14 +15,14 @@ type Transferred = readonly [from: readonly string[], id: string, plan: number, 
 const LOOK_AGAIN_MS = 25;
 
 /**
- * Counters that the first process of this machine keeps. A plan is told once and has a number from then on. When that
- * process is gone every question is refused: it ends this one as well.
+ * Client of the counters in the first process of the machine. Each plan is sent once and then referred to by number.
+ * If that process is gone every request is refused, and this process ends too.
  */
 export class RemoteCounters implements Counters {
   readonly lookAgainMs = LOOK_AGAIN_MS;
   private readonly to: Asking;
   private readonly plans = new WeakMap<Plan, number>();
-  /** A plan that nothing here holds any more is forgotten there. */
+  /** Tells the other side to forget a plan that nothing here refers to any more. */
   private readonly forgotten: FinalizationRegistry<number>;
   private told = 0;
   private readonly open = new ShortLivedMap<string, true>();
@@ -62,7 +62,7 @@ export class RemoteCounters implements Counters {
     this.to.tell("counters.sealed", id);
   }
 
-  /** The process that counts does that for all. */
+  /** The counting process does this for all. */
   resolve(): Promise<void> {
     return Promise.resolve();
   }
@@ -87,7 +87,7 @@ export class RemoteCounters implements Counters {
   }
 }
 
-/** What answers one process that has `RemoteCounters`. */
+/** The handlers for the requests of one process that uses `RemoteCounters`. */
 export function counterAnswerers(served: ServedProcess) {
   const plans = new Map<number, Plan>();
   const planOf = (number: number): Plan => {

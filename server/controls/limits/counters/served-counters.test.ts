@@ -59,7 +59,7 @@ describe("counters of many processes on one machine", () => {
     await counters.resolve(async (_tenant, ids) => new Map(ids.map((id) => [id, row(30)])));
     expect(spentOf(lives.admit("next", of, demand(0, 60), false))).toEqual([30]);
     expect(lives.settle("next", used(60))).toEqual([90]);
-    // Its place was given up once and not again when it was settled.
+    // Its slot was released once, and not again when it was settled.
     expect(lives.admit("one", of, demand(0, 1), false)).toMatchObject({ kind: "admitted", inFlight: [1] });
     expect(lives.admit("two", of, demand(0, 1), false)).toMatchObject({ denial: { by: "concurrency" } });
   });

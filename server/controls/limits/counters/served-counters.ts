@@ -5,10 +5,10 @@ import { callHeldFor, isHeldBeside, partOf, ROWS_WITHIN_MS } from "./doubtful-ca
 import type { InProcessCounters } from "./in-process.ts";
 import { endsWithCall } from "./window-amounts.ts";
 
-/** Other processes are not told of releases: what waits looks again. */
+/** Releases are not signalled to other processes, so waiting calls retry at this interval. */
 const LOOK_AGAIN_MS = 25;
 
-/** What a process that died left: a call it held something for, or one that it counted and whose row it may not have sealed. */
+/** Left behind by a dead process: a hold, or counted usage whose row may not be sealed. */
 interface Doubtful {
   readonly reservation: Reservation;
   /** Null: the call was not settled. */
@@ -18,13 +18,13 @@ interface Doubtful {
 
 interface ServedOptions {
   readonly counters: InProcessCounters;
-  /** Milliseconds; never steps. */
+  /** Milliseconds; monotonic. */
   readonly now: () => number;
   readonly log: Log;
   readonly rowsWithinMs?: number;
 }
 
-/** Requests of another process of the machine to these counters. */
+/** Requests from another process of the machine. */
 export interface ServedProcess {
   admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission;
   transfer(from: readonly string[], to: Reservation): Admission;
@@ -32,14 +32,14 @@ export interface ServedProcess {
   settle(id: string, actual: Actual): readonly number[];
   warm(plan: Plan, spent: ReadonlyMap<number, number>): void;
   sealed(id: string): void;
-  /** It is gone: nothing that it held is in flight any more, and what it used is what its rows will say. */
+  /** That process is gone: releases its concurrency slots; its usage is what its rows will say. */
   left(): void;
 }
 
 /**
- * The counters of this process, for the others on this machine as well: each step is one turn of this process, so that
- * what is taken at one of them is taken for all. A process that dies gives up its places at once; what it held of quotas
- * stays held until the rows that its successor recovers say what was used.
+ * Serves this process's counters to the others on the machine. Each operation runs synchronously, which makes it
+ * atomic across processes. A dead process's concurrency slots are released at once; its quota holds remain until the
+ * rows that its successor recovers show what was used.
  */
 export class ServedCounters implements Counters {
   readonly lookAgainMs = LOOK_AGAIN_MS;
@@ -76,13 +76,13 @@ export class ServedCounters implements Counters {
     this.options.counters.warm(plan, spent);
   }
 
-  /** What this process counted dies with it. */
+  /** These counts die with the process, so there is nothing to confirm. */
   sealed(): void {}
 
   serve(): ServedProcess {
     const { counters, now } = this.options;
     const open = new Map<string, Reservation>();
-    /** Settled, and not known to be sealed. */
+    /** Settled, but not known to be sealed. */
     const settled = new Map<string, { readonly reservation: Reservation; readonly actual: Actual }>();
     return {
       admit: (id, plan, demand, probe) => {

@@ -54,7 +54,7 @@ test("a store that comes back as it was some time before is held anew, and calls
     settlesMs: 0,
   });
   try {
-    // The first has seen which server it is once there is a second.
+    // There is a second look only after the first has seen which server it is.
     await until(
       async () => looks,
       (n) => n > 1,

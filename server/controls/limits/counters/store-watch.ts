@@ -2,46 +2,46 @@ import { uuid } from "../../../kernel/ids.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { AGE } from "./valkey-scripts.ts";
 
-/** How often a process looks whether the shared store was emptied. */
+/** Interval of the check whether the shared store was emptied. */
 const LOOK_MS = 500;
 
-/** How long a store counts as new: every process that runs has seen by then that it is, and says so for as long as it takes. */
+/** How long a store counts as new. By then every running process has noticed, and has extended the period if it needs longer. */
 export const SETTLES_MS = 4_000;
 
-/** Windows in use are raised to the truth every ten seconds: by then those of a store that was set back are. */
+/** Windows in use are reconciled every ten seconds, so those of a store that was set back are corrected by then. */
 const RAISED_WITHIN_MS = 12_000;
 
-/** A process whose rows cannot be shipped holds up nobody's calls for longer. */
+/** Longest time that a process whose rows cannot be shipped holds back calls. */
 const RECORDED_WITHIN_MS = 60_000;
 
-/** Of all tenants: its hash tag lies beside theirs. */
+/** Shared by all tenants; the hash tag has the same form as theirs. */
 const KEYS = ["gw:{store}:"];
 
 interface StoreWatchParts {
   readonly run: (script: string, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
   readonly log: Log;
   /**
-   * Puts back what this process holds in a store that lost it. `setBack`: it has what it held at some time before, under the names of
-   * then. Rejects when it could not.
+   * Puts back this process's holds in a store that lost them. `setBack`: the store was restored to an earlier state,
+   * with holds under earlier owner names. Rejects on failure.
    */
   readonly putBack: (setBack: boolean) => Promise<void>;
-  /** Resolves when the truth tells of all that this process counted so far. Rejects when it cannot be told. */
+  /** Resolves once the usage totals include everything this process counted so far. Rejects if that cannot be ensured. */
   readonly recorded: () => Promise<void>;
-  /** Calls that a hard limit could refuse wait for so many milliseconds more. Rejects when it could not be said. */
+  /** Makes calls that a hard limit could refuse wait for this many milliseconds more. Rejects on failure. */
   readonly holdBack: (ms: number) => Promise<void>;
   readonly settlesMs: number;
 }
 
 /**
- * Watches for a shared store that lost its content, such as a server that was started again. The name under which its
- * content began tells; a process that sees another one puts back what it holds, and holds back what a hard limit could
- * refuse until its rows are where the store is filled from.
+ * Detects that the shared store lost its content, for example because its server was restarted. Content and server run
+ * each have an ID. When one changes, this process puts back its holds, and calls subject to hard limits wait until its
+ * rows are in the totals that the store is refilled from.
  */
 export class StoreWatch {
   private known: string | null = null;
   private server: string | null = null;
   private looking = false;
-  /** Not everything that was counted before the store was emptied is on record yet. */
+  /** Some usage counted before the store was emptied is not recorded yet. */
   private behind = false;
   private away = false;
   private closed = false;
@@ -55,13 +55,13 @@ export class StoreWatch {
     this.timer.unref();
   }
 
-  /** Milliseconds until everybody has put back what the store lost; 0: it is whole. */
+  /** Milliseconds until every process has put back what the store lost; 0: it is complete. */
   async settlesIn(): Promise<number> {
     const { ageMs } = await this.content();
     return Math.max(0, this.parts.settlesMs - ageMs);
   }
 
-  /** The last look did not reach the store. */
+  /** Whether the last check failed to reach the store. */
   isAway(): boolean {
     return this.away;
   }
@@ -87,11 +87,11 @@ export class StoreWatch {
       }
       if (setBack) await this.parts.holdBack(Math.max(this.parts.settlesMs, RAISED_WITHIN_MS));
       else if (this.behind) await this.parts.holdBack(this.parts.settlesMs);
-      // Only now: what could not be put back is tried again.
+      // Only after success, so that a failed attempt is repeated.
       this.known = name;
       this.server = server;
     } catch {
-      // Calls that need it say so too, and the next look finds what it then holds.
+      // Calls that need the store report the failure themselves; the next check finds its state.
       this.tellAway(true);
     } finally {
       this.looking = false;

@@ -27,7 +27,7 @@ const plan: Plan = {
 };
 const used = (micros: number) => ({ requests: 1 as const, input: 0, output: 0, micros });
 
-/** A call that holds `micros`, as it is behind the gate. */
+/** A call holding `micros`, as it is after admission. */
 function holding(micros: number) {
   const counters = new InProcessCounters(() => NOON);
   counters.warm(plan, new Map([[0, 0]]));
@@ -59,7 +59,7 @@ test("what is lent before a call leaves is free, and taken again", () => {
   expect([room(), lending.isSuspended(call), lending.suspend(call, null)]).toEqual([100, true, false]);
   const again = take("call/held");
   expect([room(), lending.isSuspended(call), lending.reacquired(call)]).toEqual([40, false, again]);
-  // Once more, for the next call of the gateway's own.
+  // Once more, for the next of the gateway's own calls.
   expect([lending.suspend(call, null), room(), lending.reacquired(call)]).toEqual([true, 100, null]);
 });
 

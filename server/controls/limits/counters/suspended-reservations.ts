@@ -2,18 +2,17 @@ import type { Call } from "../../../road/call.ts";
 import { type Actual, type Counters, NOTHING_USED, type Reservation } from "./counters.ts";
 
 interface ReservationHolder {
-  /** What the call holds of its windows now; null while it is suspended. */
+  /** What the call holds now; null while it is suspended. */
   held: Reservation | null;
-  /** On its way to a provider: it needs what it holds until its answer is in. */
+  /** Sent to a provider: it needs its hold until the answer is in. */
   left: boolean;
-  /** Its answer is in and counted. */
+  /** The answer is in and its usage counted. */
   counted: boolean;
 }
 
 /**
- * Reservations of callers' calls, which are suspended for as long as a call of the gateway's own, made on their behalf, would else
- * wait for it: a call that holds a reservation never waits, so that there is no deadlock. A suspended reservation is
- * acquired again before the call is dispatched.
+ * Reservations of callers' calls. One is suspended while a nested call made on its behalf would otherwise wait for it: a call that
+ * waits never holds a reservation, so there is no deadlock. The call acquires a suspended reservation again before it is dispatched.
  */
 export class SuspendedReservations {
   private readonly holders = new WeakMap<Call, ReservationHolder>();
@@ -23,7 +22,7 @@ export class SuspendedReservations {
     this.counters = counters;
   }
 
-  /** The call holds this, from its admission on or again. */
+  /** The call holds this reservation, from admission or acquired again. */
   hold(call: Call, reservation: Reservation): void {
     if (reservation.demand.tokens === 0 && reservation.demand.micros === 0) return;
     this.holders.set(call, { held: reservation, left: false, counted: false });
@@ -34,7 +33,7 @@ export class SuspendedReservations {
     if (holder !== undefined) holder.left = true;
   }
 
-  /** Settled: it holds nothing any more. */
+  /** Settled: the call holds nothing any more. */
   ended(call: Call): void {
     this.holders.delete(call);
   }
@@ -43,13 +42,13 @@ export class SuspendedReservations {
     return this.holders.get(call)?.held === null;
   }
 
-  /** What the call acquired again after its reservation was suspended; null: nothing. */
+  /** What the call acquired again after its reservation was suspended; null if nothing. */
   reacquired(call: Call): Reservation | null {
     const held = this.holders.get(call)?.held;
     return held == null || held.id === call.id ? null : held;
   }
 
-  /** Gives up what the call holds, for what its answer used where that is known (null: it is not). False: it cannot. */
+  /** Releases the call's hold. `used`: its answer's usage, null if not known yet. False if the hold cannot be released. */
   suspend(call: Call, used: Actual | null): boolean | Promise<boolean> {
     const holder = this.holders.get(call);
     const held = holder?.held;

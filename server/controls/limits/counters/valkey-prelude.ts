@@ -1,10 +1,10 @@
 /**
- * The scripts of the shared counters. Each runs whole or not at all, and all keys of a tenant share a hash tag, so
- * that every ancestor of a call is on one node. KEYS[1] is the tenant's prefix.
+ * Helpers shared by the scripts of the Valkey counters. Each script is atomic, and all keys of a tenant share a hash tag, so that all
+ * ancestors of a call are on one node. KEYS[1] is the tenant's prefix.
  *
- * Time is a clock of the tenant that goes no faster than the caller's own steady clock says and no faster than the
- * server's: a wall clock that jumps on one side refills nothing. What a process holds stands under its name, and counts
- * for as long as its lease runs: nothing has to be swept for a dead process to be forgotten.
+ * Each tenant has a clock that advances no faster than the caller's monotonic clock and no faster than the server's, so a wall clock that
+ * jumps on either side refills nothing. Holds are stored under the name of the owning process and count while its lease runs, so nothing
+ * has to be swept when a process dies.
  */
 
 export const PRELUDE = `

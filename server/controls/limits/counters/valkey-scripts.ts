@@ -1,6 +1,6 @@
 import { PRELUDE } from "./valkey-prelude.ts";
 
-/** ARGV: a name. The name under which what the store holds began, how many milliseconds ago, and the run of the server; empty untold. */
+/** ARGV: candidate content ID. Returns the content's ID, its age in ms and the server's run ID (empty if unavailable). */
 export const AGE = `
 local t, told, info = redis.call('TIME'), pcall(redis.call, 'INFO', 'server')
 local server = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
@@ -9,7 +9,7 @@ local content = redis.call('HMGET', KEYS[1] .. 'content', 'name', 'at')
 return { content[1], string.format('%.0f', server - tonumber(content[2])), told and string.match(info, 'run_id:(%w+)') or '' }
 `;
 
-/** What parting with a reservation and settling it share. */
+/** Shared by the scripts that part with or settle a reservation. */
 const PARTING = `
 -- '1': it holds; what it parted with; false: it is not known.
 local function stateOf(id, p, results)
@@ -29,7 +29,7 @@ local function release(key, amount)
 end
 `;
 
-/** `given`: what is given up of windows as this is taken, by their keys. */
+/** `given`: amounts that are released in the same step, by window key. */
 const TAKE = `
 local now = steady(tonumber(ARGV[3]))
 local demand = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]), tool_calls = tonumber(ARGV[7]), requests = 1 }
@@ -140,17 +140,17 @@ return out
 `;
 
 /**
- * ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls, what is left of
- * the lease of a process that stopped renewing it. While other processes may still put back what an emptied store lost, a call
- * that a hard limit could refuse waits; what was read of the truth before then is read once more.
+ * ARGV: plan, owner, monotonic ms, reservation ID, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls,
+ * remaining lease of a process that stopped renewing. While other processes may still put back holds that an emptied
+ * store lost, a call that a hard limit could refuse waits; totals read before that are read again.
  */
 export const ADMIT = `${PRELUDE}
 local given = {}
 ${TAKE}`;
 
 /**
- * ARGV: those of ADMIT, then quintuples of reservation id, its tokens, micro-dollars, tool calls and plan of those in whose place
- * it is admitted. They part with what they hold as it is admitted, and hold it still where it is not.
+ * ARGV: those of ADMIT, then for each reservation to replace: ID, tokens, micro-dollars, tool calls, plan. These
+ * release their holds if the new one is admitted and keep them otherwise.
  */
 export const TRANSFER = `${PRELUDE}${PARTING}
 local given, from = {}, {}
@@ -182,12 +182,10 @@ return taken
 `;
 
 /**
- * ARGV: plan, owner, steady ms, reservation id, held tokens, held micro-dollars, generation at admission, requests,
- * input, output, micro-dollars, sealed calls, 1 to part with what is held while the call goes on, and the results of
- * tools that were counted at admission. What was counted, here or at admission, is remembered under the owner until the
- * call's row is sealed. Settling or parting twice changes nothing: the reservation says which was done, and what parting
- * counted is subtracted from what settling reports. After the store was emptied the use is added wherever the truth has been
- * put back.
+ * ARGV: plan, owner, monotonic ms, reservation ID, held tokens, held micro-dollars, generation at admission, requests, input, output,
+ * micro-dollars, sealed calls, 1 to part (the call continues), tool results counted at admission. What was counted here or at admission
+ * is kept under the owner until the call's row is sealed. Settling and parting are idempotent: the reservation records which was done,
+ * and settling subtracts what parting counted. After the store was emptied, usage is added to the windows that have been reloaded.
  */
 export const SETTLE = `${PRELUDE}${PARTING}
 local now = steady(tonumber(ARGV[3]))
@@ -250,7 +248,7 @@ remember(ARGV[4], counted)
 return out
 `;
 
-/** ARGV: plan, owner, steady ms, new generation, ms until the store is whole again, then pairs of window index and amount. */
+/** ARGV: plan, owner, monotonic ms, new generation, ms until the store is complete again, then pairs of window index and amount. */
 export const WARM = `${PRELUDE}
 if redis.call('HSETNX', P .. 'generation', 'id', ARGV[4]) == 1 and ARGV[5] ~= '0' then
   redis.call('HSET', P .. 'generation', 'settles', whole(server + tonumber(ARGV[5])))
@@ -282,7 +280,7 @@ end
 return 1
 `;
 
-/** ARGV: plan, owner, steady ms, new generation, ms for which what a hard limit could refuse waits. */
+/** ARGV: plan, owner, monotonic ms, new generation, ms for which calls subject to hard limits wait. */
 export const HOLD_BACK = `${PRELUDE}
 redis.call('HSETNX', P .. 'generation', 'id', ARGV[4])
 redis.call('HSETNX', P .. 'generation', 'at', ARGV[3])
@@ -291,7 +289,10 @@ redis.call('HSET', P .. 'generation', 'settles', whole(math.max(settles, server 
 return 1
 `;
 
-/** ARGV: plan, owner. Calls that dead owners counted and whose rows are not known: owner, call and how long it is dead, for each. */
+/**
+ * ARGV: plan, owner. Returns calls that dead owners counted and whose rows are not known, as triples of owner, call
+ * and ms since the lease ended.
+ */
 export const DOUBTFUL = `${PRELUDE}
 local out = {}
 local dead = redis.call('ZRANGEBYSCORE', P .. 'owners', '-inf', whole(server), 'WITHSCORES')
@@ -306,8 +307,8 @@ return out
 `;
 
 /**
- * ARGV: plan, owner that is dead, call, 1 when its row is known, then its tokens, micro-dollars and requests. A call
- * without a row has used nothing that the truth knows of.
+ * ARGV: plan, dead owner, call, 1 if its row is known, then its tokens, micro-dollars and requests. A call without a
+ * row counts as having used nothing.
  */
 export const RESOLVE = `${PRELUDE}
 local key = P .. 'x:' .. owner
@@ -324,8 +325,8 @@ return 1
 `;
 
 /**
- * ARGV: plan, owner, lease ms, sealed calls, the owner's name before, then quintuples of reservation id, its tokens,
- * micro-dollars, tool calls and plan of those to hold again. Renews the lease; 0 when it had run out, and with it what the owner held.
+ * ARGV: plan, owner, lease ms, sealed calls, previous owner name, then for each reservation to hold again: ID, tokens,
+ * micro-dollars, tool calls, plan. Renews the lease; returns 0 if it had expired, and the owner's holds with it.
  */
 export const RENEW = `${PRELUDE}
 local kept = isAlive(owner)

@@ -11,7 +11,7 @@ import { planText } from "../plans/plan-text.ts";
 import { SETTLES_MS, StoreWatch } from "./store-watch.ts";
 import { ADMIT, DOUBTFUL, HOLD_BACK, RENEW, RESOLVE, SETTLE, TRANSFER, WARM } from "./valkey-scripts.ts";
 
-/** The client that is needed: it runs scripts atomically. */
+/** The client, which must run scripts atomically. */
 export interface ScriptRunner {
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   close(): void;
@@ -19,17 +19,17 @@ export interface ScriptRunner {
 
 export interface ValkeyCountersOptions {
   readonly valkey: ScriptRunner;
-  /** Milliseconds; never steps. */
+  /** Milliseconds; monotonic. */
   readonly now: () => number;
   readonly log: Log;
-  /** How long what this process holds outlives it. */
+  /** How long holds outlive their process. */
   readonly leaseMs?: number;
   readonly renewMs?: number;
-  /** How long after its lease a dead process may still come back and show its rows. */
+  /** How long after its lease ended a dead process may still return and ship its rows. */
   readonly rowsWithinMs?: number;
-  /** How long an emptied store is given until every process has put back what it holds. */
+  /** How long every process has to put back its holds in an emptied store. */
   readonly settlesMs?: number;
-  /** Resolves when the truth tells of all that was counted here. */
+  /** Resolves once the usage totals include everything counted here. */
   readonly recorded?: () => Promise<void>;
 }
 
@@ -37,23 +37,23 @@ interface Open {
   readonly id: string;
   readonly plan: Plan;
   readonly demand: Demand;
-  /** What it held is given up. */
+  /** Its hold is released. */
   parted: boolean;
   owner: string;
   generation: string;
 }
 
-/** What this process holds of one tenant. */
+/** This process's state for one tenant. */
 interface Held {
   readonly id: string;
   readonly open: ShortLivedMap<string, Open>;
-  /** The name under which it is held. */
+  /** The owner name that its holds are stored under. */
   owner: string;
-  /** Of the store's content: another one means that the store was emptied. */
+  /** Generation of the store's content; it changes when the store is emptied. */
   generation: string | null;
   /** When the lease was last renewed. */
   leasedAt: number;
-  /** Settled calls whose rows are sealed, not yet reported. */
+  /** Settled calls whose rows are sealed, to be reported. */
   sealed: string[];
   telling: ReturnType<typeof setTimeout> | null;
   usedAt: number;
@@ -61,14 +61,14 @@ interface Held {
 
 const LOOK_AGAIN_MS = 25;
 const IDLE_MS = 600_000;
-/** Rows of settled calls are sealed by then: until then this process is seen to live. */
+/** Rows of settled calls are sealed within this time; the lease is renewed at least that long. */
 const SEALED_WITHIN_MS = 30_000;
 const TOLD_WITHIN_MS = 50;
 
 /**
- * Counters shared by the processes of a fleet, in Valkey. What a process holds stands under its own name with a lease:
- * a process that dies is forgotten with its lease. A store that was emptied is filled again from the truth, and calls that
- * a hard limit could refuse wait until each process has put back what it holds.
+ * Counters in Valkey, shared by a fleet. Each process stores its holds under an owner name with a lease, and they
+ * expire with it. An emptied store is reloaded from the usage totals, and calls that a hard limit could refuse wait
+ * until every process has put back its holds.
  */
 export class ValkeyCounters implements Counters {
   readonly lookAgainMs = LOOK_AGAIN_MS;
@@ -77,7 +77,7 @@ export class ValkeyCounters implements Counters {
   private readonly plans = new WeakMap<Plan, string>();
   private readonly options: ValkeyCountersOptions;
   private readonly leaseMs: number;
-  /** What is left of a lease that was not renewed twice in a row. */
+  /** Remaining lease after two missed renewals. */
   private readonly quietLeftMs: number;
   private readonly timer: ReturnType<typeof setInterval>;
   private readonly watch: StoreWatch;
@@ -113,7 +113,7 @@ export class ValkeyCounters implements Counters {
     return found;
   }
 
-  /** In the place of what these hold, if any. */
+  /** `from`: reservations that the new one replaces, if any. */
   private async take(script: string, { id, plan, demand }: Reservation, probe: boolean, from: readonly Open[]): Promise<Admission> {
     const tenant = this.tenant(plan.tenantId);
     if (tenant.open.size > 0 && this.options.now() - tenant.leasedAt > this.leaseMs) await this.holdUnderNewName(tenant);
@@ -136,7 +136,7 @@ export class ValkeyCounters implements Counters {
         ...this.heldTexts(from),
       ])) as AdmitReply;
     } catch (error) {
-      // It may have been taken without our hearing of it: then it is given back.
+      // The store may have admitted it even though the reply was lost: settle it with no usage.
       if (!probe && !(error instanceof NotSentError)) {
         const taken = { id, plan, demand, parted: false, owner, generation: "" };
         this.late.add(() => this.sendSettle(taken, NOTHING_USED));
@@ -168,7 +168,7 @@ export class ValkeyCounters implements Counters {
     try {
       return await this.sendSettle(held, actual);
     } catch {
-      // Until then the lease of this process goes on, and so does what it holds.
+      // The process keeps its lease, and so its holds, until then.
       this.late.add(() => this.sendSettle(held, actual));
       return [];
     }
@@ -186,7 +186,7 @@ export class ValkeyCounters implements Counters {
     ]);
   }
 
-  /** Reported with the next script of the tenant, or soon: until then a call's use is in doubt should this process die. */
+  /** Reported with the tenant's next script, or soon after: until then the call's usage is in doubt if this process dies. */
   sealed({ id, plan }: Pick<Reservation, "id" | "plan">): void {
     const tenant = this.tenants.get(plan.tenantId);
     if (tenant === undefined) return;
@@ -222,7 +222,7 @@ export class ValkeyCounters implements Counters {
     }
   }
 
-  /** Whether Valkey is out of reach. */
+  /** Whether Valkey is unreachable. */
   isAway(): boolean {
     return this.watch.isAway();
   }
@@ -274,7 +274,7 @@ export class ValkeyCounters implements Counters {
     return reply.map(Number);
   }
 
-  /** The store was emptied since we last looked: what this process holds is put back. */
+  /** Notes the store's generation; if it has changed, the store was emptied and this process puts back its holds. */
   private renewed(tenant: Held, generation: string): void {
     const known = tenant.generation;
     tenant.generation = generation;
@@ -285,7 +285,10 @@ export class ValkeyCounters implements Counters {
     );
   }
 
-  /** The store lost what it held; where it was set back, it has what was held then: under a new name only what is held now stands. */
+  /**
+   * Puts back all holds after the store lost them. A store that was set back has outdated holds, so the current ones go
+   * under a new owner name.
+   */
   private async holdAllAgain(setBack: boolean): Promise<void> {
     for (const tenant of this.tenants.values()) {
       if (setBack) {
@@ -302,7 +305,7 @@ export class ValkeyCounters implements Counters {
       await this.run(HOLD_BACK, tenant, ["{}", tenant.owner, text(this.options.now()), uuid(), text(ms)]);
   }
 
-  /** The lease ran out while this process was not running: under the old name nothing counts any more. */
+  /** The lease expired while this process was stalled; holds under the old owner name no longer count. */
   private async holdUnderNewName(tenant: Held): Promise<void> {
     this.options.log.warn("limits_lease_lost", { tenant_id: tenant.id });
     const before = tenant.owner;
@@ -320,7 +323,7 @@ export class ValkeyCounters implements Counters {
     await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), "", before, ...this.heldTexts(lost)]);
   }
 
-  /** As the scripts read what is held. */
+  /** Reservations in the format that the scripts read. */
   private heldTexts(held: readonly Open[]): string[] {
     return held.flatMap(({ id, plan, demand, parted }) => {
       const { tokens, micros } = parted ? HELD_NOTHING : demand;
@@ -362,7 +365,7 @@ export class ValkeyCounters implements Counters {
 
 const HELD_NOTHING: Demand = { tokens: 0, micros: 0, toolCalls: 0 };
 
-/** The ids to report, which are then taken as reported. */
+/** Returns the IDs to report and clears the list. */
 function told(tenant: Held): string {
   if (tenant.sealed.length === 0) return "";
   const ids = tenant.sealed.join(",");

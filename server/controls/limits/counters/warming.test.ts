@@ -16,7 +16,7 @@ import { toolPlan } from "../plans/tool-plan.ts";
 import { ValkeyCounters } from "./valkey.ts";
 import { Warming } from "./warming.ts";
 
-/** Processes that share what the database knows, and in a fleet their counters. */
+/** Processes that share the database, and in a fleet their counters. */
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const DAY = { startsAt: NOON - 43_200_000, resetsAt: NOON + 43_200_000 };
@@ -40,7 +40,7 @@ const tree = new PolicyTree(
   [],
 );
 
-/** The database: totals that grow as rows are shipped. */
+/** The database, whose totals grow as rows are shipped. */
 class Database {
   readonly totals: UsageTotal[] = [];
   shipped(group: string, micros: number): void {
@@ -88,7 +88,7 @@ interface Process {
   readonly plan: Plan;
 }
 
-/** A process as it is after its first call under the plan. */
+/** A process after its first call under the plan. */
 async function started(counters: Counters, database: Database, tenantId: string): Promise<Process> {
   const warming = new Warming(counters, database.truth);
   const plan = planOf(tenantId);
@@ -116,7 +116,7 @@ describe("a process that was taken for dead comes back and ships what it had rec
     const lives = await started(new InProcessCounters(() => NOON), database, "t");
     await use(lives, "mine", 20);
     database.shipped("leaf", 20);
-    // The other's rows arrive late, its own counters are new and warm from what is there by then.
+    // The other process's rows arrive late; its new counters start from what is recorded by then.
     database.shipped("leaf", 30);
     const back = await started(new InProcessCounters(() => NOON), database, "t");
     expect(await spent(back)).toBe(50);
@@ -155,12 +155,12 @@ describe("a process that was taken for dead comes back and ships what it had rec
       database.shipped("leaf", 20);
       await lives.warming.reconcile(NOON);
       expect(await spent(lives)).toBe(20);
-      // Back again under its own journal, as a new process: the row of the late call arrives.
+      // Restarted with its journal, as a new process: the late call's row arrives.
       database.shipped("leaf", 30);
       const back = await started(counters({ leaseMs: 30_000, rowsWithinMs: 200 }), database, "t");
       await Promise.all([lives.warming.reconcile(NOON), back.warming.reconcile(NOON)]);
       expect(await spent(lives)).toBe(50);
-      // Nobody counts it a second time, whoever looks after it.
+      // No process counts it a second time when it reconciles.
       await lives.counters.resolve(
         async (_tenant, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 30, requests: 1, attempts: null }])),
       );
@@ -240,7 +240,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
   const HOUR = 3_600_000;
   const MODEL = { id: "m", name: "m", rateLimitRpm: null, rateLimitTpm: null, maxConcurrent: null } as unknown as ModelEntry;
 
-  /** The group under a tree of its own, as a changed configuration makes it. */
+  /** The group with a policy tree of its own, as a changed configuration creates it. */
   function scopeWith(tenantId: string, policies: readonly StoredPolicy[]): GroupScope {
     return {
       groupId: "leaf",
@@ -250,7 +250,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
     } as unknown as GroupScope;
   }
 
-  /** A process whose database knows of seven of everything; what its clock says is set. */
+  /** A process whose database reports seven of everything, with a settable clock. */
   function process() {
     const clock = { at: NOON };
     const asked: string[] = [];

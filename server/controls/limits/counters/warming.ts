@@ -6,17 +6,17 @@ import type { Counters, Plan, WindowLimit } from "./counters.ts";
 import { beginsAtZero } from "./window-amounts.ts";
 import { Reading } from "../plans/plan-reading.ts";
 
-/** How many plans are kept up with the truth: those in use, the ones used last when there are more. */
+/** Most plans that are reconciled; beyond it the least recently used are dropped. */
 const MAX_PLANS = 20_000;
 
 /**
- * Brings counters up to the truth: a window nobody counted yet before its first call, and all windows in use again and
- * again, because other processes add to the truth as well, and so does one that comes back after it was taken for dead.
- * A counter is only ever raised: the truth is late, not wrong.
+ * Loads counters from the usage totals: a window before its first use, and all windows in use repeatedly, since other
+ * processes add to the totals, as does one that returns after it was taken for dead. Within an epoch counters are only
+ * ever raised, because totals may lag behind but are never too high.
  */
 export class Warming {
   private readonly inUse = new BoundedMap<string, Plan>(MAX_PLANS);
-  /** The newest tree of each tenant with a plan in use: it says whose use is whose. */
+  /** The newest policy tree of each tenant with a plan in use; it determines which groups' usage is summed. */
   private readonly trees = new Map<string, PolicyTree>();
   private readonly counters: Counters;
   private readonly truth: UsageTruth;
@@ -26,7 +26,7 @@ export class Warming {
     this.truth = truth;
   }
 
-  /** The plan's windows are kept up from now on; in the place of the plan of the same `name` before. */
+  /** Keeps the plan's windows reconciled from now on, replacing the previous plan of that `name`. */
   keep(name: string, plan: Plan, tenant: Pick<TenantSnapshot, "policies">): void {
     const key = `${plan.tenantId} ${name}`;
     if (plan.windows.length === 0) return this.inUse.delete(key);
@@ -34,18 +34,18 @@ export class Warming {
     this.trees.set(plan.tenantId, tenant.policies);
   }
 
-  /** The newest tree of the tenant, where a plan of it is in use. */
+  /** The tenant's newest policy tree; undefined if none of its plans is in use. */
   policiesOf(tenantId: string): PolicyTree | undefined {
     return this.trees.get(tenantId);
   }
 
-  /** Rejects when the truth cannot be read. `at`: the moment whose windows are open, milliseconds. */
+  /** Loads the given windows. `at`: the time whose windows are open (ms). Rejects if the usage totals cannot be read. */
   async warm({ policies }: Pick<TenantSnapshot, "policies">, plan: Plan, windows: readonly number[], at: number): Promise<void> {
     const spent = new Map<number, number>();
     const asked: number[] = [];
     for (const index of windows) {
       const window = plan.windows[index] as WindowLimit;
-      // Of counters that are shared, the store itself says whether it was there when the window began.
+      // A shared store decides by itself whether it already existed when the window began.
       const unused = beginsAtZero(plan, window) && this.counters.lookAgainMs === null;
       if (window.truth === null || unused) spent.set(index, 0);
       else asked.push(index);
@@ -59,10 +59,10 @@ export class Warming {
     await this.counters.warm(plan, spent, at);
   }
 
-  /** `now`: milliseconds of the steady clock. Each window is looked at once, however many plans share it. */
+  /** Reconciles all windows in use; a window shared by several plans is read once. `now`: ms of the monotonic clock. */
   async reconcile(now: number): Promise<void> {
     const open = this.openWindows(now);
-    // A tree outlives its tenant no longer than the plans that need it.
+    // Drop the trees of tenants without plans in use.
     for (const tenantId of this.trees.keys()) if (!open.has(tenantId)) this.trees.delete(tenantId);
     if (open.size > 0) await this.truth.recorded();
     for (const [tenantId, plans] of open) {
@@ -74,12 +74,12 @@ export class Warming {
     }
   }
 
-  /** How many plans and trees are held, for the tests that hold it to a bound. */
+  /** Number of plans and trees kept, for the tests that check its bound. */
   get size(): number {
     return this.inUse.size + this.trees.size;
   }
 
-  /** By tenant: the plans in use with the windows that no plan before them has. */
+  /** By tenant: the plans in use, each with the windows that no earlier plan has. */
   private openWindows(now: number): Map<string, { plan: Plan; indexes: number[] }[]> {
     const byTenant = new Map<string, { plan: Plan; indexes: number[] }[]>();
     const seen = new Set<string>();

@@ -1,17 +1,17 @@
 import type { Actual, BucketMeasure, Demand, Plan, WindowLimit, WindowMeasure } from "./counters.ts";
 
-/** What a call in flight holds of a window. A soft window holds nothing before the actual use is known. */
+/** What a call in flight holds of a window. Soft windows hold nothing; they only count actual usage. */
 export function heldOf(window: WindowLimit, demand: Demand): number {
   if (!window.hard) return 0;
   return window.measure === "tokens" ? demand.tokens : window.measure === "micros" ? demand.micros : 0;
 }
 
-/** What is counted when the call is admitted, because it is known in advance: requests and tool calls. */
+/** What is counted at admission because it is known in advance: requests and tool calls. */
 export function takenAtOnce(window: WindowLimit, demand: Demand): number {
   return window.measure === "requests" ? 1 : window.measure === "tool_calls" ? demand.toolCalls : 0;
 }
 
-/** What was actually used, in the unit of the window or bucket. */
+/** Actual usage in the unit of the window or bucket. */
 export function usedOf(measure: WindowMeasure | BucketMeasure, actual: Actual): number {
   switch (measure) {
     case "tokens":
@@ -27,7 +27,7 @@ export function usedOf(measure: WindowMeasure | BucketMeasure, actual: Actual): 
   }
 }
 
-/** `total` without `part`, never below zero. The number of requests stays. */
+/** `total` minus `part`, not below zero. The number of requests is unchanged. */
 export function minusActual(total: Actual, { input, output, micros }: Actual): Actual {
   return {
     requests: total.requests,
@@ -37,17 +37,17 @@ export function minusActual(total: Actual, { input, output, micros }: Actual): A
   };
 }
 
-/** Whether the window belongs to a call that is a run of its own, so that no later call asks for it. */
+/** Whether the window belongs to a run of a single call, so that no later call needs it. */
 export function endsWithCall(window: WindowLimit): boolean {
   return window.truth === null && window.resetsAt === Number.POSITIVE_INFINITY;
 }
 
-/** Whether the window began after the limits were last changed, so that no use from before can be missing in it. */
+/** Whether the window began after the limits were last changed, so that it misses no earlier usage. */
 export function beginsAtZero({ since }: Plan, window: WindowLimit): boolean {
   return since !== undefined && window.startsAt > since;
 }
 
-/** What settling returns of `takenAtOnce`: all of it for a call that never left, else nothing. */
+/** What settling gives back of `takenAtOnce`: everything if the call never reached an upstream, otherwise nothing. */
 export function givenBack(window: WindowLimit, demand: Demand, actual: Actual): number {
   return actual.requests === 0 ? takenAtOnce(window, demand) : 0;
 }

@@ -7,8 +7,8 @@ import { toolPlan } from "./tool-plan.ts";
 const RUN_COST = "max_cost_per_run_usd";
 
 /**
- * What a message to an agent is held to: the limits on calls of tool servers, with the agent in the place of the server, and
- * the budgets of the group and of every group above it, which what agents report of their cost counts against.
+ * Limits on messages to an agent: those on tool servers, with the agent in the server's place, plus the budgets of the
+ * group and all groups above it, against which the cost reported by agents counts.
  */
 export function agentPlan(
   scope: GroupScope,
@@ -19,12 +19,12 @@ export function agentPlan(
   return withBudgets(toolPlan(scope, agent, principal, at), scope, at);
 }
 
-/** What is held to the budgets of the group and of every group above it, and to nothing else: what an agent's task cost. */
+/** Only the budgets of the group and all groups above it, for the cost of an agent's task. */
 export function budgetPlan(scope: GroupScope, at: number): CallPlan {
   return withBudgets({ tenantId: scope.tenant.id, scopes: [], windows: [], buckets: [], needsPrice: false, needsBound: false }, scope, at);
 }
 
-/** The plan with what its run may cost. */
+/** Adds the run's cost ceiling to the plan. */
 export function agentPlanInRun(plan: CallPlan, call: Call): CallPlan {
   const bounds = runBounds(call);
   const ceiling = bounds?.ceilings.get(RUN_COST);

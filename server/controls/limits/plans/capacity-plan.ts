@@ -1,19 +1,19 @@
 import type { Parts } from "./plan-parts.ts";
 
-/** The capacity of a bucket. An inherited burst belongs to the rate it was set with and never widens a group's own rate. */
+/** Capacity of a bucket. An inherited burst belongs to the rate it was set with and never widens a group's own rate. */
 export function capacityOf(perMinute: number, burst: number | null, inherited: boolean): number {
   if (burst === null) return perMinute;
   return inherited ? Math.min(perMinute, burst) : burst;
 }
 
-/** A model's or routing group's own ceilings across all groups; null is none. */
+/** A model's or routing group's own ceilings across all groups; null: none. */
 interface CapacityCaps {
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
   readonly concurrent: number | null;
 }
 
-/** The ceilings of a model, or of a routing group, which everybody who uses it shares. */
+/** Adds the ceilings that all users of a model or routing group share. */
 export function addCapacity(parts: Parts, key: string, name: string, caps: CapacityCaps): void {
   const { requestsPerMinute, tokensPerMinute, concurrent } = caps;
   if (requestsPerMinute === null && tokensPerMinute === null && concurrent === null) return;

@@ -5,34 +5,34 @@ import type { Call } from "../../../road/call.ts";
 import { hasTag } from "../../../road/record/add-tag.ts";
 import type { LimitedCall } from "../limited-call.ts";
 
-/** Tokens of a text by a tokenizer that need not be the model's own; null where nobody has the time to count. */
+/** Counts a text's tokens with a tokenizer that may not be the model's own; null if there is no capacity to count. */
 export type CountTokens = (tenantId: string, text: string) => Promise<number | null>;
 
 interface Sample {
-  /** What the cheap bound was. */
+  /** The bound from the request's bytes. */
   readonly bytes: number;
-  /** Null of a call that was not counted. */
+  /** Null if the call's tokens were not counted. */
   readonly counted: number | null;
-  /** What the provider told. */
+  /** Input tokens reported by the provider. */
   readonly tokens: number;
 }
 
-/** Calls of a tenant to a model that are remembered, and how many of the same size tell what the next comes to. */
+/** Samples kept per tenant and model, and how many of similar size suffice for an estimate. */
 const REMEMBERED = 32;
 const ENOUGH = 3;
 const MOST_KEYS = 10_000;
-/** Calls within this factor of the size are of the same size. */
+/** Sizes within this factor of each other are similar. */
 const ALIKE = 2;
-/** What a count may be short by. */
+/** Factor for what a count may be too low by. */
 const MARGIN = 1.02;
-/** What tokenizers of other vendors make of a text beside the one that counts, until calls have told. */
+/** Assumed ratio of other vendors' tokenizers to the counting one, until samples show the real one. */
 const OTHERS = 1.25;
 
 const decoder = new TextDecoder();
 
 /**
- * What a request comes to, more closely than by its bytes: the tokens counted in it, by what counts of the model's recent calls
- * were worth. Asked only where the cheap bound does not fit.
+ * A tighter bound on a request's input than its bytes: its counted tokens, scaled by how counts of the model's recent
+ * calls compared with the provider's. Used only if the bound by bytes does not fit.
  */
 export class InputCounts {
   private readonly samples = new BoundedMap<string, Sample[]>(MOST_KEYS);
@@ -42,7 +42,7 @@ export class InputCounts {
     this.countTokens = countTokens;
   }
 
-  /** The most the request comes to, and what was counted in it; null where it is not known better than by its bytes. */
+  /** The request's maximum input tokens and its counted tokens; null if that is no better than the bound by bytes. */
   async boundOf({ call, model, worst }: LimitedCall): Promise<{ readonly inputTokens: number; readonly counted: number } | null> {
     const tenantId = call.scope?.tenant.id;
     const content = call.requestContent;
@@ -51,17 +51,17 @@ export class InputCounts {
     const counted = await this.countTokens(tenantId, text);
     if (counted === null) return null;
     const bytes = worst.inputBytes;
-    // What is put beside the request is not in it.
+    // Text added outside the request's content was not counted.
     const added = Math.max(0, bytes - Buffer.byteLength(text));
     const inputTokens = Math.min(bytes, Math.ceil(this.worth(tenantId, model, bytes, counted)) + added);
     return inputTokens < bytes ? { inputTokens, counted } : null;
   }
 
-  /** Told of each call that was bounded and has ended. */
+  /** Records the actual input of a bounded call that has ended. */
   learn(call: Call, { model, worst, counted }: LimitedCall, tokens: number): void {
     const tenantId = call.scope?.tenant.id;
     if (tenantId === undefined || model === null || worst === null || tokens <= 0 || worst.inputBytes <= 0) return;
-    // Only what a provider told says what the model makes of a text.
+    // Only counts reported by the provider show how the model tokenizes.
     if (hasTag(call, "usage_estimated")) return;
     const bytes = worst.inputBytes;
     const key = keyOf(tenantId, model);
@@ -76,7 +76,7 @@ export class InputCounts {
   private worth(tenantId: string, model: ModelEntry, bytes: number, counted: number): number {
     const samples = this.samples.get(keyOf(tenantId, model)) ?? [];
     const ratios = samples.flatMap((one) => (one.counted === null ? [] : [one.tokens / one.counted]));
-    // A count is worth no less than it says: what taught a lower ratio may have been another kind of content.
+    // Never scale below the count itself: a lower ratio may come from another kind of content.
     if (ratios.length > 0) return counted * Math.max(1, ...ratios) * MARGIN;
     const alike = samples.filter((one) => one.bytes * ALIKE >= bytes && one.bytes <= bytes * ALIKE).map((one) => one.tokens / one.bytes);
     if (alike.length >= ENOUGH) return Math.max(counted, bytes * Math.max(...alike)) * MARGIN;

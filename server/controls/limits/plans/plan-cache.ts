@@ -4,7 +4,7 @@ import type { GroupScope } from "../../../directory/snapshot.ts";
 import { type CallPlan, planExpiresAt } from "./plan.ts";
 
 const DAY_MS = 86_400_000;
-/** Of one group: most have a few models and tool servers, and each person who calls may have plans of their own. */
+/** Per group: most use few models and tool servers, but each user may have plans of their own. */
 const MAX_PLANS = 10_000;
 
 interface Kept {
@@ -12,13 +12,13 @@ interface Kept {
   readonly until: number;
 }
 
-/** A cache of limit plans by compiled group, each good until its windows turn. */
+/** A cache of limit plans per compiled group; each is valid until one of its windows resets. */
 export class PlanCache {
   private readonly plans = new WeakMap<GroupScope, BoundedMap<string, Kept>>();
-  /** When the first call came under each tree of limits. */
+  /** When the first call arrived under each policy tree. */
   private readonly since = new WeakMap<PolicyTree, number>();
 
-  /** `key` says what else the plan depends on. */
+  /** `key` identifies everything else that the plan depends on. */
   of(scope: GroupScope, key: string, at: number, make: () => CallPlan): CallPlan {
     let plans = this.plans.get(scope);
     if (plans === undefined) {

@@ -11,7 +11,7 @@ export interface Parts {
 
 export type QuotaTerms = readonly [path: string, measure: WindowMeasure, period: Period, warning: string | null, limitType: string];
 
-/** The key prefix of windows, and their epoch. */
+/** Key prefix and epoch of windows. */
 export interface CountedAs {
   readonly prefix: string;
   readonly epoch: number;
@@ -29,7 +29,7 @@ export interface WindowsOf {
   readonly truth: TruthOf;
 }
 
-/** Adds a window for each quota: the one that is open at `at`. */
+/** Adds, for each quota, the window that is open at `at`. */
 export function addWindows(parts: Parts, { scope, counted, quotas, effective, truth }: WindowsOf, at: number): void {
   for (const [path, measure, period, warning, limitType] of quotas) {
     const value = effective.get(path) as number;

@@ -6,7 +6,7 @@ import type { Plan, Truth, WindowLimit } from "../counters/counters.ts";
 
 type OfGroup = Extract<Truth, { kind: "group" }>;
 
-/** What is read of a tenant's truth at one moment, for the windows that were asked about before: each part of it once. */
+/** Reads a tenant's usage totals at one moment for all windows passed to `ask`, each part once. */
 export class Reading {
   private readonly questions = new Map<
     string,

@@ -4,7 +4,7 @@ import { beginsAtZero } from "../counters/window-amounts.ts";
 /** Counters are kept longer than the period they count. */
 export const PLAN_KEPT_MS = 172_800_000;
 
-/** A plan as the scripts of the shared counters read it. Made once for each plan, which lives about a day. `now`: milliseconds, steady. */
+/** A plan in the format that the Valkey scripts read. Created once per plan, which lives about a day. `now`: monotonic milliseconds. */
 export function planText(plan: Plan, now: number): string {
   return JSON.stringify({
     u: plan.unpaced === true ? 1 : 0,

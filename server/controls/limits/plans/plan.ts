@@ -10,13 +10,13 @@ import { addWindows, type Parts, type QuotaTerms, type WindowsOf } from "./plan-
 import { addCapacity, capacityOf } from "./capacity-plan.ts";
 
 /**
- * What the calls of a group to a model are held to, worked out once for each day and configuration: the group and each
- * of its ancestors, each with what it sets for all models and for this one, and the model's own ceilings.
+ * The limits on a group's calls to a model, computed once per day and configuration: those that the group and each of
+ * its ancestors set for all models and for this one, and the model's own ceilings.
  */
 export interface CallPlan extends Plan {
-  /** A budget that stops hard is in it: the call must have a price. */
+  /** It has a hard budget, so the call needs a price. */
   readonly needsPrice: boolean;
-  /** What is held before the call needs a bound of its output. */
+  /** It has hard token or cost windows, so the call's output needs a bound. */
   readonly needsBound: boolean;
 }
 
@@ -36,25 +36,25 @@ const BUCKETS: readonly (readonly [path: string, measure: BucketMeasure, burst: 
   ["throughput.max_usd_per_minute", "micros", "throughput.usd_burst", "usd_per_minute"],
 ];
 
-/** Everything a call to the model is held to. `at`: milliseconds; decides the windows. */
+/** All limits on a call to the model. `at` (ms) determines the windows. */
 export function planFor(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
   return planOf(scope, model, at, true);
 }
 
-/** The plan of one member of a routing group: its own ceilings, and the limits that groups set for it alone. */
+/** The limits on one member of a routing group: its own ceilings, and what groups set for it alone. */
 export function memberPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
   return planOf(scope, model, at, false);
 }
 
 /**
- * What a call of the gateway's own is held to, made on behalf of a caller's: tokens and dollars, which it uses like any
- * other. Requests, rates and calls at once count what callers do.
+ * The limits on one of the gateway's own calls: tokens and cost, which count like any other usage. Request counts,
+ * rates and concurrency apply to callers only.
  */
 export function nestedPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
   return withoutRateLimits(planOf(scope, model, at, true));
 }
 
-/** The plan without what counts or holds up a caller's requests. */
+/** The plan without request counts, rate limits and concurrency limits. */
 export function withoutRateLimits(plan: CallPlan): CallPlan {
   return {
     ...plan,
@@ -65,7 +65,7 @@ export function withoutRateLimits(plan: CallPlan): CallPlan {
   };
 }
 
-/** Of rates and of calls at once, the share that a batch leaves to calls that somebody waits for. */
+/** Share of rates and concurrency that batch calls leave to interactive calls. */
 const LEFT = 0.25;
 
 /** The plan for a batch call, which leaves a share of every rate and of concurrency to interactive calls; unchanged for other calls. */
@@ -130,15 +130,15 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
   };
 }
 
-/** When the plan must be computed again, milliseconds: at the end of the hour when it has hourly windows, else of the day. */
+/** When the plan must be recomputed (ms): at the end of the hour if it has hourly windows, otherwise of the day. */
 export function planExpiresAt(plan: CallPlan, at: number): number {
   return plan.windows.some(({ limitType }) => limitType.endsWith("_per_hour")) ? periodEnd("hour", at) : periodEnd("day", at);
 }
 
-/** What a group sets, for all its models or for one. */
+/** The limits that a group sets, for all its models or for one. */
 interface LimitsOfGroup extends Omit<WindowsOf, "scope" | "quotas"> {
   readonly named: Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
-  /** What the group sets itself; `effective` has what it inherits as well. */
+  /** Fields set by the group itself; `effective` also includes inherited ones. */
   readonly own: Fields;
 }
 
@@ -158,7 +158,7 @@ function addLimits(parts: Parts, { named, counted, own, effective, truth }: Limi
   addWindows(parts, { scope, counted, quotas, effective, truth }, at);
 }
 
-/** The plan with the budgets of the group and of each ancestor added. */
+/** The plan with the budgets of the group and each of its ancestors added. */
 export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): CallPlan {
   const { policies } = scope.tenant;
   const parts: Parts = { scopes: [...plan.scopes], windows: [...plan.windows], buckets: [...plan.buckets] };
@@ -183,14 +183,14 @@ export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): Call
   return { ...plan, ...parts };
 }
 
-/** A plan of tokens and dollars alone with what its run may use of them, where anything bounds that. */
+/** A plan of tokens and cost only, with the run's ceilings if it has any. */
 export function nestedInRun(plan: CallPlan, rootTaskId: string | null, bounds: RunBounds | null, alone = false): CallPlan {
   return rootTaskId === null || bounds === null ? plan : withoutRateLimits(withRun(plan, rootTaskId, bounds, alone));
 }
 
 /**
- * The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can
- * have been used.
+ * The plan with the ceilings of the call's run added (interface 8.5). `alone`: the run consists of this call only, so
+ * nothing can have been used.
  */
 export function withRun(plan: CallPlan, rootTaskId: string, { ceilings, setBy }: RunBounds, alone: boolean): CallPlan {
   const scope = plan.scopes.length;

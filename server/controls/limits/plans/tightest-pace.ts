@@ -1,7 +1,7 @@
 import type { Plan, Scope } from "../counters/counters.ts";
 import { amountText, limitWords } from "../limit-words.ts";
 
-/** The limit on throughput or on calls at once that is used most, in percent of what its bucket or scope holds. */
+/** The rate or concurrency limit with the highest utilization, in percent of its capacity; null if there is none. */
 export function tightestPace(
   plan: Plan,
   levels: readonly number[],

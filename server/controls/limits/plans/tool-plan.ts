@@ -13,7 +13,7 @@ const PERIODS = [
   ["frequency.max_calls_per_day", "day", "calls_per_day"],
 ] as const;
 
-/** Which document the limits stand in, what the keys of its counters begin with, and where their use is written down. */
+/** The policy document of the limits, the key prefix of their counters, and the source of their usage totals. */
 interface Counted {
   readonly document: "mcp_limits" | "skill_limits";
   readonly prefix: "tg" | "sg";
@@ -22,13 +22,13 @@ interface Counted {
 const TOOLS: Counted = { document: "mcp_limits", prefix: "tg", truth: (groupId, serverId) => ({ kind: "tools", groupId, serverId }) };
 const SKILLS: Counted = { document: "skill_limits", prefix: "sg", truth: (groupId, skillId) => ({ kind: "skills", groupId, skillId }) };
 
-/** What a tool server, an agent in its place or a skill is known by. */
+/** A tool server, an agent in its place, or a skill. */
 interface LimitedItem {
   readonly id: string;
   readonly name: string;
 }
 
-/** What a call on its route is held to, with what tells its plan from others: of the server for skills, the limits on skills. */
+/** The plan for a call on its route, with its cache key; on the skill server, the limits on skills apply. */
 export function routePlan(
   call: Call,
   scope: GroupScope,
@@ -41,9 +41,8 @@ export function routePlan(
 }
 
 /**
- * What a call of a tool server's tool, prompt or resource is held to (interface 8.4): the group and each of its
- * ancestors, each with what it sets for all servers and for this one. `principal` is whom `max_concurrency_per_user`
- * counts.
+ * The limits on using a tool server's tool, prompt or resource (interface 8.4): those that the group and each of its
+ * ancestors set for all servers and for this one. `max_concurrency_per_user` counts per `principal`.
  */
 export function toolPlan(scope: GroupScope, server: LimitedItem, principal: string, at: number): CallPlan {
   return planBy(TOOLS, scope, server, principal, at);

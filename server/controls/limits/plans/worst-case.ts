@@ -15,62 +15,64 @@ import { isSameResolution } from "../../../wire/videos/resolution.ts";
 import type { Demand } from "../counters/counters.ts";
 
 /**
- * The most one call can come to. Of the input: one token for each byte of the request. No tokenizer in use makes more
- * than one token of a byte, and what a provider puts around a message is less than the JSON around it; only what the
- * request names and does not hold (an image at an address, a conversation its provider keeps) can be more, and is counted
- * when it is known. Of the output: the least of what the caller asked for, what the model gives at most, and what
- * governance allows.
+ * The most that one call can use.
+ *
+ * Input: one token per byte of the request. No tokenizer in use makes more than one token of a byte, and what a provider adds around a
+ * message is shorter than the JSON around it. Only what the request refers to without containing it (an image URL, a conversation kept by
+ * the provider) can exceed this, and is counted once known.
+ *
+ * Output: the least of what the caller asked for, the model's maximum, and what governance allows.
  */
 export interface WorstCase {
-  /** When the call arrived, milliseconds: it is billed at the prices of that moment. */
+  /** When the call arrived (ms), which determines the prices in force. */
   readonly at: number;
   readonly inputTokens: number;
-  /** One token for each byte of the input: what `inputTokens` is until it is counted. */
+  /** One token per byte of the input; `inputTokens` equals it until tokens are counted. */
   readonly inputBytes: number;
   readonly outputTokens: number;
-  /** Of the vendor's own web search, for a fee each. Where the request bounds them not at all there is no worst case: one is counted. */
+  /** Uses of the vendor's own web search, each with a fee; one is assumed if the request does not bound them. */
   readonly searches: number;
-  /** Uses of other tools of the vendor's, likewise; none when left out. */
+  /** Uses of the vendor's other tools, likewise; absent: none. */
   readonly tools?: ToolUses;
-  /** Pictures, which a price for each may be set for; none when left out. */
+  /** Images, which may have a price each; absent: none. */
   readonly images?: number;
   readonly imagesAsked?: Pictures["asked"];
-  /** Seconds of video, billed by themselves or by tokens; none when left out. */
+  /** Seconds of video, billed by length or by tokens; absent: none. */
   readonly videoSeconds?: number;
   readonly videoResolution?: string | null;
-  /** Characters to be spoken, billed by themselves or by tokens; none when left out. */
+  /** Characters to be spoken, billed by character or by tokens; absent: none. */
   readonly spokenCharacters?: number;
-  /** Of reranking, billed by themselves or by tokens; none when left out. */
+  /** Search units for reranking, billed by unit or by tokens; absent: none. */
   readonly searchUnits?: number;
-  /** Seconds of sound to be heard, billed by themselves or by tokens; none when left out. */
+  /** Seconds of audio input, billed by length or by tokens; absent: none. */
   readonly audioSeconds?: number;
-  /** How it is asked to be served; the usual way when left out. */
+  /** The service tier requested; absent: the default tier. */
   readonly serving?: ServiceTier | undefined;
-  /** True when the caller named no bound: then the gateway may set a lower one. */
+  /** True if the caller set no bound, so that the gateway may set a lower one. */
   readonly outputIsOurs: boolean;
-  /** True when nothing but the gateway bounds the output: then the bound must be written into the request. */
+  /** True if nothing but the gateway bounds the output, so that the bound must be written into the request. */
   readonly outputMustBeSet: boolean;
 }
 
-/** The bound of an answer whose length neither the caller nor the model's record bounds. */
+/** Output bound, in tokens, if neither the caller nor the model's record sets one. */
 const DEFAULT_OUTPUT = 4_096;
-/** An answer shorter than this is not worth a call. */
+/** A shorter answer, in tokens, is not worth a call. */
 const LEAST_OUTPUT = 16;
 
 export interface Bounds {
   readonly at: number;
   readonly bodyBytes: number;
-  /** What governance and the model's record add to the instructions. */
+  /** Bytes that governance and the model's record add to the instructions. */
   readonly addedBytes: number;
   readonly outputCeiling: number | null;
 }
 
-/** For a call that generates nothing, such as embeddings or a token count. */
+/** For calls that generate nothing, such as embeddings or token counts. */
 export function worstCaseWithoutOutput(worst: WorstCase): WorstCase {
   return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
 }
 
-/** For image generation. Nothing is shortened: a request cannot ask for images of fewer tokens. */
+/** For image generation. The output cannot be reduced: a request cannot ask for images of fewer tokens. */
 export function worstCaseOfImages(
   { maxOutputTokens }: ModelEntry,
   worst: WorstCase,
@@ -90,7 +92,7 @@ export function worstCaseOfImages(
   };
 }
 
-/** For video generation, billed by its length, or by tokens where the model's record prices those. */
+/** For video generation, billed by length, or by tokens if the model's record has prices for them. */
 export function worstCaseOfVideo(model: ModelEntry, worst: WorstCase, film: AskedVideo): WorstCase {
   return {
     ...worstCaseWithoutOutput(worst),
@@ -100,20 +102,20 @@ export function worstCaseOfVideo(model: ModelEntry, worst: WorstCase, film: Aske
   };
 }
 
-/** Tokens that the words in a second of sound come to at most. */
+/** Most tokens that a transcript has per second of audio. */
 const WRITTEN_A_SECOND = 16;
 
-/** For audio input: what the call reads and writes is bounded by the length of the audio in seconds. */
+/** For audio input, whose length in seconds bounds both input and output. */
 export function worstCaseOfAudio(worst: WorstCase, seconds: number): WorstCase {
   const heard = Math.ceil(seconds);
   const [inputTokens, outputTokens] = [worst.inputTokens + heard * TOKENS_OF_HEARD_SECOND, heard * WRITTEN_A_SECOND];
   return { ...worst, inputTokens, inputBytes: inputTokens, outputTokens, audioSeconds: heard, outputIsOurs: false, outputMustBeSet: false };
 }
 
-/** Tokens that a character comes to at most when it is spoken, a second long. */
+/** Most audio tokens per spoken character, assuming it takes a second. */
 const SPOKEN_A_CHARACTER = 25;
 
-/** For speech synthesis, billed by characters, or by tokens where the vendor reports them and the model's record prices those. */
+/** For speech synthesis, billed by characters, or by tokens if the vendor reports them and the model's record has prices for them. */
 export function worstCaseOfSpeech(model: ModelEntry, worst: WorstCase, spokenCharacters: number): WorstCase {
   const byTokens = model.priceSchedule.some(({ prices }) => prices.input !== null && prices.output !== null);
   const most = byTokens ? spokenCharacters * SPOKEN_A_CHARACTER : 0;
@@ -126,7 +128,7 @@ export function worstCaseOfReranking(worst: WorstCase, { searchUnits, readBytes 
   return { ...worstCaseWithoutOutput(worst), inputTokens, inputBytes: inputTokens, searchUnits };
 }
 
-/** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
+/** The most that one of the gateway's own calls can use. `outputTokens`: the maximum its request sets; null: none. */
 export function worstCaseOfNested(model: ModelEntry, at: number, bodyBytes: number, outputTokens: number | null): WorstCase {
   const known = [outputTokens ?? model.defaultMaxTokens, model.maxOutputTokens].filter((value) => value !== null);
   const inputBytes = Math.min(bodyBytes + Buffer.byteLength(model.systemPrompt ?? ""), model.contextWindow ?? Number.MAX_SAFE_INTEGER);
@@ -142,7 +144,7 @@ export function worstCaseOfNested(model: ModelEntry, at: number, bodyBytes: numb
 }
 
 export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds): WorstCase {
-  // Instructions are put before each prompt, and the window holds each of them.
+  // Instructions are added to each prompt, and the context window applies to each prompt separately.
   const inputTokens = Math.min(
     bounds.bodyBytes + bounds.addedBytes * view.prompts,
     (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * view.prompts,
@@ -176,7 +178,7 @@ type Dear = Pick<
 const most = (prices: readonly (number | null | undefined)[]): number | null =>
   prices.reduce<number | null>((dear, price) => (price == null ? dear : Math.max(dear ?? 0, price)), null);
 
-/** What was left unsaid the provider may choose at any price. */
+/** The highest price of an image; for what the request leaves open the provider may choose any. */
 function dearestPicture(of: Prices, asked: Pictures["asked"]): number | null {
   if (asked !== undefined && asked.quality !== null && asked.size !== null) return imagePriceOf(of, asked.quality, asked.size);
   return most([...(of.imagePrices ?? []).map(({ cost }) => cost), of.image]);
@@ -188,8 +190,8 @@ function dearestFilm(of: Prices, resolution: string | null): number | null {
 }
 
 /**
- * The highest cost in micro-dollars the call could be billed; null when a price is missing. Each part is taken at its most expensive rate
- * of any tier: input fresh, read from a cache or written to one.
+ * The highest cost in micro-dollars that the call could be billed; null if a price is missing. Each part is taken at
+ * its highest rate in any tier; for input that includes cache reads and writes.
  */
 export function highestCost(
   model: Pick<ModelEntry, "priceSchedule">,
@@ -217,12 +219,12 @@ export function highestCost(
         { tokens: inputTokens, pricePerMillion: of.input ?? 0 },
         { tokens: outputTokens, pricePerMillion: Math.max(of.output ?? 0, of.audioOutput ?? 0) },
       ];
-      // Some vendors tell tokens of speech and bill those.
+      // Some vendors report speech tokens and bill those.
       const told = of.input !== null && of.output !== null ? costOf(byTokens) : 0;
       dear = Math.max(dear ?? 0, told, costOf([{ tokens: spokenCharacters, pricePerMillion: of.spokenCharacter }]));
       continue;
     }
-    // Pictures and sound are billed by tokens or by themselves: one of the two prices is enough.
+    // Images, video, audio and search units are billed by unit or by tokens; one of the two prices is enough.
     const each = [
       [images, dearestPicture(of, imagesAsked)],
       [Math.ceil(videoSeconds), dearestFilm(of, videoResolution)],
@@ -254,7 +256,10 @@ function dearestOutput({ output, audioOutput, imageOutput, videoOutput }: Prices
   return most([output, audioOutput, imageOutput, videoOutput]) ?? 0;
 }
 
-/** The prices of a moment, those of all tiers, and those it is asked to be served at, which it may not be. Of a routing group's stand-in, whose schedule has no dates, those of all members. */
+/**
+ * The prices in force at a moment: those of all tiers, including any tier that the call may be served at. For a
+ * routing group's placeholder, whose prices are undated, those of all members.
+ */
 function inForce(schedule: readonly DatedPrices[], at: number, serving: ServiceTier | undefined): Prices[] {
   const latest = schedule.reduce((from, dated) => (dated.from <= at && dated.from > from ? dated.from : from), Number.NEGATIVE_INFINITY);
   const names = tiersServed(serving);
@@ -265,13 +270,13 @@ function inForce(schedule: readonly DatedPrices[], at: number, serving: ServiceT
   });
 }
 
-/** The most output tokens that the amount left covers, or null when they are too few to be worth the call. */
+/** The most output tokens that the remaining amount covers; null if they are too few to be worth a call. */
 export function affordableOutput(model: ModelEntry, worst: WorstCase, measure: "tokens" | "micros", left: number): number | null {
   let output = left - worst.inputTokens;
   if (measure === "micros") {
     const price = Math.max(...inForce(model.priceSchedule, worst.at, worst.serving).map(dearestOutput));
     const forInput = highestCost(model, { ...worst, outputTokens: 0 }) ?? 0;
-    // One micro-dollar less: a cost is rounded once, over its sum.
+    // One micro-dollar less, because the cost is rounded once, over its sum.
     output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);
   }
   return output < LEAST_OUTPUT ? null : Math.min(output, worst.outputTokens);
