@@ -2,7 +2,7 @@ import type { GovernedRecords } from "../../store/assurance/governed-endpoints.t
 import type { JudgedAsset } from "../../store/discovery/assets-to-judge.ts";
 import type { Judgement } from "../../store/discovery/asset-judgements.ts";
 
-/** What a tenant governs, by how a discovered asset can be recognised. A matching name proves nothing about an address. */
+/** What a tenant governs, by how a discovered asset can be recognized. A matching name proves nothing about an address. */
 export interface GovernedPlaces {
   readonly origins: ReadonlySet<string>;
   readonly toolServers: ReadonlySet<string>;
@@ -24,7 +24,7 @@ export function gatewayOriginsOf(address: string | null): string[] {
   return LOOPBACK.map((name) => `${url.protocol}//${name}${url.port === "" ? "" : `:${url.port}`}`);
 }
 
-/** Normalises an address, ignoring a trailing slash. */
+/** Normalizes an address, ignoring a trailing slash. */
 function addressOf(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const { origin, pathname } = new URL(text);

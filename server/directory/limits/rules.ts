@@ -47,7 +47,7 @@ const RULES: Readonly<Record<string, MergeRule>> = {
   "system_prompt.banned_patterns": "unite",
 };
 
-/** `path` is `family.field`. Media fields are recognised by the form of their names, because their modes are open-ended. */
+/** `path` is `family.field`. Media fields are recognized by the form of their names, because their modes are open-ended. */
 export function mergeRuleOf(path: string): MergeRule {
   const known = RULES[path];
   if (known !== undefined) return known;

@@ -25,7 +25,7 @@ export function pathFault(path: string): string | null {
   return null;
 }
 
-/** Names that are identical on file systems that ignore case or normalise accents. */
+/** Names that are identical on file systems that ignore case or normalize accents. */
 const folded = (path: string) => path.normalize("NFC").toLowerCase();
 
 /** Throws `InvalidSkill` if the files could not all be unpacked on every system, or are too many or too large. */

@@ -63,7 +63,7 @@ function sealed(write: Write, id: string, apiKey: string | null | undefined) {
   if (apiKey === undefined) return {};
   if (apiKey === null) return { api_key_sealed: null, api_key_hint: null };
   const key = apiKey.trim();
-  // A key file ends with a brace; other keys are recognised by their last characters.
+  // A key file ends with a brace; other keys are recognized by their last characters.
   const hint = key.startsWith("{") ? "file" : hintOf(key);
   return { api_key_sealed: write.directory.secrets.seal(key, sealContext("usage_import_settings", id)), api_key_hint: hint };
 }

@@ -20,7 +20,7 @@ export function counted(count: number, singular: string, plural = `${singular}s`
 
 const HINT_LENGTH = 4;
 
-/** The last characters of a key, by which people recognise it. Masked for short keys, of which they would reveal too much. */
+/** The last characters of a key, by which people recognize it. Masked for short keys, of which they would reveal too much. */
 export function hintOf(key: string): string {
   return key.length >= HINT_LENGTH * 3 ? key.slice(-HINT_LENGTH) : "****";
 }

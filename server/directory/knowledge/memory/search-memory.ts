@@ -51,7 +51,7 @@ export function byWords(memory: PassageMemory, visible: Uint8Array, lexemes: rea
 /** A view of the same memory, because signed 32-bit integers are fastest. Numbers stay below 2^31, and of signs only the bits matter. */
 const signed = (numbers: Uint32Array) => new Int32Array(numbers.buffer, numbers.byteOffset, numbers.length);
 
-// Separate functions, because the compiler optimises short loops over few arrays.
+// Separate functions, because the compiler optimizes short loops over few arrays.
 
 function sizeOfSeen(documents: Int32Array, sizes: Int32Array, count: number, visible: Uint8Array): { seen: number; length: number } {
   let [seen, length] = [0, 0];

@@ -76,7 +76,7 @@ export class WordPlaces {
   }
 }
 
-/** Returns the number of hits. A separate function, so that the compiler optimises the loop. */
+/** Returns the number of hits. A separate function, so that the compiler optimizes the loop. */
 function collect(entries: Int32Array, length: number, wanted: number, passages: Int32Array, often: Uint8Array): number {
   let count = 0;
   let passage = 0;

@@ -88,7 +88,7 @@ const WITHOUT_SAMPLING = /claude-(?:opus-4-(?:[7-9]|1\d)\b|[a-z]+-(?:[5-9]|[1-9]
 // OpenAI's reasoning-only models accept only default sampling.
 const OPENAI_WITHOUT_SAMPLING = /(^|\/)(?:o[134](?:-mini|-pro)?|gpt-5(?:-mini|-nano|-pro|-codex)?)(?:-20\d\d.*)?$/;
 
-/** Normalises version numbers: others write them with a dot, Anthropic with a dash. */
+/** Normalizes version numbers: others write them with a dot, Anthropic with a dash. */
 function claudeName(model: string): string {
   const name = model.toLowerCase();
   return name.includes("claude-") ? name.replaceAll(/(\d)\.(\d)/g, "$1-$2") : name;
