@@ -1,4 +1,4 @@
-/** A map that forgets what was used longest ago once its entries weigh more than `capacity`; each weighs 1 where nothing else is said. */
+/** A map that evicts the least recently used entries once their total weight exceeds `capacity`. Entries weigh 1 by default. */
 export class BoundedMap<K, V> {
   private readonly entries = new Map<K, V>();
   private readonly capacity: number;
@@ -6,7 +6,7 @@ export class BoundedMap<K, V> {
   private readonly weigh: (value: V) => number;
   private weight = 0;
 
-  /** `forgotten` is called with each entry that was evicted for a newer one. An entry always weighs the same. */
+  /** `forgotten` is called with each evicted value. An entry's weight must not change. */
   constructor(capacity: number, forgotten: (value: V) => void = () => undefined, weigh: (value: V) => number = () => 1) {
     this.capacity = capacity;
     this.forgotten = forgotten;
@@ -16,7 +16,7 @@ export class BoundedMap<K, V> {
   get(key: K): V | undefined {
     const value = this.entries.get(key);
     if (value === undefined) return undefined;
-    // Moving an entry costs two hash operations: only worth it once something will have to go.
+    // Reordering costs two hash operations, so it starts only once eviction is near.
     if (this.weight * 2 > this.capacity) {
       this.entries.delete(key);
       this.entries.set(key, value);

@@ -6,7 +6,7 @@ import { recordChanges } from "../store/records/record-changes.ts";
 import { openDatabase } from "../store/database.ts";
 import { ConfigFollower, type ConfigListener } from "./config-follower.ts";
 
-/** Changes of others, one behind the other. */
+/** Consecutive changes by others. */
 const ENOUGH = 100;
 
 test("changes are followed in a database that lost some of those that were followed before", async () => {
@@ -14,7 +14,7 @@ test("changes are followed in a database that lost some of those that were follo
   const connection = openDatabase(database.url, { log: jsonLog("error") });
   const change = (topic: "policy" | "api_key", ref?: string) =>
     database.db.transaction().execute((trx) => recordChanges(trx, [{ tenant_id: "t", topic, ...(ref === undefined ? {} : { ref }) }]));
-  // All at once, so that nobody looks between the loss and what came after it.
+  // In one transaction, so that no read happens between the loss and the new changes.
   const loseAllBut = (version: number, hashes: readonly string[]) =>
     database.db.transaction().execute(async (trx) => {
       await trx.deleteFrom("config_changes").where("version", ">", version).execute();
@@ -60,7 +60,7 @@ test("whoever waits for a change is told once it is in force, although others ne
   const change = (tenantId: string) =>
     database.db.transaction().execute((trx) => recordChanges(trx, [{ tenant_id: tenantId, topic: "policy" }]));
   const renewed: string[] = [];
-  // Whenever one change is in force, the next is there already.
+  // Each time a change takes effect, the next one is already there.
   const listener: ConfigListener = {
     async tenantChanged(tenantId) {
       renewed.push(tenantId);
@@ -82,7 +82,7 @@ test("whoever waits for a change is told once it is in force, although others ne
     expect(renewed.length).toBeLessThan(ENOUGH);
   } finally {
     await follower.stop();
-    // Nothing is read any more, so nobody is left waiting for it.
+    // Nothing is read any more, so nobody must be left waiting.
     await Promise.all([follower.caughtUp(), follower.caughtUp()]);
     await connection.close();
     await database.close();
@@ -126,7 +126,7 @@ test("a tenant that takes long to put in force, or cannot be, keeps no other ten
       (seen) => seen.length === 2 && seen[0] === 1,
     );
     expect(times("slow")).toBe(1);
-    // What came while it was put in force is put in force after it, once.
+    // Changes that arrived while it was being applied are applied afterwards, once.
     await change("slow", "policy");
     await change("slow", "policy");
     await change("other", "api_key", "later");
@@ -189,7 +189,7 @@ test("whoever waits for a change does not wait for a tenant that could not be pu
       (count) => count === 2,
     );
     await follower.caughtUp();
-    // Its own change, which came after the failure, is waited for.
+    // Its own change, made after the failure, is still waited for.
     await change("broken");
     let isTold = false;
     const told = follower.caughtUp().then(() => void (isTold = true));

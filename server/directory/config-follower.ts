@@ -8,35 +8,38 @@ import { TenantRenewals } from "./tenant-renewals.ts";
 const POLL_MS = 500;
 
 export interface ConfigListener {
-  /** One tenant's policy changed. What rejects is tried again; changes of others are told meanwhile. */
+  /** A tenant's policy changed. If the promise rejects it is retried; changes of other tenants continue meanwhile. */
   tenantChanged(tenantId: string): Promise<void>;
-  /** An API key was made, changed, rotated or revoked. */
+  /** An API key was created, changed, rotated or revoked. */
   credentialChanged(keyHash: string): void;
-  /** What a principal holds for a tool server changed; `ref` as the change names it. */
+  /** A principal's tokens for a tool server changed; `ref` is the change's reference. */
   oauthTokensChanged?(tenantId: string, ref: string): void;
-  /** Whose tokens the tenant takes changed. */
+  /** The identity providers trusted by the tenant changed. */
   identityProvidersChanged?(tenantId: string): void;
-  /** What is known of an end user changed; null: of any of the tenant's. */
+  /** An end user's data changed; null means any of the tenant's. */
   userChanged(tenantId: string, userId: string | null): void;
-  /** More changed than can be listed one by one. */
+  /** More has changed than can be listed individually. */
   everythingChanged(): Promise<void>;
 }
 
 /**
- * Follows changes of configuration: by NOTIFY at once, by the poll when the notification or its connection was
- * lost. Either way the changes themselves are read in version order from the table, so none is missed or taken twice.
+ * Follows configuration changes: immediately through NOTIFY, or by polling if a notification or its connection was lost.
+ * Either way the changes are read from the table in version order, so that none is missed or applied twice.
  */
 export class ConfigFollower {
   private version = 0;
-  /** When the change of that version was made; null while unknown. Another moment under the same number is another history. */
+  /**
+   * When that version's change was made, epoch milliseconds; null while unknown. A different time for the same version means
+   * that the history was replaced.
+   */
   private madeAt: number | null = null;
-  /** Monotonic milliseconds. */
+  /** When the changes were last read to the end, monotonic milliseconds. */
   private readAt = Number.NEGATIVE_INFINITY;
   private readonly channel: Channel;
   private readonly renewals: TenantRenewals;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private following: Promise<void> | null = null;
-  /** Resolved by the first read that begins after they came. */
+  /** Callers of `caughtUp`, served by the first read that begins after they called. */
   private waiting: (() => void)[] = [];
   private again = false;
   private stopped = false;
@@ -69,8 +72,8 @@ export class ConfigFollower {
   }
 
   /**
-   * Resolves when every change committed before the call is in force in this process, however many come after it, or when they cannot be
-   * read, or are not any more. Never rejects.
+   * Resolves when every change committed before this call is in force in this process, regardless of later ones; also if the
+   * changes cannot be read, or following has stopped. Never rejects.
    */
   caughtUp(): Promise<void> {
     if (this.stopped) return Promise.resolve();
@@ -80,8 +83,8 @@ export class ConfigFollower {
   }
 
   /**
-   * What the configuration of the tenant that is in force here is known to be worth, by how long ago the changes were read and since when
-   * one of its own waits to be put in force.
+   * How current the tenant's configuration is, judged by when the changes were last read and how long a change of its own
+   * has been waiting to be applied.
    */
   knowledge(tenantId: string): ConfigurationProvenance {
     return knowledgeAfter(performance.now() - Math.min(this.readAt, this.renewals.dueSince(tenantId) ?? Number.POSITIVE_INFINITY));
@@ -97,7 +100,7 @@ export class ConfigFollower {
     this.timer.unref();
   }
 
-  /** One reader at a time; a notice that comes meanwhile makes it read once more. */
+  /** Runs one reader at a time; a notification during a read triggers another one. */
   private follow(): void {
     if (this.stopped) return;
     if (this.following !== null) {
@@ -147,7 +150,7 @@ export class ConfigFollower {
         return;
       }
       if (first.version !== this.version + 1) {
-        // Older changes were pruned while this process could not read: nothing it holds can be trusted piecewise.
+        // Changes were pruned before this process could read them, so everything it holds may be stale.
         await this.listener.everythingChanged();
       } else {
         for (const change of changes) if (change.topic === "api_key" && change.ref !== null) this.listener.credentialChanged(change.ref);
@@ -167,8 +170,8 @@ export class ConfigFollower {
   }
 
   /**
-   * Whether the database has lost changes that were followed already, as a replica that took its primary's place too early has, or a backup
-   * that was restored: new ones come under numbers that are known here, and would never be looked at.
+   * Whether the database lost changes that were already followed, because a lagging replica was promoted or a backup
+   * restored. New changes would then reuse known versions and be overlooked.
    */
   private async isSetBack(changes: readonly ConfigChange[]): Promise<boolean> {
     const first = changes[0];

@@ -5,18 +5,18 @@ import { BoundedMap } from "./bounded-map.ts";
 
 const MAX_KNOWN = 50_000;
 const MAX_UNKNOWN = 10_000;
-/** How long an unknown key stays unknown without asking again. A key created meanwhile is announced and dropped from here. */
+/** How long an unknown key is remembered as such. Creating a key removes its entry. */
 const UNKNOWN_FOR_MS = 30_000;
 
-/** An API key as a call meets it. */
+/** An API key as calls use it. */
 export type Credential = CredentialRow;
 
-/** API keys by the hash of their value, as calls find them: bounded, with the unknown ones remembered too. */
+/** API keys by hash: bounded, with negative caching. */
 export class CredentialCache {
   private readonly known = new BoundedMap<string, CredentialRow>(MAX_KNOWN);
   private readonly unknown = new BoundedMap<string, number>(MAX_UNKNOWN);
   private readonly loading = new Map<string, Promise<CredentialRow | null>>();
-  /** Raised by each change, so that a read begun before it does not bring the old state back. */
+  /** Incremented by each change, so that a read that began earlier does not restore old state. */
   private generation = 0;
   private uses = new Map<string, Date>();
   private readonly db: Database;
@@ -27,7 +27,7 @@ export class CredentialCache {
     this.clock = clock;
   }
 
-  /** Null for a key nobody has. Rejects when the database is needed and away. */
+  /** Null if the key does not exist. Rejects if the database is needed and unreachable. */
   find(keyHash: string): CredentialRow | null | Promise<CredentialRow | null> {
     const known = this.known.get(keyHash);
     if (known !== undefined) return known;
@@ -40,7 +40,7 @@ export class CredentialCache {
     return load;
   }
 
-  /** Null for a key that is gone. Rejects when the database is away. */
+  /** Null if the key was deleted. Rejects if the database is unreachable. */
   nameOf(tenantId: string, id: string): Promise<string | null> {
     return readKeyName(this.db, tenantId, id);
   }
@@ -62,7 +62,7 @@ export class CredentialCache {
     this.loading.delete(keyHash);
   }
 
-  /** Answers with those that were known. */
+  /** Returns the keys that were cached. */
   dropAll(): { hash: string; tenantId: string; id: string }[] {
     const known = [...this.known.keys()].map((hash) => {
       const { tenant_id: tenantId, id } = this.known.get(hash) as CredentialRow;

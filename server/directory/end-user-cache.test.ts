@@ -4,7 +4,7 @@ import { systemClock } from "../kernel/clock.ts";
 import type { Database } from "../store/database.ts";
 import { EndUserCache } from "./end-user-cache.ts";
 
-/** A database whose answers are given when told. */
+/** A database that answers when told to. */
 function world() {
   const reads: PromiseWithResolvers<object>[] = [];
   const executeQuery = () => {

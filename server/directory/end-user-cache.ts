@@ -5,20 +5,20 @@ import { BoundedMap } from "./bounded-map.ts";
 
 const MAX_KNOWN = 50_000;
 const MAX_UNKNOWN = 10_000;
-/** How long a user that is not there stays so without asking again. One made meanwhile is announced and dropped from here. */
+/** How long an unknown user is remembered as such. Creating the user removes the entry. */
 const UNKNOWN_FOR_MS = 30_000;
 
-/** An end user as a call meets them, with the resource groups they are in. */
+/** An end user as calls use it, with the resource groups they belong to. */
 export type EndUserIdentity = EndUserIdentityRow;
 
 const keyOf = (tenantId: string, userId: string) => `${tenantId}/${userId}`;
 
-/** End users with their memberships, as calls find them: bounded, dropped when a change is announced. */
+/** End users with their memberships: bounded, and dropped when a change is announced. */
 export class EndUserCache {
   private readonly known = new BoundedMap<string, EndUserIdentity>(MAX_KNOWN);
   private readonly unknown = new BoundedMap<string, number>(MAX_UNKNOWN);
   private readonly loading = new Map<string, Promise<EndUserIdentity | null>>();
-  /** Of those being read, what changed since the reading began: it may bring the old state. */
+  /** Keys that changed while being loaded, and must be read again. */
   private readonly stale = new Set<string>();
   private readonly db: Database;
   private readonly clock: Clock;
@@ -28,7 +28,7 @@ export class EndUserCache {
     this.clock = clock;
   }
 
-  /** Null for a user who is not there. Rejects when the database is needed and away. */
+  /** Null if the user does not exist. Rejects if the database is needed and unreachable. */
   find(tenantId: string, userId: string): EndUserIdentity | null | Promise<EndUserIdentity | null> {
     const key = keyOf(tenantId, userId);
     const known = this.known.get(key);
@@ -45,7 +45,7 @@ export class EndUserCache {
     return load;
   }
 
-  /** A null user: all of the tenant's. */
+  /** A null user drops all of the tenant's. */
   drop(tenantId: string, userId: string | null): void {
     if (userId !== null) {
       const key = keyOf(tenantId, userId);

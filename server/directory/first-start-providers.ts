@@ -1,17 +1,17 @@
 /**
- * The providers a first start sets up, each when its usual variable is set. What they are (address, format) and what
- * their models cost and can do is the catalog's to say.
+ * The providers that a first start sets up, each if its usual environment variable is set. Their address and format, and
+ * the prices and abilities of their models, come from the catalog.
  */
 export interface KnownProvider {
-  /** In the catalog of providers. */
+  /** The key in the provider catalog. */
   readonly provider_key: string;
-  /** Holds its key, unless `isHost`. */
+  /** The variable that holds the API key, or the host if `isHost`. */
   readonly variable: string;
-  /** Another variable that moves the address. */
+  /** A variable that overrides the address. */
   readonly baseUrlVariable?: string;
-  /** The variable holds the host of a server without a key. */
+  /** The variable holds the host of a server that needs no key. */
   readonly isHost?: true;
-  /** Names the vendor publishes. */
+  /** Model names as published by the vendor. */
   readonly models: readonly string[];
 }
 
@@ -29,12 +29,12 @@ export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
 
 const OLLAMA_PORT = "11434";
 
-/** The address a host variable means: `host`, `host:port` or a whole address, as its own client reads it. */
+/** The base URL for a host variable: `host`, `host:port` or a full URL, interpreted as the provider's own client does. */
 export function hostAddress(value: string): string {
   const bare = !/^https?:\/\//i.test(value);
   const url = new URL(bare ? `http://${value}` : value);
   if (bare && url.port === "") url.port = OLLAMA_PORT;
-  // A server told to listen everywhere is reached on this machine.
+  // A server that listens on all interfaces is reached on this machine.
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   return `${url.origin}${url.pathname.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
 }

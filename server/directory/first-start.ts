@@ -15,27 +15,27 @@ import { write, type Actor, type Directory, type Write } from "./writes/write.ts
 
 export interface FirstStartDeps {
   readonly directory: Directory;
-  /** Of the system admin; generated when left out. */
+  /** The system admin's password; generated if undefined. */
   readonly bootstrapAdminPassword: string | undefined;
-  /** Whether to make the group, key, portal user and models that let a first call work. */
+  /** Whether to create the group, key, portal user and models needed for a first call. */
   readonly quickstart: boolean;
-  /** Where the key variables of providers are looked up. */
+  /** The environment in which provider variables are looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What can be shown only now, because the store has its hash. */
+/** Shown once only, because the store keeps hashes. */
 export interface GeneratedSecrets {
-  /** Only when it was generated. */
+  /** Present only if it was generated. */
   admin_password?: string;
   api_key?: string;
   portal_user?: { username: string; password: string };
 }
 
 export interface FirstStart {
-  /** False on every later start, which makes nothing. */
+  /** False on every later start, which creates nothing. */
   readonly first: boolean;
   readonly made: GeneratedSecrets;
-  /** Names of the models made. */
+  /** Names of the created models. */
   readonly models: string[];
 }
 
@@ -47,9 +47,9 @@ const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, r
 const LATER: FirstStart = { first: false, made: {}, models: [] };
 
 /**
- * Makes the records of a first start in a store that has none: all of them or none. A store is new until it has a system
- * admin, and that can never be deleted, so a later start makes nothing, a provider whose variable was set since included:
- * what an admin has changed or removed stays as they left it. Safe in two processes that start at once.
+ * Creates the records of a first start in an empty store, all or nothing. A store is new until it has a system admin, who
+ * can never be deleted, so later starts create nothing, even for provider variables set since: whatever an admin changed
+ * or removed stays that way. Safe if two processes start at once.
  */
 export async function firstStart(deps: FirstStartDeps): Promise<FirstStart> {
   if (await systemAdminExists(deps.directory.db)) return LATER;
@@ -104,7 +104,7 @@ function providerHere(known: KnownProvider, env: FirstStartDeps["env"]): Provide
   return [{ known, about, apiKey: value, baseUrl }];
 }
 
-/** The address, or a `ConfigurationError` that names the variable it came from. */
+/** The address; throws a `ConfigurationError` that names the variable it came from. */
 function checked(variable: string, read: () => string): string {
   try {
     return httpUrl.parse(read());
@@ -132,7 +132,7 @@ async function makeEcho(change: Write, groupId: string): Promise<void> {
     provider: ECHO,
     group_ids: [groupId],
     description: "Answers with the caller's own last message. No model: it is there so that the first call works offline.",
-    // Free, which is not the same as unpriced.
+    // Free, as opposed to unpriced.
     input_cost_per_million_tokens: 0,
     output_cost_per_million_tokens: 0,
   });

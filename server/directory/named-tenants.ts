@@ -8,8 +8,8 @@ const REMEMBERED = 10_000;
 const REMEMBERED_MS = 30_000;
 
 /**
- * Whether there is a tenant that a stranger names. Nothing of it is compiled for that: whoever knows names of tenants
- * could else have their policies read again and again.
+ * Whether a tenant named by an unauthenticated caller exists. Its policies are not compiled for that, as otherwise anyone
+ * who knows tenant names could have them read again and again.
  */
 export class NamedTenants {
   private readonly asked = new BoundedMap<string, { readonly exists: boolean; readonly until: number }>(REMEMBERED);
@@ -21,7 +21,7 @@ export class NamedTenants {
     this.clock = clock;
   }
 
-  /** Rejects when the database is needed and away. */
+  /** Rejects if the database is needed and unreachable. */
   exist(id: string): boolean | Promise<boolean> {
     const known = this.asked.get(id);
     if (known !== undefined && known.until > this.clock.now()) return known.exists;
@@ -32,12 +32,12 @@ export class NamedTenants {
     });
   }
 
-  /** As far as this process remembers. */
+  /** As remembered by this process; undefined if unknown. */
   known(id: string): boolean | undefined {
     return this.asked.get(id)?.exists;
   }
 
-  /** It was made, changed or deleted. */
+  /** Must be called when the tenant is created, changed or deleted. */
   drop(id: string): void {
     this.asked.delete(id);
   }

@@ -24,53 +24,50 @@ export type { ModelEntry } from "./models/model-entry.ts";
 
 type MediaLimits = NonNullable<TenantPolicyRows["tenant"]["media_limits"]>;
 
-/**
- * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
- * configuration changes.
- */
+/** A tenant's compiled, immutable policy, which calls use instead of the database. Replaced as a whole when the configuration changes. */
 export interface TenantSnapshot {
   readonly id: string;
   readonly enabled: boolean;
   readonly storeBodies: "full" | "redacted" | "none";
-  /** Days until a stored file goes; null keeps it. */
+  /** Days until a stored file expires; null keeps it. */
   readonly fileDays: number | null;
-  /** How large files may be, MiB; none where left out. */
+  /** Maximum file sizes in MiB; unlimited where omitted. */
   readonly mediaLimits?: MediaLimits | undefined;
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly modelsByName: ReadonlyMap<string, ModelEntry>;
-  /** By the provider's own name, which several models may share. */
+  /** By the provider's model name, which several models may share. */
   readonly modelsByModelName: ReadonlyMap<string, readonly ModelEntry[]>;
-  /** By the slug callers may address it with. No name or slug of a group is also the name of a model. */
+  /** By the slug with which callers address it. No name or slug of a group is also the name of a model. */
   readonly routingGroups: ReadonlyMap<string, RoutingGroupEntry>;
   readonly routingGroupsByName: ReadonlyMap<string, RoutingGroupEntry>;
-  /** By the gateway id of its virtual model. */
+  /** By the gateway's ID of its virtual model. */
   readonly routingGroupsByModelId: ReadonlyMap<string, RoutingGroupEntry>;
   readonly toolServers: ReadonlyMap<string, ToolServerEntry>;
   readonly virtualServers: ReadonlyMap<string, VirtualServerEntry>;
   readonly serverConfigs: ReadonlyMap<string, TenantPolicyRows["server_configs"][number]>;
-  /** Where the tenant's calls may be processed; empty: anywhere. */
+  /** Where the tenant's calls may be processed; empty allows any region. */
   readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
   readonly policies: PolicyTree;
-  /** Those switched on, by name. */
+  /** Enabled ones, by name. */
   readonly guardrails: readonly GuardrailEntry[];
   readonly argumentPolicies: readonly ArgumentPolicyEntry[];
   /** Oldest first. */
   readonly semanticCaches: readonly SemanticCacheEntry[];
   readonly semanticPolicies: readonly SemanticPolicyEntry[];
   readonly defaultJudgeModelId: string | null;
-  /** What AI Systems may do at most where nothing is known of them any more. */
+  /** The autonomy of AI Systems when their configuration is too outdated to be relied on. */
   readonly autonomyFloor: "autonomous" | "restricted" | "suspended";
   readonly agents: TenantAgents;
-  /** What the envelope and the lifecycle of each AI System say, by its group. */
+  /** The envelope and lifecycle state of each AI System, by its group. */
   readonly aiSystems: ReadonlyMap<string, AutonomyRow>;
-  /** What its rows are tagged by; null where it reports under no framework. */
+  /** What determines the tags on its rows; null if it reports under no framework. */
   readonly compliance: ComplianceRules | null;
-  /** Those switched on and off, by name. */
+  /** Enabled and disabled ones, by name. */
   readonly knowledgeBases: readonly KnowledgeBaseEntry[];
-  /** Those that are served, by name. */
+  /** Those being served, by name. */
   readonly skills: readonly SkillEntry[];
-  /** Those switched on, in the order in which they are asked. */
+  /** Enabled ones, in the order in which they are queried. */
   readonly webSearch: readonly WebSearchProviderEntry[];
 }
 
@@ -82,27 +79,27 @@ export interface GroupScope {
   /** The group and its ancestors, nearest first. */
   readonly chain: readonly { readonly id: string; readonly name: string }[];
   readonly granted: ReadonlySet<string>;
-  /** Server configurations that reach the group, and which of them are bound to it itself. */
+  /** Server configurations that apply to the group, and those of them bound to it directly. */
   readonly configIds: readonly string[];
   readonly ownConfigIds: ReadonlySet<string>;
-  /** What of each tool server they may use; a server that is not here is not granted. */
+  /** Access by tool server; a server that is missing is not granted. */
   readonly tools: ReadonlyMap<string, ToolAccess>;
-  /** The group and those ancestors whose bindings reach it. */
+  /** The group and those ancestors whose bindings it inherits. */
   readonly grantingGroups: ReadonlySet<string>;
-  /** Models and virtual models the portal's picker leaves out, as the nearest group that binds each says. */
+  /** Models and virtual models hidden from the portal's picker, as set by the nearest group that binds each. */
   readonly hiddenInPortal: ReadonlySet<string>;
   /**
-   * How freely its calls may act; null where neither it nor a group above it is an AI System. What that leaves out is not in `granted`
-   * and `tools`.
+   * How freely its calls may act; null if neither it nor an ancestor is an AI System. What this excludes is already missing
+   * from `granted` and `tools`.
    */
   readonly autonomy: Autonomy | null;
-  /** The knowledge bases that its calls are given passages of where they name none; as the nearest group that says any. */
+  /** The knowledge bases used by calls that name none, as set by the nearest group that sets any. */
   readonly defaultKnowledgeBaseIds: readonly string[];
-  /** Policies on the arguments of tool calls that hold for the group, by the tool's name as `toolSpelling` has it. */
+  /** The policies on tool call arguments that apply to the group, by tool name in the form of `toolSpelling`. */
   readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
 
-/** `open` gives null for a secret that is not there or cannot be opened; the record is then one without a secret. */
+/** `open` returns null for a secret that is missing or cannot be decrypted; the record is then compiled without one. */
 export function compileTenant(
   rows: TenantPolicyRows,
   open: SecretBox["openOrNull"],
@@ -156,7 +153,7 @@ export function compileTenant(
   };
 }
 
-/** `chain` is nearest first: the first group that binds a model decides. */
+/** `chain` is nearest first; the first group that binds a model decides. */
 function hiddenBy(chain: readonly GroupChainRow[]): Set<string> {
   const hidden = new Set<string>();
   const decided = new Set<string>();
@@ -168,9 +165,8 @@ function hiddenBy(chain: readonly GroupChainRow[]): Set<string> {
 }
 
 /**
- * A group's scope over its chain, nearest first. What only some calls look at is worked out for the first that does:
- * a change compiles anew every group in use, thousands below one root, of which each has hundreds of models and tool
- * servers.
+ * A group's scope over its chain, nearest first. What only some calls need is computed lazily: a change recompiles every
+ * group in use, which may be thousands below one root with hundreds of models and tool servers each.
  */
 class ChainScope implements GroupScope {
   readonly groupId: string;
@@ -238,7 +234,7 @@ class ChainScope implements GroupScope {
   }
 }
 
-/** One scope for each group that is there. */
+/** One scope for each existing group. */
 export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainRow[]): Map<string, GroupScope> {
   const byLeaf = new Map<string, GroupChainRow[]>();
   for (const row of rows) {

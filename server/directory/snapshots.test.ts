@@ -56,7 +56,7 @@ test("calls that meet a group for the first time at once share one read of it", 
   expect(reads()).toBe(2);
   expect(snapshots.scope(tenant_id, groups[0]) === scopes[0]).toBe(true);
 
-  // Nothing is kept of a group that is not there: it may come.
+  // Missing groups are not cached, because they may be created.
   const unknown = crypto.randomUUID();
   for (let i = 0; i < 2; i++) expect(await snapshots.scope(tenant_id, unknown)).toBeNull();
   expect(reads()).toBe(4);
@@ -117,7 +117,7 @@ test("a group has what is bound to it and to the groups it inherits from", async
   const scopes = await Promise.all([root, middle, leaf, apart].map((id) => snapshots.scope("acme", id)));
   expect(scopes.map((scope) => scope?.chain.map(({ id }) => id))).toEqual([[root], [middle, root], [leaf, middle, root], [apart, root]]);
   expect(scopes.map((scope) => [...(scope?.granted ?? [])].sort())).toEqual([[of], [of], [of, at].sort(), []]);
-  // The nearest group that binds a model says whether the portal shows it.
+  // The nearest group that binds a model determines whether the portal shows it.
   expect(scopes.map((scope) => [...(scope?.hiddenInPortal ?? [])])).toEqual([[of], [of], [], []]);
   expect(scopes.map((scope) => [...(scope?.grantingGroups ?? [])])).toEqual([[root], [middle, root], [leaf, middle, root], [apart]]);
   await database.close();

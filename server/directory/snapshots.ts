@@ -20,8 +20,9 @@ interface Held {
 }
 
 /**
- * The compiled policies this process holds. A call finds them in memory; only the first call of a tenant or group waits
- * for the database. A new snapshot is compiled in the background and swapped atomically, so a call sees the old policy or the new one.
+ * The compiled policies held by this process. Only the first call of a tenant or group waits for the database. New
+ * snapshots are compiled in the background and swapped atomically, so that a call sees either the old policy or the new
+ * one.
  */
 export class Snapshots {
   private readonly held = new BoundedMap<string, Held>(MAX_TENANTS);
@@ -33,7 +34,7 @@ export class Snapshots {
   private readonly prepare: (tenant: TenantSnapshot) => void;
   private readonly log: Log;
 
-  /** `prepare`: what the first call under a new snapshot would pay for, done before it is in force. */
+  /** `prepare` runs before a snapshot takes effect, so that its first call does not pay for it. */
   constructor(
     db: Database,
     secrets: SecretBox,
@@ -48,7 +49,7 @@ export class Snapshots {
     this.prepare = prepare;
   }
 
-  /** Null when there is no such tenant or group. Rejects when the database is needed and away. */
+  /** Null if the tenant or group does not exist. Rejects if the database is needed and unreachable. */
   scope(tenantId: string, groupId: string): GroupScope | Promise<GroupScope | null> {
     const held = this.held.get(tenantId);
     return held?.scopes.get(groupId) ?? this.sharedScope(tenantId, groupId);
@@ -58,7 +59,7 @@ export class Snapshots {
     return this.held.get(tenantId)?.tenant ?? this.loadTenant(tenantId).then((held) => held?.tenant ?? null);
   }
 
-  /** Before anybody calls: the first tenants there are, with some of their groups. Most gateways have few. */
+  /** Loads the first tenants with some of their groups before any calls arrive; most gateways have few. */
   async preload(): Promise<void> {
     for (const tenantId of await tenantIds(this.db, PRELOADED_TENANTS)) {
       const held = await this.loadTenant(tenantId);
@@ -67,9 +68,9 @@ export class Snapshots {
     }
   }
 
-  /** Compiles a tenant anew, with the scopes it holds, and puts it in place. Does nothing for one that is not held. */
+  /** Recompiles a tenant with its held scopes and swaps it in. Does nothing for a tenant that is not held. */
   async renew(tenantId: string): Promise<void> {
-    // A load under way may have read before the change: let it end, then read again.
+    // A load in progress may have read before the change: wait for it, then read again.
     await this.loading.get(tenantId)?.catch(() => null);
     const held = this.held.get(tenantId);
     if (held === undefined) return;
@@ -95,7 +96,7 @@ export class Snapshots {
     return load;
   }
 
-  /** Calls that ask for the same at once share one read. */
+  /** Concurrent requests for the same scope share one read. */
   private sharedScope(tenantId: string, groupId: string): Promise<GroupScope | null> {
     const key = `${tenantId} ${groupId}`;
     const under = this.loadingScopes.get(key);
@@ -110,7 +111,7 @@ export class Snapshots {
       const held = this.held.get(tenantId) ?? (await this.loadTenant(tenantId));
       if (held === null) return null;
       const scope = compileScopes(held.tenant, await readGroupChains(this.db, tenantId, [groupId])).get(groupId) ?? null;
-      // A renewal meanwhile makes what was just compiled stale: compile it over the new snapshot.
+      // The snapshot was replaced meanwhile: compile the scope again over the new one.
       const now = this.held.get(tenantId);
       if (now !== undefined && now !== held) continue;
       if (scope !== null) held.scopes.set(groupId, scope);
@@ -119,7 +120,7 @@ export class Snapshots {
   }
 
   private async read(tenantId: string, groupIds: readonly string[]): Promise<Held | null> {
-    // Strangers may name any: what no record can hold is the name of none.
+    // The ID may come from an unauthenticated caller; text that cannot be stored names no tenant.
     const rows = isStorableText(tenantId) ? await readTenantPolicy(this.db, tenantId) : null;
     if (rows === null) return null;
     const argumentPolicies = await argumentPolicyEntries(
@@ -134,7 +135,7 @@ export class Snapshots {
       return secret;
     };
     const tenant = compileTenant(rows, open, argumentPolicies);
-    // One secret that this process's key does not open must not keep a whole tenant from being served, or its changes.
+    // A secret that cannot be decrypted must not keep a whole tenant, or its changes, from being served.
     if (unreadable.length > 0)
       this.log.error("stored_keys_unreadable", { tenant_id: tenantId, keys: unreadable.length, first: unreadable[0] });
     this.prepare(tenant);

@@ -1,25 +1,25 @@
 import type { Log } from "../kernel/log.ts";
 
-/** Of different tenants; each holds a connection to the database while it is read. */
+/** Concurrent renewals of different tenants; each holds a database connection while reading. */
 const AT_ONCE = 4;
 const RETRY_MS = 500;
 
 interface Due {
-  /** Monotonic milliseconds: since when what is in force may be other than what is stored. */
+  /** Monotonic milliseconds: since when the policy in force may differ from the stored one. */
   since: number;
   isUnderWay: boolean;
-  /** Changed since the renewal that is under way began. */
+  /** Changed since the current renewal began. */
   again: boolean;
-  /** What changed was tried to be put in force, in vain: nobody waits for the next try. */
+  /** The change was attempted and failed; nobody waits for the retry. */
   wasTried: boolean;
-  /** Told by the end of the renewal that is under way, and by the end of the next one. */
+  /** Resolved by the end of the current renewal, and by the end of the next one. */
   told: (() => void)[];
   waiting: (() => void)[];
 }
 
 /**
- * Puts what tenants changed in force, each by itself: what is large, or cannot be read, keeps nobody but its own tenant waiting. Several
- * changes of a tenant that come while one is put in force are one renewal, and one that failed is tried again until it succeeds.
+ * Applies changed tenants independently, so that a tenant that is large or cannot be read delays only itself. Changes that
+ * arrive during a renewal are merged into the next one, and failed renewals are retried until they succeed.
  */
 export class TenantRenewals {
   private readonly due = new Map<string, Due>();
@@ -34,7 +34,7 @@ export class TenantRenewals {
     this.log = log;
   }
 
-  /** A change of the tenant was read. */
+  /** Must be called when a change of the tenant is read. */
   changed(tenantId: string): void {
     const due = this.due.get(tenantId);
     if (due !== undefined) {
@@ -46,7 +46,7 @@ export class TenantRenewals {
     this.enqueue(tenantId);
   }
 
-  /** Resolves when all that changed before is in force, or was tried to be. Never rejects. */
+  /** Resolves when all earlier changes are in force, or were attempted. Never rejects. */
   async settled(): Promise<void> {
     if (this.stopped) return;
     const untried = [...this.due.values()].filter(({ wasTried }) => !wasTried);
@@ -56,12 +56,12 @@ export class TenantRenewals {
     await Promise.all(settled);
   }
 
-  /** Since when something of the tenant's waits to be put in force; null where nothing does. */
+  /** Since when a change of the tenant has been waiting, monotonic milliseconds; null if none is. */
   dueSince(tenantId: string): number | null {
     return this.due.get(tenantId)?.since ?? null;
   }
 
-  /** Resolves when none is under way any more. */
+  /** Resolves when no renewal is running any more. */
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.all(this.running);

@@ -3,7 +3,7 @@ import { isObject } from "../../kernel/json-value.ts";
 import { cardsIn, type Card } from "./card.ts";
 import { jwkOf, openSigningKey, type SigningKey } from "./card-signature.ts";
 
-/** What the gateway shows an agent. Opened; lives in memory only. */
+/** The credentials the gateway presents to an agent, decrypted; held only in memory. */
 export interface AgentCredentials {
   readonly value?: string | undefined;
   readonly header?: string | undefined;
@@ -13,7 +13,7 @@ export interface AgentCredentials {
   readonly scope?: string | undefined;
 }
 
-/** An agent as calls need it. */
+/** An agent as compiled for calls. */
 export interface AgentEntry {
   readonly id: string;
   readonly cardName: string;
@@ -23,11 +23,11 @@ export interface AgentEntry {
   readonly authType: "none" | "api_key" | "bearer" | "oauth_client";
   readonly credentials: AgentCredentials;
   readonly timeoutMs: number;
-  /** Null: all. */
+  /** Null allows all skills. */
   readonly skillsAllowed: ReadonlySet<string> | null;
-  /** With whose credentials the agent itself calls. */
+  /** The resource group whose credentials the agent uses when it calls the gateway itself. */
   readonly resourceGroupId: string | null;
-  /** Null until a card was found. */
+  /** Null until a card has been discovered. */
   readonly reached: {
     readonly endpoint: string;
     readonly version: "1.0" | "0.3";
@@ -38,7 +38,7 @@ export interface AgentEntry {
     readonly skillsDigest: string;
     readonly card: Card;
     readonly published: Card;
-    /** When its card was last found, milliseconds. */
+    /** When its card was last fetched, epoch milliseconds. */
     readonly foundAt: number;
   } | null;
 }
@@ -52,7 +52,7 @@ export interface AgentGrantEntry {
   readonly maxDepth: number | null;
   readonly approvalTimeoutSeconds: number;
   readonly approverGroupIds: readonly string[];
-  /** The agent's skills are not those it was given for. */
+  /** The agent's skills have changed since the grant was given. */
   readonly outdated: boolean;
 }
 
@@ -60,11 +60,11 @@ export interface AgentGrantEntry {
 export interface TenantAgents {
   readonly byCardName: ReadonlyMap<string, AgentEntry>;
   readonly byId: ReadonlyMap<string, AgentEntry>;
-  /** The agent that calls with a group's credentials. */
+  /** The agent that calls with the credentials of a resource group, by group ID. */
   readonly byGroup: ReadonlyMap<string, AgentEntry>;
-  /** Those switched on, by the agent's id. */
+  /** Enabled grants, by agent ID. */
   readonly grants: ReadonlyMap<string, readonly AgentGrantEntry[]>;
-  /** Newest first. Whether one has retired is for who uses it to see. */
+  /** Newest first. May include retired keys; users must check `retiresAt`. */
   readonly keys: readonly (SigningKey & { readonly jwk: Card; readonly retiresAt: number | null })[];
 }
 
@@ -134,7 +134,7 @@ export function compileAgents(rows: TenantPolicyRows, open: (sealed: string | nu
   };
 }
 
-/** Without those whose private part cannot be opened. */
+/** Omits keys whose private part cannot be decrypted. */
 export function openedKeys(
   rows: TenantPolicyRows["agent_signing_keys"],
   open: (sealed: string | null, context: string) => string | null,

@@ -37,7 +37,7 @@ export const agentGrants = records<
   store: agentGrantStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  // An agent may be granted to a group more than once: the strictest holds.
+  // An agent may be granted to a group more than once; the strictest grant applies.
   twin: async () => undefined,
   async toInsert(write, tenantId, body) {
     const agent = await agentStore.find(write.trx, tenantId, body.agent_id, "lock");
@@ -66,7 +66,7 @@ export const agentGrants = records<
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
-/** Gives the grant anew, for the skills that the agent has now. */
+/** Renews the grant for the skills that the agent has now. */
 export async function confirmAgentGrant(write: Write, tenantId: string, id: string): Promise<AgentGrant> {
   const row = await agentGrantStore.find(write.trx, tenantId, id, "lock");
   if (row === undefined) throw notFound("agent grant");

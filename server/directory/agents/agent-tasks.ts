@@ -28,7 +28,7 @@ function read(row: ListedTask, whole: boolean, states: AgentTask["states"] = [])
   };
 }
 
-/** Newest first. `ownerId`: of one caller only; null: of everybody. */
+/** Newest first. `ownerId` limits the list to one caller's tasks; null lists everyone's. */
 export async function listAgentTasks(
   { db }: Pick<Directory, "db">,
   tenantId: string,
@@ -40,7 +40,7 @@ export async function listAgentTasks(
   return { items: items.map((row) => read(row, false)), total };
 }
 
-/** Throws a `not_found` refusal. `withContent`: what was said and made, too. */
+/** Throws a `not_found` refusal. `withContent` includes messages and artifacts. */
 export async function readAgentTask(
   { db }: Pick<Directory, "db">,
   tenantId: string,

@@ -69,7 +69,7 @@ function read(row: AgentRow, secrets: SecretBox): Agent {
 
 const UNPROBED: AgentPatch = { is_healthy: null, health_checked_at: null };
 
-/** What an earlier address was found to be says nothing of a new one. */
+/** Resets everything that was discovered at the previous address. */
 const UNDISCOVERED: AgentPatch = {
   ...UNPROBED,
   endpoint_url: null,
@@ -89,7 +89,7 @@ function checkKeys({ card_keys: keys, card_keys_url: url }: Pick<AgentCreate, "c
     throw invalidField("card_keys_url", "cannot stand beside card_keys: one of them says whose signatures count");
 }
 
-/** What each way of authenticating needs. */
+/** The credential fields that each authentication type requires. */
 const NEEDS: Readonly<Record<Agent["auth_type"], readonly (keyof AgentCredentials)[]>> = {
   none: [],
   api_key: ["value"],
@@ -110,7 +110,7 @@ async function checkOwnGroup(write: Write, tenantId: string, groupId: string | n
   if (groupId != null) await checkGroups(write, tenantId, [groupId], before === null ? [] : [before], "resource_group_id");
 }
 
-/** Where the agent may be: a card cannot name another place. */
+/** The origins at which the agent may be reached; its card cannot name any other. */
 export function originsOf({ card_url: card, base_url: base }: Pick<Agent, "card_url" | "base_url">): Set<string> {
   return new Set([card, base].flatMap((url) => (url === null ? [] : [new URL(url).origin])));
 }
@@ -150,7 +150,7 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
     checkKeys(after);
     if (after.card_url === null && after.base_url === null) throw invalidField("base_url", "is required where there is no card_url");
     await checkOwnGroup(write, tenantId, body.resource_group_id, row.resource_group_id);
-    // Credentials go only to the host they were given for: whoever may write agents may not read them.
+    // An admin who may write agents may not read their credentials, so these must not follow the agent to another host.
     if (credentials === undefined && row.credentials_sealed !== null && !sameOrigins(originsOf(before), originsOf(after)))
       throw invalidField("credentials", "must be sent again when the agent moves to another host");
     const kept = opened(row, write.directory.secrets);
@@ -174,7 +174,7 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
-/** The agent with its credentials opened, for a probe, and what it was found to be. Throws a `not_found` refusal. */
+/** The agent with decrypted credentials, for a probe, and its current record. Throws a `not_found` refusal. */
 export async function probedAgent(
   directory: Pick<Directory, "db" | "secrets">,
   tenantId: string,
@@ -202,17 +202,17 @@ function cardOf(card: Card, agent: Pick<Agent, "tenant_id" | "card_name" | "name
   );
 }
 
-/** What was found says nothing of an agent that is elsewhere, or whose card others have to sign. */
+/** Whether the address or the trusted signing keys changed, so that earlier discoveries no longer apply. */
 function isAskedOtherwise(before: Agent, after: Agent): boolean {
   return (["card_url", "base_url", "card_keys", "card_keys_url"] as const).some((name) => !isSame(before[name], after[name]));
 }
 
-/** The database keeps members in an order of its own. */
+/** Compares canonical JSON, because the database does not keep the order of members. */
 const isSame = (stored: unknown, found: unknown): boolean => canonicalJson(stored) === canonicalJson(found);
 
 /**
- * Stores a card that was found, where it is another than was known; answers with how it differs from the one before, and which grants
- * have to be confirmed for it.
+ * Stores a discovered card if it differs from the known one. Returns how it differs, and the IDs of the grants that must
+ * be confirmed because of it.
  */
 export async function recordCard(
   write: Write,
@@ -226,7 +226,7 @@ export async function recordCard(
   const told = cardDifference(row.upstream_card as Card | null, found.card);
   const signed = row.card_signature?.status;
   if (signed !== undefined && signed !== signature.status) told.changes.push(`signature: ${signed} is now ${signature.status}`);
-  // It is elsewhere by now than where it was looked at, or to be signed by others: what was found says nothing of it.
+  // The agent's address or trusted keys changed during the probe, so its result no longer applies.
   if (isAskedOtherwise(probed, now)) return { ...told, grants_to_confirm: [] };
   const digest = skillsDigest(found.skills);
   await takeFirstDigest(write.trx, row.id, digest);
@@ -254,7 +254,7 @@ export async function recordCard(
   return difference;
 }
 
-/** Writes that a card was not taken over for what its signatures came to; the one before goes on to hold. */
+/** Records why a card's signatures were not accepted; the previous card stays in use. */
 export async function recordCardRefused(write: Write, tenantId: string, id: string, signature: CardSignatureState): Promise<void> {
   const row = await agentStore.find(write.trx, tenantId, id, "lock");
   if (row === undefined) throw notFound("agent");
@@ -263,14 +263,14 @@ export async function recordCardRefused(write: Write, tenantId: string, id: stri
   write.log({ tenant_id: tenantId, action: "refuse_card", resource: "agents", resource_id: id, after: { card_signature: signature } });
 }
 
-/** Writes what a probe found. It is no change of policy. */
+/** Records the result of a health probe. This is not a policy change. */
 export async function recordAgentHealth(directory: Directory, id: string, healthy: boolean): Promise<Date> {
   const at = new Date(directory.clock.now());
   await directory.db.transaction().execute((trx) => agentStore.update(trx, id, { is_healthy: healthy, health_checked_at: at }));
   return at;
 }
 
-/** Takes those whose cards nobody has looked at for `ms`, as `takeAgentsToRefresh` of the store has it. */
+/** Claims agents whose cards were last fetched more than `ms` milliseconds ago; see `takeAgentsToRefresh` in the store. */
 export function takeAgentsNotSeenFor(
   { db, clock }: Pick<Directory, "db" | "clock">,
   ms: number,

@@ -16,7 +16,7 @@ export interface NewSigningKey {
   readonly privateKey: string;
 }
 
-/** Named by its RFC 7638 thumbprint. */
+/** The key ID is the RFC 7638 thumbprint. */
 export function newSigningKey(): NewSigningKey {
   const pair = generateKeyPairSync("ed25519");
   const { x = "" } = createPublicKey(pair.privateKey).export({ format: "jwk" });
@@ -26,7 +26,7 @@ export function newSigningKey(): NewSigningKey {
 
 export const openSigningKey = (kid: string, pem: string): SigningKey => ({ kid, key: createPrivateKey(pem) });
 
-/** RFC 7517, as RFC 8037 writes it. */
+/** A JWK (RFC 7517) as RFC 8037 defines it for Ed25519. */
 export const jwkOf = (kid: string, publicKey: string): Card => ({
   kty: "OKP",
   crv: "Ed25519",
@@ -38,7 +38,7 @@ export const jwkOf = (kid: string, publicKey: string): Card => ({
 
 const encoded = (text: string | Uint8Array) => Buffer.from(text).toString("base64url");
 
-/** A JWS without its payload in the middle (RFC 7515, appendix F). */
+/** A JWS with detached payload (RFC 7515, appendix F). */
 export function detachedJws(
   payload: string,
   { kid, key }: SigningKey,
@@ -49,8 +49,8 @@ export function detachedJws(
 }
 
 /**
- * The card with a signature of each key over it. It must hold no empty value: what is signed is the card as it is served,
- * and readers leave those out in different ways.
+ * The card with one signature per key. It must hold no empty values: the signature covers the card as served, and
+ * verifiers differ in how they drop empty values.
  */
 export function signedCard(card: Card, keys: readonly SigningKey[]): Card {
   const payload = canonicalJson(card);

@@ -4,10 +4,10 @@ import type { AgentCardSignature } from "../../store/tables/agents.ts";
 import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { cardsIn, type Card } from "./card.ts";
 
-/** `unverified`: there is one, and nothing says whose keys to trust, or it is made in a way that is not known. */
+/** `unverified`: the card is signed, but no trusted keys are configured or the algorithm is not supported. */
 export type CardSignatureState = AgentCardSignature;
 
-/** One entry of a card's `signatures` that can be read. */
+/** One readable entry of a card's `signatures`. */
 export interface ReadSignature {
   readonly protected: string;
   readonly signature: string;
@@ -31,13 +31,13 @@ const ALGORITHMS: ReadonlySet<string> = new Set([
 ]);
 const MOST_SIGNATURES = 10;
 const LONGEST = 8_192;
-/** Keys of one name that are tried. */
+/** How many keys with the same ID are tried. */
 const MOST_KEYS = 4;
 
 export const hasSignatures = (card: Card): boolean => Array.isArray(card.signatures) && card.signatures.length > 0;
 export const isKnownAlgorithm = (alg: string): boolean => ALGORITHMS.has(alg);
 
-/** The signatures that can be read; the others are as if they were not there. */
+/** The readable signatures; unreadable ones are ignored. */
 export function readSignatures(card: Card): readonly ReadSignature[] {
   return cardsIn(card.signatures)
     .slice(0, MOST_SIGNATURES)
@@ -53,7 +53,7 @@ export function readSignatures(card: Card): readonly ReadSignature[] {
     });
 }
 
-/** The signature of those that one of the keys made over the card; null: none. */
+/** The first signature that one of the keys verifies; null if there is none. */
 export async function heldSignature(
   card: Card,
   signatures: readonly ReadSignature[],
@@ -71,22 +71,22 @@ export async function heldSignature(
 async function holds({ protected: head, signature, alg }: ReadSignature, jwk: Card, payloads: readonly string[]): Promise<boolean> {
   try {
     const key = await importJWK(jwk as JWK, alg);
-    // A key that is a secret shared by both sides proves nothing of who signed.
+    // A shared secret does not prove who signed.
     if (key instanceof Uint8Array) return false;
     for (const payload of payloads) {
       const held = await flattenedVerify({ protected: head, signature, payload }, key, { algorithms: [alg] }).catch(() => null);
       if (held !== null) return true;
     }
   } catch {
-    // A key of another kind than the signature's.
+    // The key's type does not match the signature's algorithm.
   }
   return false;
 }
 
 /**
- * What a signer may have signed: the card as it is served, with what the protocol says of values that are not set, and as the
- * official SDKs write it, which leave out every empty value and, in one case, write no character beyond ASCII. All of them say
- * the same of the agent.
+ * The payloads that a signer may have signed: the card as served, in the form that the protocol prescribes for unset
+ * values, and as the official SDKs write it (omitting every empty value, one of them also escaping non-ASCII characters).
+ * All describe the same agent.
  */
 export function signedForms(card: Card): readonly string[] {
   const { signatures: _signatures, ...rest } = card;
@@ -96,7 +96,7 @@ export function signedForms(card: Card): readonly string[] {
   return [...new Set([served, told, shortest, asciiOf(shortest)])];
 }
 
-/** What the protocol requires of its objects is there even when it is empty. */
+/** Members that the protocol requires, which are written even when empty. */
 const REQUIRED: ReadonlySet<string> = new Set([
   "name",
   "description",
@@ -121,7 +121,7 @@ const REQUIRED: ReadonlySet<string> = new Set([
   "deviceAuthorizationUrl",
   "openIdConnectUrl",
 ]);
-/** Whose being false cannot be told from their not being there. */
+/** Booleans for which the protocol does not distinguish false from absent. */
 const UNSET_WHEN_FALSE: ReadonlySet<string> = new Set(["required", "pkceRequired"]);
 
 function withoutUnset(value: JsonValue, at: string, keepsRequired: boolean): JsonValue {

@@ -3,8 +3,8 @@ import type { AgentGrantEntry } from "./agent-entry.ts";
 const STRICTNESS = { deny: 2, approval_required: 1, allow: 0 } as const;
 
 /**
- * The grant that decides of an agent for a group: one that denies, anywhere up the tree, before all; else that of the
- * nearest group, and of several there the strictest. Null: none, which is as if it were denied.
+ * The grant that decides about an agent for a group: a deny anywhere up the tree wins; otherwise the nearest group's
+ * grant, and the strictest if that group has several. Null means no grant, which counts as a deny.
  */
 export function grantFor<Grant extends Pick<AgentGrantEntry, "decision" | "groupIds">>(
   grants: readonly Grant[],

@@ -9,11 +9,11 @@ export interface CardTerms {
   readonly name: string;
   readonly description: string | null;
   readonly direction: "inbound" | "outbound";
-  /** Null: all. */
+  /** Null publishes all skills. */
   readonly skills: ReadonlySet<string> | null;
 }
 
-/** Where v1.0 and v0.3 callers reach an agent, as paths of the runtime plane. */
+/** The runtime-plane paths at which v1.0 and v0.3 callers reach an agent. */
 export const agentPath = (tenantId: string, cardName: string): string =>
   `/a2a/${encodeURIComponent(tenantId)}/${encodeURIComponent(cardName)}`;
 export const legacyPath = (cardName: string, direction: CardTerms["direction"]): string =>
@@ -21,14 +21,14 @@ export const legacyPath = (cardName: string, direction: CardTerms["direction"]):
 
 const SKILL_LISTS = ["examples", "inputModes", "outputModes"] as const;
 
-/** The texts in a list that the agent's card may hold anything in. */
+/** The non-empty strings of a list; agents put anything into their cards. */
 const wordsOf = (value: JsonValue | undefined): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === "string" && one !== "") : [];
 
 /**
- * The card that stands for an agent at the gateway, from the agent's own: under our name, with our addresses, of the skills
- * that may be used. It holds no empty value, so that all who verify its signature come to the same bytes, and no security
- * schemes: clients that read those from a signed card cannot verify it.
+ * The card that the gateway publishes for an agent, built from the agent's own: with the gateway's name and addresses, and
+ * only the permitted skills. It holds no empty values, so that every verifier computes the same bytes, and no security
+ * schemes, because clients that parse those from a signed card cannot verify it.
  */
 export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "card" | "streaming" | "skills">, terms: CardTerms): Card {
   const used = skills.filter(({ id }) => terms.skills === null || terms.skills.has(String(id)));
@@ -58,7 +58,7 @@ export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "c
   return withoutEmpty(made) as Card;
 }
 
-/** Those the agent has. Signers differ in whether they write that one is not required, so it is not written. */
+/** The agent's extensions. `required: false` is omitted, because signers differ in whether they write it. */
 function extensionsOf(card: Card): Card[] {
   const declared = isObject(card.capabilities) ? cardsIn(card.capabilities.extensions) : [];
   return declared
@@ -71,7 +71,7 @@ function extensionsOf(card: Card): Card[] {
     }));
 }
 
-/** What the protocol requires of a skill is there, and nothing that clients of the protocol could not read, whatever the agent says. */
+/** Fills in what the protocol requires of a skill and drops what its clients could not parse. */
 function skillOf(skill: Card): Card {
   const name = typeof skill.name === "string" && skill.name !== "" ? skill.name : skill.id;
   const tags = wordsOf(skill.tags);
@@ -97,12 +97,12 @@ function withoutEmpty(value: JsonValue | undefined): JsonValue | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** The card with whole addresses, for who came to the gateway at `base`. */
+/** The card with absolute URLs, for a client that reached the gateway at `base`. */
 export function cardAt(card: Card, base: string): Card {
   return { ...card, supportedInterfaces: cardsIn(card.supportedInterfaces).map((one) => ({ ...one, url: `${base}${String(one.url)}` })) };
 }
 
-/** The card as clients of v0.3 read one. */
+/** The card in the v0.3 format. */
 export function cardOfV03(card: Card, version = "0.3.0"): Card {
   const { supportedInterfaces, capabilities, ...rest } = card;
   const legacy = cardsIn(supportedInterfaces).find(({ protocolVersion }) => protocolVersion === "0.3");

@@ -19,12 +19,12 @@ export async function listCardKeys(directory: Pick<Directory, "db" | "clock">, t
   return (await signingKeys(directory.db, tenantId, new Date(directory.clock.now()))).map(read);
 }
 
-/** The keys that sign the tenant's cards now, newest first. */
+/** The keys that currently sign the tenant's cards, newest first. */
 export async function cardSigners({ db, secrets, clock }: Directory, tenantId: string): Promise<TenantAgents["keys"]> {
   return openedKeys(await signingKeys(db, tenantId, new Date(clock.now())), (sealed, context) => secrets.openOrNull(sealed, context));
 }
 
-/** Makes the tenant's newest signing key; the one before signs beside it until the overlap is over. */
+/** Creates the tenant's newest signing key. The previous key also signs until the overlap ends. */
 export async function rotateCardKey(
   write: Write,
   tenantId: string,
@@ -53,7 +53,7 @@ export async function rotateCardKey(
   return (await signingKeys(write.trx, tenantId, write.now)).map(read);
 }
 
-/** A tenant has a key from its first agent on. */
+/** Creates the tenant's first signing key along with its first agent. */
 export async function ensureSigningKey(write: Write, tenantId: string): Promise<void> {
   if ((await signingKeys(write.trx, tenantId, write.now)).length === 0) await rotateCardKey(write, tenantId, {});
 }

@@ -45,7 +45,7 @@ import type { TenantTurns } from "../../store/records/tenant-turns.ts";
 export type { DueCost } from "../../store/agents/agent-costs.ts";
 export type { AgentTaskRow, TaskKey, TaskScope } from "../../store/agents/agent-tasks.ts";
 
-/** What is told to whom: a token and credentials are opened here only. */
+/** A push notification target. Its token and credentials are decrypted only here. */
 export interface PushConfig {
   readonly id: string;
   readonly url: string;
@@ -55,7 +55,7 @@ export interface PushConfig {
   readonly version: "1.0" | "0.3";
 }
 
-/** Thousands of tasks may end at a time. They wait here, and leave connections to others, who would wait for one in vain. */
+/** Thousands of tasks may end at once. Their writes queue here instead of exhausting the connection pool for everything else. */
 const WRITES = { most: 5, mostOfOne: 4, waitMs: 30_000 };
 
 export interface Delivery extends PushConfig {
@@ -65,19 +65,16 @@ export interface Delivery extends PushConfig {
   readonly taskId: string;
   readonly owner: Pick<AgentTaskRow, "tenant_id" | "agent_id" | "owner_kind" | "owner_id" | "resource_group_id">;
   readonly body: string;
-  /** What may go out where guardrails look; null where `body` says no more. */
+  /** The notification without message content, sent instead when guardrails apply; null if `body` already holds none. */
   readonly brief: string | null;
-  /** This one included. */
+  /** Includes this attempt. */
   readonly attempts: number;
 }
 
 const context = (tenantId: string, agentId: string, taskId: string, id: string) =>
   `agent_push_configs.secrets:${JSON.stringify([tenantId, agentId, taskId, id])}`;
 
-/**
- * The tasks callers have at agents, the contexts they are in, and who is told of them: everything in the database, so that any process
- * can answer.
- */
+/** Callers' tasks at agents, their contexts and push notifications. Everything is kept in the database, so that any process can answer. */
 export class AgentTasks {
   private readonly db: Database;
   private readonly secrets: SecretBox;
@@ -92,27 +89,27 @@ export class AgentTasks {
     return ownTask(this.db, scope, id);
   }
 
-  /** As `putTask` of the store has it. */
+  /** See `putTask` in the store. */
   put(row: AgentTaskInsert, states: StatesAround): Promise<boolean> {
     return this.written(row.tenant_id, () => putTask(this.db, row, states));
   }
 
-  /** As `countTaskCost` of the store has it. */
+  /** See `countTaskCost` in the store. */
   countCost(task: TaskKey, told: number, own: number, rowId: string): Promise<number | undefined> {
     return this.written(task.tenant_id, () => countTaskCost(this.db, task, told, own, rowId));
   }
 
-  /** As `restartTaskCost` of the store has it. */
+  /** See `restartTaskCost` in the store. */
   restartCost(task: TaskKey): Promise<number> {
     return this.written(task.tenant_id, () => restartTaskCost(this.db, task));
   }
 
-  /** As `resumeTaskCost` of the store has it. */
+  /** See `resumeTaskCost` in the store. */
   resumeCost(task: TaskKey, counted: number): Promise<void> {
     return this.written(task.tenant_id, () => resumeTaskCost(this.db, task, counted));
   }
 
-  /** As `noteToldCost` of the store has it. */
+  /** See `noteToldCost` in the store. */
   noteCost(task: TaskKey, micros: number, afterMs: number): Promise<void> {
     return this.written(task.tenant_id, () => noteToldCost(this.db, task, micros, afterMs));
   }
@@ -121,7 +118,7 @@ export class AgentTasks {
     return takeDueCosts(this.db, most, leaseMs);
   }
 
-  /** As `claimOwedCost` of the store has it. */
+  /** See `claimOwedCost` in the store. */
   claimCost(task: TaskKey, rowId: string, micros: number): Promise<boolean> {
     return claimOwedCost(this.db, task, rowId, micros);
   }
@@ -134,7 +131,7 @@ export class AgentTasks {
     return returnCostClaim(this.db, task, rowId);
   }
 
-  /** As `settleCostClaims` of the store has it. */
+  /** See `settleCostClaims` in the store. */
   settleCostClaims(most: number): Promise<void> {
     return settleCostClaims(this.db, most);
   }
@@ -143,12 +140,12 @@ export class AgentTasks {
     return listOwnTasks(this.db, scope, listing);
   }
 
-  /** What the agent calls a context of its owner's. */
+  /** The agent's own ID of a context; undefined if the owner has no such context. */
   upstreamContext(scope: TaskScope, contextId: string): Promise<string | undefined> {
     return ownContext(this.db, scope, contextId);
   }
 
-  /** False: the agent gave the context to somebody else before. */
+  /** Returns false if the agent already gave this context to another owner. */
   keepContext(scope: TaskScope, contextId: string, upstreamId: string): Promise<boolean> {
     return this.written(scope.tenantId, () => keepContext(this.db, scope, contextId, upstreamId));
   }
@@ -157,7 +154,7 @@ export class AgentTasks {
     return (await pushConfigs(this.db, task)).map((row) => this.opened(row, row.task_id, row.id));
   }
 
-  /** With an id of its own where it brings none. */
+  /** Generates an ID if none is given. */
   async putPushConfig(task: TaskKey, config: Omit<PushConfig, "id"> & { readonly id: string | null }): Promise<PushConfig> {
     const id = config.id ?? ulid();
     const { token, credentials, url, scheme, version } = config;
@@ -182,7 +179,7 @@ export class AgentTasks {
     return removePushConfig(this.db, task, id);
   }
 
-  /** As `tellPushConfigs` of the store has it. */
+  /** See `tellPushConfigs` in the store. */
   tell(task: TaskKey, status: ToldStatus | null, bodyIn: (version: "1.0" | "0.3") => PushBody): Promise<void> {
     return tellPushConfigs(this.db, task, status, (config) => bodyIn(config.protocol_version as "1.0" | "0.3"));
   }
@@ -218,7 +215,7 @@ export class AgentTasks {
     return postponeDelivery(this.db, id, waitMs);
   }
 
-  /** As `readsAsGood` of the store has it. */
+  /** See `readsAsGood` in the store. */
   isCredentialGood(tenantId: string, of: Parameters<typeof readsAsGood>[2]): Promise<boolean> {
     return readsAsGood(this.db, tenantId, of);
   }

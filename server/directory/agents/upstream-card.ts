@@ -6,13 +6,13 @@ import { cardsIn, type Card } from "./card.ts";
 type AgentBinding = "http_json" | "jsonrpc";
 type AgentVersion = "1.0" | "0.3";
 
-/** What the gateway needs of an agent's card, in whichever dialect that is. */
+/** What the gateway needs from an agent's card, whichever version it is in. */
 export interface UpstreamCard {
   readonly card: Card;
   readonly endpoint: string;
   readonly binding: AgentBinding;
   readonly version: AgentVersion;
-  /** Where the interface names one, its callers have to. */
+  /** The tenant named by the interface, which callers must then send; null if it names none. */
   readonly tenant: string | null;
   readonly streaming: boolean;
   readonly skills: readonly Card[];
@@ -25,7 +25,7 @@ interface Interface {
   readonly tenant: string | null;
 }
 
-/** The best spoken first. */
+/** In order of preference. */
 const PREFERRED: readonly (readonly [AgentVersion, AgentBinding])[] = [
   ["1.0", "http_json"],
   ["1.0", "jsonrpc"],
@@ -55,7 +55,7 @@ function interfacesOf(card: Card): Interface[] {
       found.push({ url: address.replace(/\/+$/, ""), binding, version, tenant: text(tenant) });
   };
   for (const one of cardsIn(card.supportedInterfaces)) add(one.url, one.protocolBinding, one.protocolVersion, one.tenant);
-  // A v0.3 card names its own address, and others beside it.
+  // A v0.3 card names its own address and additional ones.
   if (found.length === 0) {
     add(card.url, card.preferredTransport ?? "JSONRPC", card.protocolVersion, undefined);
     for (const one of cardsIn(card.additionalInterfaces)) add(one.url, one.transport, card.protocolVersion, undefined);
@@ -64,8 +64,8 @@ function interfacesOf(card: Card): Interface[] {
 }
 
 /**
- * Reads a card; a text says why it cannot be used. `origins`: where the agent may be, as whoever registered it says. A card
- * cannot send the gateway, with the credentials it was given for the agent, anywhere else.
+ * Parses a card; returns a string saying why if it cannot be used. `origins` are those the administrator registered: a
+ * card cannot make the gateway send the agent's credentials anywhere else.
  */
 export function readUpstreamCard(value: unknown, origins: ReadonlySet<string>): UpstreamCard | string {
   if (!isObject(value)) return "the card is no JSON object";
@@ -95,7 +95,7 @@ export function readUpstreamCard(value: unknown, origins: ReadonlySet<string>): 
   return "the card names no interface that the gateway speaks";
 }
 
-/** What stands for an agent's skills: it changes with any of them, and with nothing else. */
+/** A digest of an agent's skills, independent of their order. */
 export function skillsDigest(skills: readonly Card[]): string {
   return hash("sha256", canonicalJson(skills.toSorted((a, b) => (String(a.id) < String(b.id) ? -1 : 1))), "hex");
 }
@@ -122,7 +122,7 @@ const TOLD = [
 const LONGEST = 200;
 const shown = (value: JsonValue | undefined) => (value === undefined ? "nothing" : canonicalJson(value).slice(0, LONGEST));
 
-/** How a card differs from the one before, in words; null: there was none. */
+/** How a card differs from the previous one, in words. `before` is null for the first card. */
 export function cardDifference(before: Card | null, after: Card): CardDifference {
   const skills = (card: Card | null) => new Map(cardsIn(card?.skills).map((skill) => [String(skill.id), canonicalJson(skill)]));
   const [old, now] = [skills(before), skills(after)];

@@ -47,7 +47,7 @@ export function readAiSystem(row: AiSystemRow): AiSystem {
   };
 }
 
-/** What holds the system back, with those above it. */
+/** The autonomy that the system and its ancestors leave it. */
 export async function autonomyInForce(db: Database | Trx, tenantId: string, id: string): Promise<Autonomy> {
   const systems = new Map((await readAutonomy(db, tenantId)).map((row) => [row.id, row]));
   const above = (await ancestorsOf(db, tenantId, id)).map((group) => group.id);
@@ -90,12 +90,12 @@ export const aiSystems = records<
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
-/** What is retired is read only. */
+/** Retired systems are read-only. */
 export function refuseRetired({ lifecycle_state: state }: Pick<AiSystemRow, "lifecycle_state">): void {
   if (state === "retired") throw new Refused(refuse("ai_system_retired"));
 }
 
-/** Locked until the write is over. Throws a `not_found` refusal. */
+/** Row-locked until the transaction ends. Throws a `not_found` refusal. */
 export async function lockedSystem(write: Write, tenantId: string, id: string): Promise<AiSystemRow> {
   const row = await aiSystemStore.find(write.trx, tenantId, id, "lock");
   if (row === undefined) throw notFound("AI System");

@@ -19,7 +19,7 @@ const chain = fc.tuple(row("leaf"), row("above"), row("root"));
 const of = (rows: readonly AutonomyRow[], ids = rows.map(({ id }) => id)) =>
   autonomyOf(ids, new Map(rows.map((one) => [one.id, one]))) as Autonomy;
 
-/** Whether everything the first lets a call do, the second does too. */
+/** Whether the second allows everything that the first allows. */
 function isWithin(narrow: Autonomy, wide: Autonomy): boolean {
   const inside = (list: "models" | "servers" | "tools" | "agents") => {
     const [a, b] = [narrow.bounds?.[list] ?? null, wide.bounds?.[list] ?? null];

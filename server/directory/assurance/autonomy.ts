@@ -3,7 +3,7 @@ import type { ResponseAction } from "@gatehouse/contracts/ai-responses";
 import type { AutonomyRow } from "../../store/assurance/ai-systems.ts";
 import type { ToolAccess } from "../tools/tool-access.ts";
 
-/** What `restricted` leaves: of each kind those named; null: all. */
+/** What `restricted` allows, by kind; null allows all of a kind. */
 export interface AutonomyBounds {
   readonly models: ReadonlySet<string> | null;
   readonly servers: ReadonlySet<string> | null;
@@ -11,23 +11,23 @@ export interface AutonomyBounds {
   readonly agents: ReadonlySet<string> | null;
 }
 
-/** How freely the calls of a group may act: what its own system and every one above it say, together. */
+/** How freely a group's calls may act: the restrictions of its own system and of all above it, combined. */
 export interface Autonomy {
-  /** The strictest of them. */
+  /** The strictest level of them. */
   readonly level: AutonomyLevel;
-  /** Whether somebody has to approve each action, whatever else holds. */
+  /** Whether each action needs approval, whatever else applies. */
   readonly asksFirst: boolean;
   readonly bounds: AutonomyBounds | null;
 }
 
-/** It may still ask models, and act on nothing: of a system whose envelope names nothing, too. */
+/** Allows model calls but no actions. Also applies to a restricted system whose envelope lists nothing. */
 const NO_ACTIONS: AutonomyBounds = { models: null, servers: new Set(), tools: null, agents: new Set() };
 
 export function stricter(a: AutonomyLevel, b: AutonomyLevel): AutonomyLevel {
   return AUTONOMY_LEVELS.indexOf(a) >= AUTONOMY_LEVELS.indexOf(b) ? a : b;
 }
 
-/** What a state of the lifecycle allows at most. */
+/** The highest autonomy that a lifecycle state allows. */
 export function levelOfState(state: LifecycleState): AutonomyLevel {
   if (state === "suspended" || state === "retired") return "suspended";
   return state === "restricted" ? "restricted" : "autonomous";
@@ -59,7 +59,7 @@ function together(a: AutonomyBounds | null, b: AutonomyBounds | null): AutonomyB
   };
 }
 
-/** What a response narrows, at least so far. */
+/** The level that each response reduces the system to, at least. */
 const LEVEL_OF_ACTION: Record<ResponseAction, AutonomyLevel> = {
   require_approval: "approval_required",
   block_tools: "restricted",
@@ -79,7 +79,7 @@ function autonomyOfSystem(row: AutonomyRow): Autonomy {
   };
 }
 
-/** Of the groups of a chain; null where none of them is an AI System. Each can only narrow what the others leave. */
+/** The combined autonomy of a chain of groups; null if none of them is an AI System. Each can only narrow what the others allow. */
 export function autonomyOf(groupIds: readonly string[], systems: ReadonlyMap<string, AutonomyRow>): Autonomy | null {
   let all: Autonomy | null = null;
   for (const id of groupIds) {
@@ -94,7 +94,7 @@ export function autonomyOf(groupIds: readonly string[], systems: ReadonlyMap<str
   return all;
 }
 
-/** The access to tool servers that the bounds leave. */
+/** The access to tool servers that remains within the bounds. */
 export function boundedTools(tools: Map<string, ToolAccess>, { servers, tools: names }: AutonomyBounds): Map<string, ToolAccess> {
   const left = new Map<string, ToolAccess>();
   for (const [serverId, access] of tools) {

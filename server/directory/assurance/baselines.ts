@@ -19,19 +19,19 @@ const SHOWN_OF_A_KIND = 100;
 const KINDS = ["model", "tool", "caller", "prompt", "data"] as const;
 type SeenKind = (typeof KINDS)[number];
 
-/** After so long a baseline is frozen of what there is, unless that is next to nothing. */
+/** After this many days the baseline is frozen from whatever was observed, unless there were fewer calls than this. */
 const LEARNED_WITHIN_DAYS = 30;
 const FEWEST_LEARNED = 200;
 
 export type Normal = Record<string, string[]>;
 
-/** What a system has to show before its baseline is frozen by itself. */
+/** What a system must show before its baseline is frozen automatically. */
 export interface LearningTerms {
   readonly calls: number;
   readonly days: number;
 }
 
-/** Whether it was seen in incident windows only, and so says nothing of what is normal. */
+/** Whether it was observed only during an incident window, and so does not count as normal. */
 export function isAside(
   { first_seen: from, last_seen: to }: Pick<ObservationRow, "first_seen" | "last_seen">,
   windows: readonly WindowRow[],
@@ -39,7 +39,7 @@ export function isAside(
   return windows.some((window) => window.started_at <= from && (window.ended_at === null || to <= window.ended_at));
 }
 
-/** Of each kind what is normal. A kind of which there is too much to tell has no normal. */
+/** What is normal, by kind. A kind with too many distinct observations has no normal. */
 function normalOf(observations: readonly ObservationRow[], windows: readonly WindowRow[]): Normal {
   const normal: Normal = {};
   for (const kind of KINDS) {
@@ -56,12 +56,12 @@ function normalOf(observations: readonly ObservationRow[], windows: readonly Win
 const HOUR_MS = 3_600_000;
 const SHOWN_MS = 14 * 24 * HOUR_MS;
 const NO_CALLS = { calls: 0, errors: 0, micros: 0, unpriced: 0, tokens: 0 };
-/** As far back as figures are learned from. */
+/** How far back the figures are learned from. */
 const LEARNED_FROM_MS = 30 * 24 * HOUR_MS;
 
 /**
- * The whole hours since then that were in no incident window, in which nothing was replayed and no response narrowed the
- * system, those without calls among them from the first call on. `from`, `now`: milliseconds.
+ * The whole hours in that time outside incident windows, replays and restrictive responses. Hours without calls are
+ * included from the first call on. `from` and `now` are epoch milliseconds.
  */
 export async function quietHours(
   db: Database | Trx,
@@ -94,7 +94,7 @@ export const figuresIn = (row: Pick<EpochRow, "content">): NormalFigures | null 
 
 export const normalIn = (row: Pick<EpochRow, "content">): Normal => (JSON.parse(row.content) as { normal: Normal }).normal;
 
-/** Freezes what is normal now as the next epoch, sealed. */
+/** Freezes what is normal now as the next epoch, and seals it in the admin log. */
 export async function freezeBaseline(
   write: Write,
   tenantId: string,
@@ -127,7 +127,7 @@ export async function freezeBaseline(
   return { epoch, seal };
 }
 
-/** Whether a system without a baseline has been seen for long enough, and often enough, to have one. */
+/** Whether a system without a baseline has been observed long and often enough to get one. */
 export async function hasLearned(
   db: Database | Trx,
   tenantId: string,
@@ -141,7 +141,7 @@ export async function hasLearned(
   return (all.calls >= terms.calls && days >= terms.days) || (all.calls >= FEWEST_LEARNED && days >= LEARNED_WITHIN_DAYS);
 }
 
-/** Costs are told in dollars. */
+/** Costs are shown in dollars. */
 const inUnits = (metric: Metric, value: number): number => (metric === "cost" ? value / 1_000_000 : value);
 
 export async function readBaselines(

@@ -10,7 +10,7 @@ import { gapsOf } from "./fleet-gaps.ts";
 
 const DAY_MS = 86_400_000;
 
-/** The systems of a tenant with their traffic, and what their governance lacks. */
+/** The tenant's systems with their traffic and gaps in governance. */
 export async function readFleetBoard(
   directory: Directory,
   tenantId: string,

@@ -31,7 +31,7 @@ const edit = (seq: number, change: string) =>
 const alter = (seq: number) => edit(seq, "http_status_code = http_status_code + 1");
 const restore = (seq: number) => edit(seq, "http_status_code = http_status_code - 1");
 
-/** What a verification of just now finds; it ends when it is kept. */
+/** A fresh verification, as of the moment it is recorded. */
 const verified = (fromSeq?: number, toSeq?: number) => verifyChain(database.db, chain, { fromSeq, toSeq });
 
 async function keep(verification: ChainVerification, isWhole = true): Promise<void> {
@@ -40,7 +40,7 @@ async function keep(verification: ChainVerification, isWhole = true): Promise<vo
   await keepVerdict(directory, verification, isWhole, (work) => write(directory, NOBODY, work));
 }
 
-/** What everything that rests on the chain is told of it. */
+/** The faults that everything relying on the chain is told about. */
 const known = async () => (await chainFaults(database.db, null)).map((fault) => faultInWords(fault).replace(/ on .*/, ""));
 
 async function namesFound(): Promise<number> {

@@ -13,14 +13,14 @@ import { lockName } from "../../store/connections/named-lock.ts";
 import type { Directory, Write } from "../writes/write.ts";
 
 interface Verified extends Pick<Verification, "chain_id" | "verdict" | "findings" | "findings_total" | "head"> {
-  /** The moment of the chain that was read, ISO 8601 UTC. */
+  /** The moment as of which the chain was read, ISO 8601 UTC. */
   readonly as_of: string;
 }
 
-/** Verdicts that speak of no change of what was written. */
+/** Verdicts that do not indicate tampering. */
 const SOUND: ReadonlySet<string> = new Set(["intact", "unanchored"]);
 
-/** What a verification leaves to know of its chain. Where more was found than is listed, it is not known what. */
+/** The IDs of the faults that a verification found; null (unknown) if it found more than it lists. */
 function faultsIn({ findings, findings_total: total }: Verified): string[] | null {
   return total > findings.length ? null : findings.filter(({ verdict }) => !SOUND.has(verdict)).map(({ id }) => id);
 }
@@ -28,8 +28,8 @@ function faultsIn({ findings, findings_total: total }: Verified): string[] | nul
 const worseOf = (one: string, other: string): string => VERDICTS.find((verdict) => verdict === one || verdict === other) ?? one;
 
 /**
- * What is known of a chain once it was verified. Only a verification of the whole chain, and of a later moment than the fault was found
- * at, takes the place of what is known: any other says nothing of the rest, and adds what it found.
+ * The known fault of a chain after a verification. Only a verification of the whole chain, as of a later moment than the
+ * known fault, replaces it; any other says nothing about the rest of the chain and only adds its findings.
  */
 function faultAfter(known: ChainFault | undefined, verified: Verified, isWhole: boolean): ChainFault | undefined {
   const { chain_id, verdict } = verified;
@@ -46,7 +46,7 @@ function faultAfter(known: ChainFault | undefined, verified: Verified, isWhole: 
   };
 }
 
-/** Whether it is another fault than the one that is known, and not the same found again. */
+/** Whether the fault differs from the known one, rather than being the same one found again. */
 function isOther(known: ChainFault | undefined, fault: ChainFault | undefined): boolean {
   if (known === undefined || fault === undefined) return known !== fault;
   const names = (found: readonly string[] | null) => JSON.stringify(found && [...found].sort());
@@ -55,7 +55,10 @@ function isOther(known: ChainFault | undefined, fault: ChainFault | undefined): 
 
 const lockOf = (chainId: string) => `record fault of chain ${chainId}`;
 
-/** Keeps that a chain is not what was written, or is again. `change` makes a change that the admin log tells of. */
+/**
+ * Records that a chain no longer matches what was written, or matches again. `change` runs a write that the admin log
+ * records; it is used only if the fault is new, changed or gone.
+ */
 export async function keepVerdict(
   { db }: Pick<Directory, "db">,
   verified: Verified,
@@ -93,8 +96,8 @@ async function noteVerdict(write: Write, verified: Verified, isWhole: boolean): 
 const told = ({ id, verdict, chain_seq, through_seq, detail }: VerificationFinding) => ({ id, verdict, chain_seq, through_seq, detail });
 
 /**
- * Somebody knows of these findings of a verification of just now, for one tenant or for all. They stay findings. Throws `Refused` where
- * one of them is not found.
+ * Acknowledges findings of a fresh verification, for one tenant or for all. They remain findings. Throws `Refused` if one
+ * of them is not found.
  */
 export async function acknowledgeFindings(
   write: Write,
@@ -124,7 +127,7 @@ export async function acknowledgeFindings(
   });
 }
 
-/** For what rests on the record: what a chain was verified as, and who knows of it. */
+/** A chain's verdict and its acknowledgement in words, for reports that rely on the record. */
 export function faultInWords({ chain_id: chain, verdict, found_at: found, acknowledged }: KnownFault): string {
   const known =
     acknowledged === null

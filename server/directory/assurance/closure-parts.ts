@@ -6,7 +6,7 @@ import type { Directory } from "../writes/write.ts";
 
 const PAGE = 200;
 
-/** What says nothing of what a record lets anybody do: when it changed, how it is, whom else it is for and secrets in any form. */
+/** Members that do not affect what a record permits: timestamps, status, assignments to other groups, and secrets in any form. */
 const BESIDE = new Set([
   ...[
     "created_at",
@@ -23,7 +23,7 @@ const BESIDE = new Set([
   ...["api_key", "credentials", "has_api_key", "api_key_hint", "has_credentials", "credential_settings", "icon_url", "outdated"],
 ]);
 
-/** SHA-256 of a record's configuration, as the admin API shows it and the admin log keeps it. */
+/** SHA-256, in hex, of a record's configuration as the admin API shows it and the admin log keeps it. */
 export function configurationDigest(record: object): string {
   return sha256Hex(canonicalJson(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))));
 }
@@ -44,7 +44,7 @@ export async function everything<T>(list: (page: Page) => Promise<Paged<T>>): Pr
   }
 }
 
-/** In the order of their ids, which canonical text would give them anyway. */
+/** The order does not matter, as canonical JSON sorts the IDs. */
 export const byId = <T>(entries: readonly (readonly [string, T])[]): Record<string, T> => Object.fromEntries(entries);
 
 export const told = <Row, Read>({ items, total }: Paged<Row>, read: (row: Row) => Read): Paged<Read> => ({ items: items.map(read), total });

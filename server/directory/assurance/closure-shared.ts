@@ -8,7 +8,7 @@ import { policiesIn } from "./closure-policies.ts";
 
 type Shared = Pick<ContractClauses, "knowledge_bases" | "routing_groups" | "virtual_servers" | "semantic_caches">;
 
-/** What several systems share: knowledge, the virtual models and servers in front of what is granted, and answers that are kept. */
+/** What systems share: knowledge, the virtual models and servers in front of granted ones, and cached answers. */
 export async function sharedClauses(reach: ClosureReach): Promise<Shared> {
   const { directory, tenantId } = reach;
   return {
@@ -19,10 +19,10 @@ export async function sharedClauses(reach: ClosureReach): Promise<Shared> {
   };
 }
 
-/** Granted to the group, or handed down to it. */
+/** Granted to the group itself, or inherited by it. */
 const isGranted = ({ chain }: ClosureReach, groupIds: readonly string[]) => chain.some(({ id, grants }) => grants && groupIds.includes(id));
 
-/** By their configuration: documents come and go. */
+/** By configuration only, since documents come and go. */
 async function knowledgeIn(reach: ClosureReach): Promise<Shared["knowledge_bases"]> {
   const { directory, tenantId } = reach;
   const all = await everything((page) => knowledgeBases.list(directory, tenantId, {}, page));
@@ -33,7 +33,7 @@ async function knowledgeIn(reach: ClosureReach): Promise<Shared["knowledge_bases
   );
 }
 
-/** Those of which a member is granted, with the members that are: which models name a group is told by the models. */
+/** Routing groups with a granted member, listing only granted members. Which models name a group is in the models clause. */
 async function routingIn({ directory, tenantId, chain }: ClosureReach): Promise<Shared["routing_groups"]> {
   const granted = new Set(chain.flatMap((row) => row.model_ids));
   const all = await everything((page) => routingGroups.list(directory, tenantId, {}, page));

@@ -30,7 +30,7 @@ export function contractText(document: ContractDocument): string {
   return canonicalJson(document);
 }
 
-/** Everything that decides what the system may do, as it is configured now. */
+/** Everything that determines what the system may do, as currently configured. */
 export async function closureOf(directory: Directory, row: AiSystemRow): Promise<ContractDocument> {
   const { tenant_id: tenantId, id } = row;
   const { db } = directory;
@@ -124,7 +124,7 @@ async function skillsIn({ directory, tenantId, id }: ClosureReach): Promise<Cont
   return byId(entries);
 }
 
-/** Without percentages at which somebody is warned: they hold nobody to anything. */
+/** Without warning thresholds, which restrict nothing. */
 async function limitsIn({ directory, tenantId, id }: ClosureReach): Promise<ContractClauses["limits"]> {
   const { group_id: _group, refinements, ...documents } = await effectiveLimitsOf(directory, tenantId, id);
   const fields = (document: PolicyDocument) =>

@@ -10,7 +10,7 @@ const configured = { name: fc.constantFrom("n", "m"), digest: fc.constantFrom("0
 const byId = <Item>(item: fc.Arbitrary<Item>) => fc.dictionary(id, item, { maxKeys: 3 });
 const days = fc.integer({ min: 1, max: 4 });
 
-/** As they are read from the database. */
+/** As read from the database. */
 const parsed = (made: unknown) => JSON.parse(JSON.stringify(made)) as ContractClauses;
 
 const clauses: fc.Arbitrary<ContractClauses> = fc

@@ -8,7 +8,7 @@ type ById = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 const BODIES = ["none", "redacted", "full"];
 
-/** What the newer of two texts of a contract does to the older, clause by clause. Turned round, what widened narrows. */
+/** The difference between two versions of a contract, clause by clause. With the arguments swapped, widened becomes narrowed. */
 export function contractDifference(before: ContractClauses, after: ContractClauses): Pick<ContractDiff, "overall" | "clauses" | "changes"> {
   const changes = (Object.keys(COMPARED) as Clause[]).flatMap((clause) =>
     COMPARED[clause](before[clause] as never, after[clause] as never).map(([path, change, from, to]) => ({
@@ -29,7 +29,7 @@ export function contractDifference(before: ContractClauses, after: ContractClaus
   return { overall: all === "changed" ? "widened" : all, clauses, changes };
 }
 
-/** What several changes come to: what both widens and narrows cannot be compared. */
+/** Combines several changes; a mix of widening and narrowing counts as `changed`. */
 function together(changes: readonly Change[]): Change {
   const kinds = new Set(changes.filter((change) => change !== "unchanged"));
   if (kinds.size === 0) return "unchanged";
@@ -43,11 +43,11 @@ type Compare<Name extends Clause> = (before: ContractClauses[Name], after: Contr
 const whether = (path: string, change: Change, before: unknown, after: unknown): Found[] =>
   change === "unchanged" ? [] : [[path, change, before, after]];
 
-/** One value in another's place, of which nobody can say which allows more. */
+/** One value replaced by another, where neither can be said to allow more. */
 const replaced = (path: string, before: unknown, after: unknown): Found[] =>
   whether(path, isDeepStrictEqual(before, after) ? "unchanged" : "changed", before, after);
 
-/** `wider`: whether the newer allows more. */
+/** `wider`: whether the newer value allows more. */
 function ordered(path: string, before: unknown, after: unknown, wider: boolean): Found[] {
   return isDeepStrictEqual(before, after) ? [] : [[path, wider ? "widened" : "narrowed", before, after]];
 }
@@ -67,11 +67,11 @@ function inclusion(before: readonly string[] | null, after: readonly string[] | 
 
 const TURNED: Record<Change, Change> = { unchanged: "unchanged", widened: "narrowed", narrowed: "widened", changed: "changed" };
 
-/** A list of what is forbidden, or held to something. */
+/** A list of what is forbidden or restricted. */
 const forbidden = (path: string, before: readonly string[], after: readonly string[]): Found[] =>
   whether(path, TURNED[inclusion(before, after)], before, after);
 
-/** Items by id. `more`: what one more of them does. `within`: how the same item is compared. */
+/** Compares items by ID. `more` is the effect of an additional item; `within` compares two versions of the same item. */
 function items<Items extends ById>(
   more: Change,
   before: Items,
@@ -91,7 +91,7 @@ const same = (path: string, a: Readonly<Record<string, unknown>>, b: Readonly<Re
 
 const withoutLists = (item: ContractClauses["tool_servers"][string]) => ({ name: item.name, digest: item.digest });
 
-/** A document that says nothing of a clause, because there was no such clause, cannot be told to differ in it. */
+/** Documents from before a clause existed lack it, and are not compared in it. */
 function where<Items extends ById>(
   compare: (before: Items, after: Items) => Found[],
 ): (before: Items | undefined, after: Items | undefined) => Found[] {
@@ -167,20 +167,20 @@ const COMPARED: { readonly [Name in Clause]: Compare<Name> } = {
 const wrapped = (definitions: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(definitions).map(([name, digest]) => [name, { digest }]));
 
-/** Each value of each document, by `document.family.field`. */
+/** Each document's values, by `document.family.field`. */
 const flat = (limits: ContractClauses["limits"]) =>
   Object.fromEntries(
     Object.entries(limits).flatMap(([kind, fields]) => Object.entries(fields).map(([path, value]) => [`${kind}.${path}`, { value }])),
   );
 
-/** By the rule the value merges by: what the tighter of two is, allows less. */
+/** Follows the merge rule of the value: the tighter of two values allows less. */
 function limitChange(path: string, before: unknown, after: unknown): Change {
   if (isSameValue(before, after)) return "unchanged";
   const tight = tighterOf(path.slice(path.indexOf(".") + 1), before, after);
   return isSameValue(tight, after) ? "narrowed" : isSameValue(tight, before) ? "widened" : "changed";
 }
 
-/** Lists are sets. */
+/** Compares lists as sets. */
 function isSameValue(a: unknown, b: unknown): boolean {
   const set = (value: unknown) => (Array.isArray(value) ? [...new Set(value)].sort() : value);
   return isDeepStrictEqual(set(a), set(b));

@@ -1,7 +1,7 @@
 import { activeContract } from "../../store/assurance/ai-contracts.ts";
 import type { Database, Trx } from "../../store/database.ts";
 
-/** Version and digest of the active contract of a system; null where it has none. */
+/** Version and digest of a system's active contract; null if it has none. */
 export async function contractInForce(
   db: Database | Trx,
   tenantId: string,

@@ -39,7 +39,7 @@ import { gateFor } from "./replay-runs.ts";
 import { afterMove, type ContractMove, movesFrom } from "./contract-states.ts";
 
 const RESOURCE = "ai-contracts";
-/** An approval that was not made use of for so long says nothing any more. */
+/** An approval expires if it is not used within this time. */
 const APPROVAL_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -67,13 +67,13 @@ function readContract(row: ContractRow): Contract {
 
 const documentIn = (row: ContractRow): ContractDocument => JSON.parse(row.content) as ContractDocument;
 
-/** Without the clauses that an older document does not have: it says nothing of them. */
+/** Drops the clauses that an older document lacks, since it says nothing about them. */
 function inTermsOf(older: ContractDocument, live: ContractDocument): ContractDocument {
   const clauses = Object.fromEntries(Object.entries(live.clauses).filter(([name]) => Object.hasOwn(older.clauses, name)));
   return { ...live, clauses: clauses as ContractClauses };
 }
 
-/** Whether the live configuration is what an active version says, and what became of it if not. */
+/** Whether the live configuration matches an active version, and how it differs if not. Null for a version that is not active. */
 export async function conformanceOf(directory: Directory, system: AiSystemRow, row: ContractRow): Promise<Conformance> {
   if (row.state !== "active") return null;
   const live = inTermsOf(documentIn(row), await closureOf(directory, system));
@@ -95,7 +95,7 @@ async function whole(directory: Directory, system: AiSystemRow, row: ContractRow
   return { ...readContract(row), clauses: documentIn(row).clauses, conformance: await conformanceOf(directory, system, row) };
 }
 
-/** The version in force. Throws a `not_found` refusal where there is none. */
+/** The active version. Throws a `not_found` refusal if there is none. */
 export async function readCurrentContract(directory: Directory, tenantId: string, systemId: string): Promise<ContractWithClauses> {
   const system = await foundSystem(directory.db, tenantId, systemId);
   const row = await activeContract(directory.db, tenantId, systemId);
@@ -119,7 +119,7 @@ export async function readContractVersion(
   return whole(directory, system, await foundVersion(directory.db, tenantId, systemId, version));
 }
 
-/** The canonical document: the very text that the digest is of. */
+/** The canonical document: exactly the text that the digest covers. */
 export async function exportContract(
   directory: Directory,
   tenantId: string,
@@ -131,7 +131,7 @@ export async function exportContract(
   return { text: content, digest };
 }
 
-/** `against`: a version, `live` for the configuration as it is; the version before when left out. */
+/** `against` is a version, or `live` for the current configuration; the previous version if omitted. */
 export async function diffContract(
   directory: Directory,
   tenantId: string,
@@ -152,7 +152,7 @@ export async function diffContract(
   return { ai_system_id: systemId, from, to: version, ...contractDifference(before, clauses) };
 }
 
-/** A first version allows what it says, where nothing was allowed. */
+/** A first version counts as widening every clause, since nothing was allowed before. */
 function firstOf(clauses: ContractClauses): Pick<ContractDiff, "overall" | "clauses" | "changes"> {
   const names = Object.keys(clauses) as (keyof ContractClauses)[];
   return {
@@ -162,14 +162,14 @@ function firstOf(clauses: ContractClauses): Pick<ContractDiff, "overall" | "clau
   };
 }
 
-/** Two people have to agree to what lets a high-risk system do more. */
+/** Two people must approve anything that lets a high-risk system do more. */
 async function approvalsNeeded(trx: Trx, system: AiSystemRow, clauses: ContractClauses): Promise<number> {
   if (system.risk_class !== "high") return 1;
   const before = await lastInForce(trx, system.tenant_id, system.id);
   return before !== undefined && contractDifference(documentIn(before).clauses, clauses).overall === "widened" ? 2 : 1;
 }
 
-/** A version of what the system may do as it is configured now. */
+/** Creates a version from what the system may do as currently configured. */
 export async function mintContract(
   write: Write,
   tenantId: string,
@@ -263,7 +263,10 @@ export async function proposeContract(write: Write, tenantId: string, id: string
   return moved(write, row, to, "propose", {});
 }
 
-/** By somebody who neither minted the version nor approved it before. It is approved once as many have as it needs. */
+/**
+ * The approver may neither have minted this version nor approved it already. It becomes approved once it has the required
+ * number of approvals.
+ */
 export async function approveContract(write: Write, tenantId: string, id: string, reason: string): Promise<Contract> {
   const { row, to } = await lockedFor(write, tenantId, id, "approve");
   const { actor } = write;
@@ -293,9 +296,9 @@ export const withdrawContract = (write: Write, tenantId: string, id: string, rea
   ended(write, tenantId, id, "withdraw", reason);
 export const revokeContract = (write: Write, tenantId: string, id: string, reason: string) => ended(write, tenantId, id, "revoke", reason);
 
-/** What stands between an approved version and promotion, in words. */
+/** What prevents an approved version from being promoted, in words; empty if nothing does. */
 async function inTheWay(write: Write, row: ContractRow, system: AiSystemRow, overridden: boolean): Promise<string[]> {
-  // What is in force, and how high the risk is, may be another since it was minted.
+  // The active contract and the risk class may have changed since it was minted.
   const needed = await approvalsNeeded(write.trx, system, documentIn(row).clauses);
   const { critical = 0 } = await openFindings(write.trx, row.tenant_id, row.ai_system_id);
   const gate = await gateFor(write.trx, row.tenant_id, row.ai_system_id, row.digest, write.now);
@@ -310,7 +313,7 @@ async function inTheWay(write: Write, row: ContractRow, system: AiSystemRow, ove
   ];
 }
 
-/** Puts an approved version in force, in the place of the one before. `override`: why, although its replay gate is not passed. */
+/** Puts an approved version in force, replacing the previous one. `override` gives the reason for doing so without a passed replay gate. */
 export async function promoteContract(write: Write, tenantId: string, id: string, override: string | null): Promise<Contract> {
   const { row, to } = await lockedFor(write, tenantId, id, "promote");
   const system = await lockedSystem(write, tenantId, row.ai_system_id);
@@ -321,7 +324,7 @@ export async function promoteContract(write: Write, tenantId: string, id: string
   const obstacles = await inTheWay(write, row, system, override !== null);
   if (obstacles.length > 0) throw notNow(row, obstacles.join(" "));
   const inForce = await activeContract(write.trx, tenantId, row.ai_system_id);
-  // It may be revoked meanwhile, and then it stays so.
+  // It may have been revoked in the meantime, and then stays revoked.
   const active = inForce && (await lockedContract(write.trx, tenantId, inForce.id));
   if (active?.state === "active") {
     await updateContract(write.trx, active.id, { state: "superseded", ended_at: write.now, updated_at: write.now });
@@ -331,7 +334,7 @@ export async function promoteContract(write: Write, tenantId: string, id: string
   return moved(write, row, to, "promote", { promoted_at: write.now, ...overridden }, { gate_override: override });
 }
 
-/** Version and whether the configuration is still what it says, for the board; null without an active contract. */
+/** The active version and whether the live configuration conforms to it, for the board; null without an active contract. */
 export async function contractOnBoard(
   directory: Directory,
   system: AiSystemRow,
@@ -342,7 +345,7 @@ export async function contractOnBoard(
   return { version: row.version, digest: row.digest, conforms };
 }
 
-/** Whether a version waits for somebody's approval. */
+/** Whether a version is waiting for approval. */
 export async function waitsForApproval(db: Database, tenantId: string, systemId: string): Promise<boolean> {
   return (await newestContract(db, tenantId, systemId, ["proposed"])) !== undefined;
 }

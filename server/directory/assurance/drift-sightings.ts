@@ -5,7 +5,7 @@ import type { WindowRow } from "../../store/assurance/incident-windows.ts";
 import type { Metric, Shift } from "./drift-statistics.ts";
 import { isAside, type Normal } from "./baselines.ts";
 
-/** Something a system does that is not what it may do, or not what is normal. */
+/** An observed behaviour that is not permitted or not normal. */
 export interface Sighting extends Pick<DriftFinding, "kind" | "severity" | "subject" | "title" | "detail" | "occurrences"> {
   readonly firstSeen: Date;
   readonly lastSeen: Date;
@@ -16,22 +16,22 @@ export interface Sighting extends Pick<DriftFinding, "kind" | "severity" | "subj
 export interface DriftFacts {
   readonly observations: readonly ObservationRow[];
   readonly windows: readonly WindowRow[];
-  /** The active contract; null without one. */
+  /** The active contract; null if there is none. */
   readonly contract: {
     readonly version: number;
     readonly since: Date;
     readonly clauses: ContractClauses;
     readonly conformance: Conformance;
   } | null;
-  /** What is normal since the newest epoch; null while it is learned. */
+  /** What has been normal since the newest epoch; null while it is being learned. */
   readonly normal: Normal | null;
-  /** Figures that left what is normal and have not come back. */
+  /** Figures that have left the normal range and not returned. */
   readonly shifts: readonly Shift[];
   readonly liveness: Liveness;
   readonly now: Date;
 }
 
-/** Everything that drifts, from the first event on. */
+/** Everything that drifts, from the first occurrence on. */
 export function driftSightings(facts: DriftFacts): Sighting[] {
   return [
     ...facts.observations.filter((one) => !isAside(one, facts.windows)).flatMap((one) => sightingOf(one, facts) ?? []),
@@ -58,7 +58,7 @@ function sightingOf(one: ObservationRow, facts: DriftFacts): Sighting | null {
   };
 }
 
-/** What was last seen before the contract was in force is none of its business. */
+/** Ignores what was last seen before the contract came into force. */
 function outsideContract({ kind, detail, last_seen: seen }: ObservationRow, contract: DriftFacts["contract"]): Told | null {
   if (contract === null || seen < contract.since) return null;
   const { clauses, version } = contract;
@@ -78,7 +78,7 @@ function outsideContract({ kind, detail, last_seen: seen }: ObservationRow, cont
     : { kind: "tool_drift", severity: "high", title: `The tool ${detail.tool} of ${server.name} is not the one of contract ${version}` };
 }
 
-/** Models and tools are what the contract says they are, once there is one; it says nothing of versions that a vendor changes. */
+/** Once there is a contract, it defines the expected models and tools, but not the vendor's model versions. */
 function isAgreed({ kind, detail }: ObservationRow, contract: DriftFacts["contract"]): boolean {
   return contract !== null && (kind === "tool" || (kind === "model" && detail.upstream_model == null));
 }
@@ -164,7 +164,7 @@ function silence({ liveness, now }: DriftFacts): Sighting[] {
   ];
 }
 
-/** A control that says nothing while calls go by: no sign of it is no sign that all is well. */
+/** Controls that show no activity while calls pass: silence does not mean that all is well. */
 function silentControls({ liveness, windows, now }: DriftFacts): Sighting[] {
   return liveness.controls.flatMap(({ control, status, last_sign_at: last, last_row, calls_since, usual_share }) => {
     if (status !== "silent" || last === null) return [];

@@ -4,7 +4,7 @@ import { type HourOfCalls, type Metric, METRICS, normalFigures, shiftsIn } from 
 const HOUR_MS = 3_600_000;
 const WEEK = 168;
 
-/** The same numbers on every machine. */
+/** A seeded random generator: the same numbers on every machine. */
 function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -19,15 +19,15 @@ const bell = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * 
 
 interface Traffic {
   readonly errorRate: number;
-  /** Factor on what a call costs and takes. */
+  /** Factor applied to both cost and tokens per call. */
   readonly cost: number;
-  /** Factors on how many calls there are, and how long each takes. */
+  /** Factors applied to the number of calls and to latency. */
   readonly volume?: number;
   readonly time?: number;
   readonly refusals?: number;
 }
 
-/** A system with days and nights, whose calls vary widely in size. */
+/** Synthetic traffic with a daily rhythm and widely varying call sizes. */
 function hours(
   random: () => number,
   from: number,
@@ -41,7 +41,7 @@ function hours(
     const tokens = Math.round(calls * 900 * cost * Math.exp(bell(random) * 0.12));
     const errors = Array.from({ length: calls }).filter(() => random() < errorRate).length;
     const refused = Array.from({ length: calls }).filter(() => random() < refusals).length;
-    // Times of calls spread over two orders of magnitude, and an hour has its own weather.
+    // Latencies spread over two orders of magnitude, with a bias per hour.
     const weather = bell(random) * 0.08;
     const logMs = Array.from({ length: calls }).reduce((sum: number) => sum + Math.log(800 * time) + weather + bell(random) * 0.9, 0);
     const told = {
@@ -66,7 +66,7 @@ test("a hundred quiet weeks of different systems: at most one false finding", ()
     const random = chance(seed);
     const normal = normalFigures(hours(random, 0, 2 * WEEK, QUIET));
     const week = hours(random, 2 * WEEK, WEEK, QUIET);
-    // Looked at each hour, as it comes.
+    // Evaluated each hour, as in production.
     const told = new Set<Metric>();
     for (let end = 1; end <= week.length; end++) for (const { metric } of shiftsIn(week.slice(0, end), normal)) told.add(metric);
     alarms += told.size;

@@ -1,23 +1,23 @@
 /**
- * Drift that no single event shows: what a call costs, how many tokens and how long it takes, how often it fails, is refused
- * or is caught by a guardrail, and how many calls there are, against what was normal. Most are a CUSUM over buckets of
- * calls, so that a small lasting shift is found and a single odd hour is not; a finding needs an effect that matters as
- * well, because with many calls any trifle is significant.
+ * Detects drift that no single event shows: changes in cost, tokens, latency, call volume, and rates of errors, refusals
+ * and guardrail hits. Most metrics use a CUSUM over buckets of calls, which finds a small lasting shift and ignores a
+ * single odd hour. A finding also needs a minimum effect size, because with many calls any trifle is statistically
+ * significant.
  */
 
-/** What the calls of one hour came to. What is null is not known of the hour. */
+/** Totals of one hour's calls. Null means unknown for that hour. */
 export interface HourOfCalls {
   readonly at: number;
   readonly calls: number;
   readonly errors: number;
   readonly micros: number;
-  /** Calls whose cost is not known; with any, the hour says nothing of cost. */
+  /** Calls of unknown cost; if there are any, the hour is not used for cost. */
   readonly unpriced: number;
   readonly tokens: number;
-  /** Of the calls, those of models that were answered, and the sum of the logarithms of their milliseconds. */
+  /** The number of answered model calls, and the sum of the logarithms of their latencies in milliseconds. */
   readonly timed?: number | null;
   readonly log_ms?: number | null;
-  /** Of `told` calls, those that were refused, and those that a guardrail had something to say of. */
+  /** Out of `told` calls, how many were refused and how many a guardrail reacted to. */
   readonly refused?: number | null;
   readonly guarded?: number | null;
   readonly told?: number | null;
@@ -27,8 +27,8 @@ type BucketMetric = "cost" | "token_shape" | "latency" | "error_rate" | "refusal
 export type Metric = BucketMetric | "volume";
 
 /**
- * Mean and spread of a metric over the buckets of the time in which it was learned; null where there were too few. Of latency the
- * logarithm.
+ * Mean and standard deviation of each metric over the buckets of the learning period; null where there were too few.
+ * Latency is logarithmic.
  */
 export type NormalFigures = Readonly<Partial<Record<Metric, { readonly mean: number; readonly spread: number } | null>>>;
 
@@ -36,33 +36,33 @@ export interface Shift {
   readonly metric: Metric;
   readonly before: number;
   readonly now: number;
-  /** End of the newest bucket that shows it, milliseconds. */
+  /** End of the newest bucket that shows the shift, epoch milliseconds. */
   readonly at: number;
-  /** Of the first. */
+  /** Start of the first bucket that shows it, epoch milliseconds. */
   readonly since: number;
   readonly calls: number;
 }
 
-/** Fewer calls make no bucket: the next hours are added to them. */
+/** A bucket with fewer calls is extended by the hours that follow. */
 const BUCKET_CALLS = 100;
 const FEWEST_BUCKETS = 10;
 const FEWEST_CALLS = 1_000;
 /**
- * Half the shift that is looked for, and the sum at which it is found, in spreads: one false alarm in more than 20,000 buckets of normal
- * traffic.
+ * CUSUM slack (half the shift to detect) and threshold, in standard deviations: less than one false alarm in 20,000
+ * buckets of normal traffic.
  */
 const SLACK = 0.5;
 const THRESHOLD = 9;
-/** How far the sum runs, so that it comes back once things are normal again. */
+/** Caps the sum, so that it recovers once traffic is normal again. */
 const HIGHEST = 2 * THRESHOLD;
 const HOUR_MS = 3_600_000;
-/** Calls have their days and nights, and their Sundays: they are compared by whole weeks. */
+/** Traffic varies by time of day and day of the week, so whole weeks are compared. */
 const WEEK_HOURS = 168;
-/** By how much a week's calls leave what is normal, as a factor, and in spreads of what chance alone makes of so many. */
+/** How far a week's volume must deviate: as a factor, and in standard deviations of pure chance for that many calls. */
 const LEAST_VOLUME = 1.5;
 const VOLUME_SPREADS = 5;
 
-/** A spread that is smaller is taken for this share of the mean: what hardly varied is not alarmed by a rounding. */
+/** Minimum standard deviation as a share of the mean, so that rounding raises no alarm for a metric that hardly varied. */
 const LEAST_SPREAD = 0.02;
 
 interface Bucket {
@@ -73,13 +73,13 @@ interface Bucket {
 }
 
 interface Measure {
-  /** Sum and count of an hour; null where it says nothing. */
+  /** Sum and count of an hour; null if the hour is not usable. */
   readonly of: (hour: HourOfCalls) => { readonly sum: number; readonly calls: number } | null;
   readonly directions: readonly (1 | -1)[];
   readonly matters: (before: number, now: number) => boolean;
-  /** Spread that chance alone makes of a bucket. */
+  /** The standard deviation of a bucket due to chance alone. */
   readonly chance: (mean: number, calls: number) => number;
-  /** As it is told, and back. */
+  /** Converts a value to the scale on which it is shown, and back. */
   readonly shown: (value: number) => number;
   readonly meant: (shown: number) => number;
 }
@@ -94,7 +94,7 @@ const amount = (of: Measure["of"]): Measure => ({
   shown: same,
   meant: same,
 });
-/** Of few events the spread that was seen says less than what chance alone makes of buckets of their size. */
+/** For rare events, the chance deviation for the bucket size is a better estimate than the observed one. */
 const rate = (of: Measure["of"]): Measure => ({
   of,
   directions: [1],
@@ -141,7 +141,7 @@ function bucketsOf(hours: readonly HourOfCalls[], metric: BucketMetric): Bucket[
   return buckets;
 }
 
-/** What is normal over these hours, oldest first; hours without calls among them. */
+/** The normal figures over these hours, oldest first and including hours without calls. */
 export function normalFigures(hours: readonly HourOfCalls[]): NormalFigures {
   const figures = BUCKETED.map((metric) => [metric, figuresOf(bucketsOf(hours, metric), metric)]);
   return { ...Object.fromEntries(figures), volume: normalVolume(hours) };
@@ -156,7 +156,7 @@ function figuresOf(buckets: readonly Bucket[], metric: BucketMetric): { mean: nu
   return { mean, spread: Math.max(seen, MEASURES[metric].chance(mean, calls)) };
 }
 
-/** A metric as it is shown: what is normal, and how it was. */
+/** A metric for display: its normal value and its history. */
 export interface Plot {
   readonly metric: Metric;
   readonly normal: number | null;
@@ -165,7 +165,7 @@ export interface Plot {
 
 const DAY_HOURS = 24;
 
-/** The metrics over these hours, oldest first, beside what is normal. Of calls those of a day. */
+/** The metrics over these hours, oldest first, with their normal values. Volume is shown per day. */
 export function plotsOf(hours: readonly HourOfCalls[], normal: NormalFigures): Plot[] {
   const bucketed = BUCKETED.map((metric): Plot => {
     const { shown } = MEASURES[metric];
@@ -183,7 +183,7 @@ export function plotsOf(hours: readonly HourOfCalls[], normal: NormalFigures): P
   return [...bucketed, { metric: "volume", normal: week === undefined ? null : (week * DAY_HOURS) / WEEK_HOURS, points }];
 }
 
-/** Of the whole weeks that there are: part of a week is not like the rest. */
+/** From whole weeks only, since part of a week is not representative. */
 function normalVolume(hours: readonly HourOfCalls[]): { mean: number; spread: number } | null {
   const whole = Math.floor(hours.length / WEEK_HOURS) * WEEK_HOURS;
   const calls = hours.slice(hours.length - whole).reduce((sum, hour) => sum + hour.calls, 0);
@@ -192,7 +192,10 @@ function normalVolume(hours: readonly HourOfCalls[]): { mean: number; spread: nu
   return { mean: week, spread: Math.sqrt(week) };
 }
 
-/** Metrics that left what is normal and have not come back, over the hours since then, oldest first, hours without calls among them. */
+/**
+ * Metrics that left the normal range and have not returned, over the hours since the baseline, oldest first and including
+ * hours without calls.
+ */
 export function shiftsIn(hours: readonly HourOfCalls[], normal: NormalFigures): Shift[] {
   return METRICS.flatMap((metric) => {
     const figures = normal[metric] ?? null;
@@ -229,8 +232,8 @@ function shiftOf(
 }
 
 /**
- * Whether a shift is another than a known one of its metric: from another normal, to its other side, or further from it by
- * as much as matters.
+ * Whether a shift differs from a known one of its metric: from another normal value, in the other direction, or further
+ * away by an amount that matters.
  */
 export function isAnotherShift(
   metric: Metric,
@@ -250,7 +253,7 @@ function isOtherVolume(before: number, now: number): boolean {
   return factor >= LEAST_VOLUME || factor <= 1 / LEAST_VOLUME;
 }
 
-/** The newest whole week against what a week is normally. */
+/** Compares the newest whole week with a normal week. */
 function volumeShift(hours: readonly HourOfCalls[], { mean, spread }: { mean: number; spread: number }): Shift | null {
   const week = hours.slice(-WEEK_HOURS);
   const [first] = week;

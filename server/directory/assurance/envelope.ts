@@ -22,7 +22,10 @@ export async function readEnvelope(directory: Directory, tenantId: string, id: s
   } as OperatingEnvelope;
 }
 
-/** Replaces the declaration whole: the ceilings of its group's runs, its autonomy, and what `restricted` leaves. Sealed. */
+/**
+ * Replaces the whole declaration: the ceilings of the group's runs, its autonomy, and what `restricted` allows. Sealed in
+ * the admin log.
+ */
 export async function putEnvelope(write: Write, tenantId: string, id: string, body: EnvelopePut): Promise<OperatingEnvelope> {
   const row = await lockedSystem(write, tenantId, id);
   refuseRetired(row);

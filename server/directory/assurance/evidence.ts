@@ -22,7 +22,7 @@ function read(row: EvidenceRow): Evidence {
   };
 }
 
-/** Replaced whole, where it is said. */
+/** Replaced as a whole if given. */
 const heldFor = (validity: EvidenceCreate["validity"]) =>
   validity === undefined ? {} : { valid_from: validity.from ?? null, valid_until: validity.until ?? null };
 
@@ -86,7 +86,7 @@ export async function changeEvidence(
   return ofSystem(await evidence.update(write, tenantId, id, body), systemId);
 }
 
-/** Snapshots that captured it keep it. */
+/** Snapshots that captured the evidence keep it. */
 export async function detachEvidence(write: Write, tenantId: string, systemId: string, id: string): Promise<void> {
   refuseRetired(await lockedSystem(write, tenantId, systemId));
   const row = await evidenceStore.find(write.trx, tenantId, id);
@@ -94,7 +94,7 @@ export async function detachEvidence(write: Write, tenantId: string, systemId: s
   await evidence.remove(write, tenantId, id);
 }
 
-/** Thrown in a write, undoes it. */
+/** Throwing rolls the write back. */
 function ofSystem(found: Evidence, systemId: string): Evidence {
   if (found.ai_system_id !== systemId) throw notFound("evidence");
   return found;

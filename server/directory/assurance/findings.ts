@@ -34,7 +34,7 @@ function read(row: FindingRow): DriftFinding {
   };
 }
 
-/** Of one system, or the tenant's feed. */
+/** The findings of one system, or of the whole tenant if `systemId` is undefined. */
 export async function listFindings(
   { db }: Directory,
   tenantId: string,
@@ -73,7 +73,7 @@ function seal(write: Write, row: FindingRow, action: string, told: Readonly<Reco
   });
 }
 
-/** Somebody knows of it; it stays open. */
+/** Acknowledges a finding, which stays open. */
 export async function acknowledgeFinding(write: Write, tenantId: string, id: string, note: string | null): Promise<DriftFinding> {
   const row = await lockedOpen(write, tenantId, id);
   if (row.acknowledged_at !== null) write.stay(row, row, read(row));
@@ -81,7 +81,7 @@ export async function acknowledgeFinding(write: Write, tenantId: string, id: str
   return changed(write, row, { acknowledged_at: write.now, acknowledged_by: write.actor.username });
 }
 
-/** Closes it, with the baseline epoch or incident window that its resolution writes. */
+/** Closes it, and writes the baseline epoch or incident window that its resolution calls for. */
 export async function resolveFinding(
   write: Write,
   tenantId: string,

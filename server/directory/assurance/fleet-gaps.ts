@@ -6,7 +6,7 @@ import { requirementsOf } from "./lifecycle-requirements.ts";
 
 const IN_USE = new Set(["in_service", "restricted"]);
 
-/** What the governance of a system lacks. `calls`: how often it was called lately. */
+/** What a system's governance lacks. `calls`: its recent number of calls. */
 export async function gapsOf(
   directory: Directory,
   row: AiSystemRow,

@@ -10,16 +10,16 @@ export interface HealthFacts {
   readonly contract: { readonly conforms: boolean } | null;
   readonly openFindings: Readonly<Record<string, number>>;
   readonly liveness: string;
-  /** Of the window that is looked at. */
+  /** Within the period under review. */
   readonly traffic: Pick<SystemTraffic, "calls" | "errors">;
-  /** Chains whose newest rows no checkpoint is over, though there was time for one. */
+  /** The number of chains whose newest rows are overdue for a checkpoint. */
   readonly unanchored: number;
-  /** Chains that a verification found to be other than they were written. */
+  /** Chains that failed verification. */
   readonly faults: readonly KnownFault[];
   readonly hasBaseline: boolean;
 }
 
-/** With fewer calls, a score would say more than anybody knows. */
+/** With fewer calls a score would not be meaningful. */
 const FEWEST_CALLS = 200;
 
 const FINDINGS: readonly (readonly [severity: string, score: number])[] = [
@@ -38,7 +38,7 @@ const LIFECYCLE: Readonly<Record<string, number>> = {
   suspended: 20,
   retired: 20,
 };
-/** Shares of calls that failed, and what is left of the score up to each. */
+/** Upper bounds on the share of failed calls, with the score for each. */
 const ERRORS: readonly (readonly [share: number, score: number])[] = [
   [0.01, 100],
   [0.05, 85],
@@ -46,13 +46,13 @@ const ERRORS: readonly (readonly [share: number, score: number])[] = [
   [1, 30],
 ];
 
-/** The score is that of the worst component, so that nothing good makes up for it. */
+/** The score is that of the worst component, so that good ones cannot offset it. */
 export function healthOf(facts: HealthFacts): Omit<SystemHealth, "ai_system_id"> {
   const components = componentsOf(facts);
   const known = components.flatMap(({ score }) => score ?? []);
   const isKnown = facts.traffic.calls >= FEWEST_CALLS && facts.hasBaseline;
   const worst = Math.min(...known);
-  // What is bad is bad, however little else is known.
+  // A bad score is shown even when little else is known.
   const score = isKnown || worst < 50 ? worst : null;
   return { score, band: bandOf(score), components };
 }

@@ -42,7 +42,7 @@ export async function readIncidentWindow({ db }: Pick<Directory, "db">, tenantId
   return read(row);
 }
 
-/** Every change of a window is sealed: it decides what traffic counts as normal. */
+/** Every change to a window is sealed, because windows decide which traffic counts as normal. */
 function seal(write: Write, row: WindowRow, action: "declare" | "change" | "withdraw", before?: IncidentWindow): string {
   return sealRecord(write, {
     tenantId: row.tenant_id,
@@ -65,7 +65,7 @@ async function written(write: Write, tenantId: string, id: string): Promise<Wind
   return row;
 }
 
-/** Answers with the window and the digest of its seal. */
+/** Returns the window and the digest of its seal. */
 export async function openWindow(
   write: Write,
   tenantId: string,
@@ -89,7 +89,7 @@ export async function openWindow(
   return { window: read(row), seal: seal(write, row, "declare") };
 }
 
-/** Throws a `not_found` refusal for a system that is not the tenant's. */
+/** Throws a `not_found` refusal if the system does not belong to the tenant. */
 export async function declareWindowOfSystem(
   write: Write,
   tenantId: string,
@@ -105,7 +105,7 @@ export async function declareIncidentWindow(write: Write, tenantId: string, body
   return (await openWindow(write, tenantId, body)).window;
 }
 
-/** What is retired has no open incident: its windows are all closed before. */
+/** Refuses changes for a retired system, whose windows were all closed at retirement. */
 async function refuseOfRetired(write: Write, tenantId: string, systemId: string | null): Promise<void> {
   const system = systemId === null ? undefined : await aiSystemStore.find(write.trx, tenantId, systemId, "lock");
   if (system !== undefined) refuseRetired(system);

@@ -5,7 +5,7 @@ import { type LifecycleCheck, lifecycleRequirement } from "./lifecycle-check.ts"
 import { gateFor } from "./replay-runs.ts";
 
 const DAY_MS = 86_400_000;
-/** A system that was called for so long and so seldom has no normal that anybody could tell. */
+/** After this many days, a system with fewer calls than this cannot get a baseline. */
 const LEARNED_WITHIN_DAYS = 30;
 const FEWEST_CALLS = 200;
 

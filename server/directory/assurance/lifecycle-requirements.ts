@@ -9,10 +9,10 @@ import type { Database, Trx } from "../../store/database.ts";
 import { tenantStore } from "../../store/tenants/tenants.ts";
 import { effectiveNoticeConfig } from "../notices/notice-configs.ts";
 
-/** Six months, for which logs of high-risk systems are kept at least (EU AI Act, article 26(6)). */
+/** Six months: the minimum log retention for high-risk systems (EU AI Act, article 26(6)). */
 const LOG_DAYS_OF_HIGH_RISK = 183;
 
-/** A member of the record that somebody has to fill. */
+/** Requires that a member of the record is filled in. */
 const told =
   (
     member: "owner" | "purpose" | "role" | "risk_class" | "affected_people" | "oversight_person" | "data_classes",
@@ -133,7 +133,7 @@ const ASSESSED: readonly LifecycleCheck[] = [
 
 const OVERSEEN: readonly LifecycleCheck[] = [permitted, impactAssessed, told("oversight_person", "Somebody oversees it"), noticeGiven];
 
-/** What each state needs, whichever state it is entered from: whoever comes back from a suspension is held to all that service needs. */
+/** What each state requires, whichever state it is entered from: returning from suspension requires everything that service does. */
 const NEEDED: Record<LifecycleState, readonly LifecycleCheck[]> = {
   registered: [],
   assessed: ASSESSED,

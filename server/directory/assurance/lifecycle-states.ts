@@ -1,6 +1,6 @@
 import type { LifecycleState } from "@gatehouse/contracts/ai-systems";
 
-/** Where an AI System may go from each state of its life. `retired` is the end. */
+/** The lifecycle states that can follow each state. `retired` is final. */
 const NEXT: Record<LifecycleState, readonly LifecycleState[]> = {
   registered: ["assessed", "suspended", "retired"],
   assessed: ["approved", "suspended", "retired"],

@@ -7,7 +7,7 @@ import { AI_SYSTEMS, foundSystem, lockedSystem } from "./ai-systems.ts";
 import { contractInForce } from "./contract-in-force.ts";
 import { lifecycleOf } from "./read-lifecycle.ts";
 
-/** Goes to another state, sealed in the admin log. Throws `illegal_transition` with what stands in the way. */
+/** Moves to another state, sealed in the admin log. Throws `illegal_transition` with the unmet requirements. */
 export async function attemptTransition(write: Write, tenantId: string, id: string, { to, reason }: LifecycleAttempt): Promise<Lifecycle> {
   const row = await lockedSystem(write, tenantId, id);
   const before = await lifecycleOf(write.trx, row, write.now);

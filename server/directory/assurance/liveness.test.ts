@@ -5,7 +5,7 @@ import { livenessIn } from "./liveness.ts";
 const HOUR = 3_600_000;
 const NOW = Date.parse("2026-11-26T12:00:00Z");
 
-/** A system that was called every `gap` hours for two weeks, and was last called `silentFor` hours ago. */
+/** A system called every `gap` hours for two weeks, and last called `silentFor` hours ago. */
 function findingsOf(gap: number, silentFor: number) {
   const last = NOW - silentFor * HOUR;
   const hours = Array.from({ length: Math.floor((14 * 24) / gap) }, (_, at) => last - at * gap * HOUR).toReversed();

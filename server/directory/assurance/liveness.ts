@@ -9,16 +9,16 @@ import { foundSystem } from "./ai-systems.ts";
 
 const HOUR_MS = 3_600_000;
 const LEARNED_MS = 14 * 24 * HOUR_MS;
-/** With fewer hours nobody can tell what is usual. */
+/** With fewer active hours, no usual rhythm can be established. */
 const FEWEST_HOURS = 24;
-/** Twice the time in which a checkpoint is due. */
+/** Twice the checkpoint interval. */
 export const ANCHORED_WITHIN_MS = 120_000;
 const STALE_AFTER = 3;
 const SILENT_AFTER = 6;
 
 /**
- * Whether a system is as lively as it usually is. `hours`: those of the last 14 days in which it was called, oldest first;
- * the longest gap between two of them is what is usual. `lastCall`, `now`: milliseconds.
+ * Whether a system is as active as usual. `hours`: those of the last 14 days with calls, oldest first; the longest gap
+ * between two of them is taken as usual. `lastCall` and `now` are epoch milliseconds.
  */
 export function livenessIn(hours: readonly number[], lastCall: number | null, now: number): Pick<Liveness, "status" | "expectation"> {
   if (lastCall === null || hours.length < FEWEST_HOURS) return { status: "unknown", expectation: null };
@@ -36,16 +36,16 @@ export function livenessIn(hours: readonly number[], lastCall: number | null, no
   return { status: silent <= SILENT_AFTER * usual ? "stale" : "silent", expectation };
 }
 
-/** With fewer signs of life nobody can tell how often a control gives one. */
+/** With fewer signs of activity, a control's usual rate is unknown. */
 const FEWEST_SIGNS = 20;
 const FEWEST_CALLS = 20;
-/** No control is taken to look at every call, so that one call that it need not look at says nothing. */
+/** Caps the assumed share of calls that a control inspects, so that one call it skips means nothing. */
 const HIGHEST_SHARE = 0.9;
-/** How likely so many calls without a sign are, where the control works as ever. */
+/** The probability of so many calls without a sign from a working control, below which it is stale or silent. */
 const STALE_BELOW = 1e-3;
 const SILENT_BELOW = 1e-9;
 
-/** Whether a control still gives signs of life: from how often it did, and how many calls went by without one since. */
+/** Whether a control is still active, judged by its usual rate and the calls that passed since its last sign. */
 export function controlLivenessIn({ looked, calls, since_last: since }: Pick<ControlSigns, "looked" | "calls" | "since_last">): {
   readonly status: Liveness["status"];
   readonly share: number | null;
@@ -58,7 +58,7 @@ export function controlLivenessIn({ looked, calls, since_last: since }: Pick<Con
   return { status: unlikely >= SILENT_BELOW ? "stale" : "silent", share };
 }
 
-/** Of the system's controls, and of the checkpoints that anchor its rows. */
+/** The liveness of the system's controls and of the checkpoints that anchor its rows. */
 async function controlsOf(db: Database | Trx, tenantId: string, systemId: string, now: number): Promise<Liveness["controls"]> {
   const controls = (await controlSigns(db, tenantId, systemId)).map((signs) => {
     const { status, share } = controlLivenessIn(signs);
@@ -76,18 +76,18 @@ async function controlsOf(db: Database | Trx, tenantId: string, systemId: string
   const status = checkpoint === null ? "unknown" : late.chains > 0 ? "silent" : "live";
   const anchoring = {
     ...({ control: "checkpoints", status, last_row: null, usual_share: null, calls_since: 0 } as const),
-    // Of what is silent: the checkpoints of other chains are no sign of it.
+    // Refers to the overdue chain: checkpoints of other chains say nothing about it.
     last_sign_at: (late.since ?? checkpoint)?.toISOString() ?? null,
   };
   return [...controls, anchoring];
 }
 
-/** The hours in which it was called, of those that say what is usual; milliseconds, oldest first. */
+/** The hours with calls within the learning period, in epoch milliseconds, oldest first. */
 export async function usualHours(db: Database | Trx, tenantId: string, systemId: string, now: number): Promise<number[]> {
   return (await activeHours(db, tenantId, systemId, new Date(now - LEARNED_MS))).map((hour) => hour.getTime());
 }
 
-/** `known`: what was read before. */
+/** `known`: what the caller has already read. */
 export async function livenessOf(
   db: Database | Trx,
   tenantId: string,
@@ -97,7 +97,7 @@ export async function livenessOf(
 ): Promise<Liveness> {
   const hours = known.hours ?? (await usualHours(db, tenantId, systemId, now));
   const observations = known.observations ?? (await observationsOf(db, tenantId, systemId));
-  // What is observed are calls that were answered.
+  // Observations cover answered calls only.
   const answered = observations.find(({ kind }) => kind === "call")?.last_seen.getTime() ?? 0;
   const called = (await lastCallOf(db, tenantId, systemId))?.getTime() ?? 0;
   const lastCall = Math.max(answered, called) || (hours.at(-1) ?? null);

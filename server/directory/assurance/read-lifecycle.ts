@@ -16,7 +16,7 @@ export async function lifecycleOf(db: Database | Trx, row: AiSystemRow, now: Dat
   return { state, since: row.lifecycle_since.toISOString(), transitions };
 }
 
-/** The state, and of each state that may follow what it needs. */
+/** The current state, and the requirements of each state that can follow. */
 export async function readLifecycle({ db, clock }: Directory, tenantId: string, id: string): Promise<Lifecycle> {
   return lifecycleOf(db, await foundSystem(db, tenantId, id), new Date(clock.now()));
 }

@@ -2,7 +2,7 @@ import { objectInJson } from "../../kernel/json-value.ts";
 import type { RecordedCall } from "../../store/assurance/replay.ts";
 import { type ReplayFormat, recordedFormatOf } from "./recorded-format.ts";
 
-/** What a recorded call asked for, as it can be asked again. */
+/** A recorded call's request, in a form that can be replayed. */
 export type RecordedRequest =
   | { readonly kind: "model"; readonly format: ReplayFormat; readonly model: string; readonly body: Readonly<Record<string, unknown>> }
   | {
@@ -10,13 +10,13 @@ export type RecordedRequest =
       readonly serverId: string;
       readonly tool: string;
       readonly protocolVersion: string | null;
-      /** JSON text of the message. */
+      /** The message as JSON text. */
       readonly body: string;
     };
 
 /**
- * The request of a row, in the format of what left the gateway last; null where it cannot be asked again: only its
- * beginning is kept, it is of a kind that is not replayed, or of a format that no surface of ours speaks.
+ * The request of an audit row, in the format last sent upstream; null if it cannot be replayed: only its beginning was
+ * kept, its kind is not replayed, or no surface speaks its format.
  */
 export function recordedRequest(row: RecordedCall): RecordedRequest | null {
   const body = parsed(row.request_body_preview);

@@ -55,7 +55,7 @@ test("a case that fails where it passed never opens the gate", () => {
 });
 
 test("the lower bound is that of the published tables", () => {
-  // Wilson's interval at 95 %, worked out apart from this code.
+  // Wilson's 95 % interval, calculated independently of this code.
   expect(wilsonLower(40, 40)).toBeCloseTo(0.9124, 3);
   expect(wilsonLower(95, 100)).toBeCloseTo(0.8882, 3);
   expect(wilsonLower(0, 0)).toBe(0);

@@ -2,13 +2,13 @@ import type { ReplayGate, ReplayTotals } from "@gatehouse/contracts/ai-replay";
 import { wilsonLower } from "./wilson-bound.ts";
 
 export interface GateFacts {
-  /** Null without a suite. */
+  /** Null if there is no suite. */
   readonly suite: { readonly threshold: number } | null;
-  /** Of the contract that the gate is asked for. */
+  /** The contract that the gate is evaluated for. */
   readonly contractDigest: string | null;
-  /** The newest run of that suite under that contract that came to an end. */
+  /** The newest finished run of that suite under that contract. */
   readonly run: { readonly id: string; readonly totals: ReplayTotals; readonly endedAt: number } | null;
-  /** Versions of models that were seen for the first time after the run. */
+  /** Model versions first seen after the run. */
   readonly newModels: readonly string[];
   readonly now: number;
 }
@@ -17,10 +17,10 @@ const DAY_MS = 86_400_000;
 const GOOD_FOR_DAYS = 7;
 const MOST_ERRORS = 0.02;
 const LEAST_COVERAGE = 0.8;
-/** How far below the threshold the lower bound of the pass rate may lie. */
+/** How far below the threshold the lower bound of the pass rate may be. */
 const BOUND_SLACK = 0.05;
 
-/** Whether what was replayed speaks for a contract. What is not known for sure does not pass. */
+/** Whether replays support a contract. Anything uncertain does not pass. */
 export function replayGateOf({ suite, contractDigest, run, newModels, now }: GateFacts): ReplayGate {
   const nothing = { contract_digest: contractDigest, run_id: run?.id ?? null, pass_rate: null, lower_bound: null, coverage: null };
   if (suite === null) return { ...nothing, verdict: "no_suite", reasons: ["No suite is frozen."] };

@@ -15,7 +15,7 @@ import { replayGateOf } from "./replay-gate.ts";
 import { replayRunRecord } from "./replay-run-record.ts";
 import { readSuite } from "./replay-suites.ts";
 
-/** What replays say of a contract with this digest. */
+/** The replay gate of the contract with this digest. */
 export async function gateFor(
   db: Database | Trx,
   tenantId: string,
@@ -37,7 +37,10 @@ export async function gateFor(
   });
 }
 
-/** The suite, its newest run, and the gate of a version: the one named, else the newest that may be promoted, else the active one. */
+/**
+ * The suite, its newest run, and the gate of a contract version: the one named, otherwise the newest promotable one,
+ * otherwise the active one.
+ */
 export async function readReplay(
   directory: Directory,
   tenantId: string,
@@ -81,7 +84,7 @@ export async function readReplayRun({ db }: Directory, tenantId: string, systemI
   return { ...replayRunRecord(row), results: row.results };
 }
 
-/** Asks for a run of the newest suite; a process with the runtime role carries it out. */
+/** Queues a run of the newest suite, which a process with the runtime role executes. */
 export async function requestReplayRun(write: Write, tenantId: string, systemId: string): Promise<ReplayRun> {
   refuseRetired(await lockedSystem(write, tenantId, systemId));
   const suite = await newestSuite(write.trx, tenantId, systemId);
@@ -114,7 +117,7 @@ export async function cancelReplayRun(write: Write, tenantId: string, systemId: 
   return replayRunRecord(await foundRun(write.trx, tenantId, systemId, id));
 }
 
-/** Tells in the admin log what a run came to. */
+/** Seals the result of a run in the admin log. */
 export function sealReplayRun(write: Write, row: RunKey, told: Readonly<Record<string, unknown>>): void {
   seal(write, row, "end", told);
 }

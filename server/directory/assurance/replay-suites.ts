@@ -18,9 +18,9 @@ const DAYS = 14;
 const THRESHOLD = 0.95;
 const REPEATS = 3;
 const DAY_MS = 86_400_000;
-/** Calls that cases are chosen among. */
+/** How many recent calls cases are sampled from. */
 const LOOKED_AT = 5_000;
-/** Refusals that say how much was used, or what was free just then: another time they would not be. */
+/** Refusals that depend on usage or capacity at that moment, and so would not recur in a replay. */
 const OF_THE_MOMENT = /^(?:rate_limit|usage_limit|concurrency_limit|run_ceiling|too_many|tool_call_limit|run_finalized|ai_system_)/;
 
 interface StoredSuite {
@@ -32,12 +32,12 @@ interface StoredSuite {
 export function readSuite(row: ReplaySuiteRow): ReplaySuite {
   const { threshold, repeats, cases } = JSON.parse(row.content) as StoredSuite;
   const { id, version, digest, created_by } = row;
-  // Suites that were frozen before there were rubrics have none.
+  // Suites frozen before rubrics existed have none.
   const read = cases.map((one) => ({ ...one, expect: { ...one.expect, rubric: one.expect.rubric ?? null } }));
   return { id, version, digest, threshold, repeats, cases: read, created_by, created_at: row.created_at.toISOString() };
 }
 
-/** What is asked to happen again: what happened, where another time should make no difference. Null: it would. */
+/** The recorded outcome as the expected one, if it does not depend on when the call is made; otherwise null. */
 function recordedExpectation(row: RecordedCall): ReplayExpectation | null {
   const open = { tool_calls: null, required_texts: [], forbidden_texts: [], rubric: null };
   if (row.agent_authz_decision === "approval_required") return { verdict: "refused", code: "approval_required", ...open };
@@ -76,14 +76,14 @@ function caseOf({ row, request, expect, stratum }: Candidate, id: number): Repla
     stratum,
     content_digest: digest,
     exact: digest === row.request_content_hash,
-    // What the rules refused has to stay refused.
+    // What policy refused must stay refused.
     must: expect.verdict === "refused",
     reaches_tools: false,
     expect,
   };
 }
 
-/** Freezes a suite from recent traffic and the calls that are named, sealed. */
+/** Freezes a suite from recent traffic and the calls named in `cases`. Sealed in the admin log. */
 export async function freezeSuite(write: Write, tenantId: string, systemId: string, body: ReplaySuiteFreeze): Promise<ReplaySuite> {
   refuseRetired(await lockedSystem(write, tenantId, systemId));
   const { size = SIZE, days = DAYS, threshold = THRESHOLD, repeats = REPEATS, cases: pinned = [] } = body;

@@ -9,23 +9,23 @@ import { recordedRequest, type RecordedRequest } from "./recorded-request.ts";
 import { sealReplayRun } from "./replay-runs.ts";
 import { readSuite } from "./replay-suites.ts";
 
-/** A run that this process carries out. */
+/** A run claimed by this process. */
 export interface ReplayWork {
   readonly id: string;
   readonly tenant_id: string;
   readonly ai_system_id: string;
-  /** Null where it is gone. */
+  /** Null if the suite was deleted. */
   readonly suite: ReplaySuite | null;
-  /** What came of its cases in earlier turns, under `contract_digest`. */
+  /** Results of earlier turns, under `contract_digest`. */
   readonly soFar: ReplaySoFar;
   readonly contract_digest: string | null;
 }
 
-/** Of the first cases of a suite, in its order. */
+/** Results for the first cases of a suite, in its order. */
 export interface ReplaySoFar {
   readonly results: readonly ReplayResult[];
   readonly models: string[];
-  /** Null where some of it has no price. */
+  /** Null if part of it has no price. */
   readonly cost_micro_usd: number | null;
 }
 
@@ -39,10 +39,10 @@ export interface ReplayEnd {
 }
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
-/** After so long without a word, a run's process is gone, and another takes it up. */
+/** A run without a heartbeat for this long is taken over by another process. */
 const SILENT_MS = 60_000;
 
-/** The run whose turn it is; null where none waits. */
+/** Claims the next run; null if none is waiting. */
 export async function claimReplayWork({ db, clock }: Directory): Promise<ReplayWork | null> {
   const now = clock.now();
   const claimed = await claimReplayRun(db, new Date(now), new Date(now - SILENT_MS));
@@ -53,12 +53,12 @@ export async function claimReplayWork({ db, clock }: Directory): Promise<ReplayW
   return { id, tenant_id, ai_system_id, suite: stored === undefined ? null : readSuite(stored), soFar, contract_digest };
 }
 
-/** Whether another tenant waits for its turn. */
+/** Whether another tenant's run is waiting for a turn. */
 export function othersWaitForTurn({ db }: Directory, { tenant_id }: ReplayWork): Promise<boolean> {
   return otherReplaysWait(db, tenant_id);
 }
 
-/** Keeps what there is of a run until its next turn. Nothing, where it was cancelled meanwhile. */
+/** Saves a run's progress until its next turn. Does nothing if the run was cancelled meanwhile. */
 export async function setReplayAside(
   { db }: Directory,
   { id }: ReplayWork,
@@ -68,7 +68,7 @@ export async function setReplayAside(
   await updateOpenRun(db, id, { state: "queued", heard_of_at: new Date(), ...patch });
 }
 
-/** Digest of what a contract minted now would say; null where the system is gone. */
+/** Digest of a contract minted from the current configuration; null if the system was deleted. */
 export async function liveContractDigest(
   directory: Directory,
   { tenant_id: tenantId, ai_system_id: id }: ReplayWork,
@@ -77,12 +77,12 @@ export async function liveContractDigest(
   return system === undefined ? null : sha256Hex(contractText(await closureOf(directory, system)));
 }
 
-/** Says that a run is carried out, and under which configuration. False where it was cancelled meanwhile. */
+/** Renews a run's heartbeat and records the contract digest it runs under. Returns false if the run was cancelled meanwhile. */
 export function tellReplayGoesOn({ db }: Directory, { id }: ReplayWork, contractDigest: string | null): Promise<boolean> {
   return updateOpenRun(db, id, { contract_digest: contractDigest, heard_of_at: new Date() });
 }
 
-/** Nothing, where it was cancelled meanwhile. */
+/** Does nothing if the run was cancelled meanwhile. */
 export async function endReplayWork(directory: Directory, work: ReplayWork, { totals, results, ...end }: ReplayEnd): Promise<void> {
   await write(directory, GATEWAY, async (change) => {
     const patch = {
@@ -97,13 +97,13 @@ export async function endReplayWork(directory: Directory, work: ReplayWork, { to
 }
 
 export interface KeptRequest {
-  /** SHA-256 of the request as it is kept. */
+  /** SHA-256 of the stored request. */
   readonly digest: string;
-  /** Null where it cannot be asked again. */
+  /** Null if it cannot be replayed. */
   readonly request: RecordedRequest | null;
 }
 
-/** What is still kept of the calls with these ids. */
+/** The stored requests of the calls with these IDs, as far as they are still kept. */
 export async function keptRequests(
   { db }: Directory,
   { tenant_id, ai_system_id }: ReplayWork,

@@ -65,7 +65,7 @@ async function replayFacts({ db }: Directory, { tenant_id: tenantId, id }: AiSys
   };
 }
 
-/** What an AI System is at this moment, over the last 30 days. */
+/** The current state of an AI System, with its traffic of the last 30 days. */
 export async function readAssuranceReport(directory: Directory, tenantId: string, systemId: string): Promise<AssuranceReport> {
   const { db } = directory;
   const row = await foundSystem(db, tenantId, systemId);

@@ -102,7 +102,7 @@ function sealPolicy(write: Write, row: ResponsePolicyRow, action: string, before
   });
 }
 
-/** Of one system, or with null of every one of the tenant. */
+/** Applies to one system, or to all of the tenant's if `systemId` is null. */
 export async function armResponsePolicy(
   write: Write,
   tenantId: string,
@@ -143,7 +143,7 @@ export async function changeResponsePolicy(
   return readPolicy(row, null);
 }
 
-/** What it narrowed stays so until it ends or is restored. */
+/** Restrictions it has imposed remain until they expire or are restored. */
 export async function disarmResponsePolicy(write: Write, tenantId: string, id: string): Promise<void> {
   const row = await findResponsePolicy(write.trx, tenantId, id);
   if (row === undefined) throw notFound("response policy");
@@ -189,8 +189,8 @@ interface Found {
 }
 
 /**
- * Answers a finding, new or grown worse, by what the system's policies say. What a policy does not do is told as well. Each
- * answers a finding once, and once more when it was armed since.
+ * Applies the system's response policies to a new or worsened finding. Responses that are refused or dry runs are recorded
+ * too. Each policy responds once to a finding, and once more if it was armed since.
  */
 export async function respondTo(write: Write, tenantId: string, systemId: string, finding: Found): Promise<void> {
   const given = await responsesTo(write.trx, tenantId, finding.id);
@@ -198,7 +198,7 @@ export async function respondTo(write: Write, tenantId: string, systemId: string
     given.some((one) => one.policy_id === id && (one.status === "dry_run") === (mode === "dry_run"));
   for (const policy of await livePolicies(write.trx, tenantId, systemId)) {
     if (!isTriggered(policy, finding) || hasAnswered(policy)) continue;
-    // Whom it narrows is counted with those that others are narrowing just now, one after the other.
+    // Serializes the check of the hourly limit on narrowed systems, so that concurrent responses are counted.
     if (policy.mode === "armed") await holdRecord(write, `response policy ${policy.id}`);
     const refusedBy = policy.mode === "armed" ? await refusalOf(write, tenantId, systemId, policy, finding) : null;
     const status = policy.mode === "armed" ? (refusedBy === null ? "active" : "refused") : "dry_run";
@@ -219,7 +219,7 @@ export async function respondTo(write: Write, tenantId: string, systemId: string
   }
 }
 
-/** Why an armed policy keeps its hands off: people decide then. */
+/** Why an armed policy must not act, leaving the decision to people; null if it may. */
 async function refusalOf(
   write: Write,
   tenantId: string,
@@ -227,7 +227,7 @@ async function refusalOf(
   policy: ResponsePolicyRow,
   finding: Found,
 ): Promise<string | null> {
-  // A system that was narrowed may be silent because of that.
+  // A restricted system may be silent because of the restriction.
   if (finding.kind === "liveness" && (await activeResponses(write.trx, tenantId, systemId)).length > 0)
     return "The finding is what an earlier response came to.";
   const others = await otherSystemsSince(write.trx, policy.id, systemId, new Date(write.now.getTime() - HOUR_MS));
@@ -258,7 +258,7 @@ export async function listResponses({ db }: Directory, tenantId: string, systemI
   return { items: items.map(readResponse), total };
 }
 
-/** Undoes every narrowing of the system by responses. What its envelope and lifecycle say stays. */
+/** Lifts every restriction that responses imposed on the system. Its envelope and lifecycle still apply. */
 export async function restoreSystem(write: Write, tenantId: string, systemId: string, reason: string): Promise<FiredResponse[]> {
   await lockedSystem(write, tenantId, systemId);
   const active = await activeResponses(write.trx, tenantId, systemId);
@@ -273,7 +273,7 @@ export async function restoreSystem(write: Write, tenantId: string, systemId: st
   return active.map((row) => readResponse({ ...row, ...ended }));
 }
 
-/** Ends what was narrowed for long enough. */
+/** Ends restrictions whose time is over. Returns how many. */
 export async function expireResponses(write: Write): Promise<number> {
   const over = await overResponses(write.trx, write.now);
   for (const row of over) {

@@ -20,7 +20,7 @@ const RESOURCE = "assurance-snapshots";
 const VALID_DAYS = 90;
 const DAY_MS = 86_400_000;
 
-/** What a certificate does not say, which stands in each. */
+/** The limits of a certificate, stated in each one. */
 const LIMITS = [
   "It tells what the gateway saw and was configured with. Calls that went past the gateway are not in it.",
   "It is of the moment it was captured at. Whether it was revoked since, only the gateway knows.",
@@ -63,7 +63,7 @@ export async function readSnapshot({ db }: Directory, tenantId: string, systemId
   return { ...read(row), report: reportIn(row) };
 }
 
-/** Keeps the report of this moment as it is, sealed in the admin log. */
+/** Stores the current report, sealed in the admin log. */
 export async function captureSnapshot(
   write: Write,
   tenantId: string,
@@ -113,7 +113,7 @@ async function seal(
   });
 }
 
-/** No certificate of it is given out any more. */
+/** From then on no certificate of it can be exported. */
 export async function revokeSnapshot(write: Write, tenantId: string, systemId: string, id: string, reason: string): Promise<Snapshot> {
   await lockedSystem(write, tenantId, systemId);
   const db = write.trx as Database;
@@ -125,7 +125,7 @@ export async function revokeSnapshot(write: Write, tenantId: string, systemId: s
   return read(await foundSnapshot(db, tenantId, systemId, id));
 }
 
-/** The snapshot as a certificate that verifies without the gateway. `signingKey`: an Ed25519 private key, PEM. */
+/** The snapshot as a certificate that can be verified without the gateway. `signingKey`: an Ed25519 private key, PEM. */
 export async function exportCertificate(
   { db }: Directory,
   tenantId: string,
@@ -136,7 +136,7 @@ export async function exportCertificate(
   const row = await foundSnapshot(db, tenantId, systemId, id);
   if (row.revoked_at !== null) throw new Refused(refuse("certificate_revoked"));
   const report = reportIn(row);
-  // What it certifies is a system under this contract.
+  // The certificate covers the system under this contract only.
   if (report.contract !== null && (await contractInForce(db, tenantId, systemId))?.digest !== report.contract.digest)
     throw new Refused(
       refuse("certificate_revoked", `Contract ${report.contract.version}, under which it was captured, is not in force any more.`),

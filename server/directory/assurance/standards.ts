@@ -6,7 +6,7 @@ import { SEALED_REPORT_TYPE } from "@gatehouse/ledger-format/sealed-report";
 import { z } from "zod";
 import { notFound } from "../writes/records.ts";
 
-/** The documents that leave the gateway and are read by others, each with its schema. */
+/** Documents that leave the gateway for others to read, with their schemas. */
 const PUBLISHED = {
   "assurance-report": { title: "Report on an AI System", schema: "ai.gw/assurance-report/v1", document: assuranceReport },
   certificate: { title: "Certificate of an AI System", schema: CERTIFICATE_TYPE, document: certificateStatement },

@@ -7,7 +7,7 @@ import { nextStates } from "./lifecycle-states.ts";
 
 const MOVES: readonly ContractMove[] = ["propose", "approve", "reject", "withdraw", "promote", "revoke"];
 
-/** Written from the words of the guide, not from the table: what may never happen, whatever is tried in whatever order. */
+/** Derived from the guide rather than from the transition table: what must never happen, whatever moves are tried in whatever order. */
 test("no history of a contract is in force without approval, and none comes back from its end", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...MOVES), { maxLength: 30 }), (tried) => {

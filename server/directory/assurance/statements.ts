@@ -14,7 +14,7 @@ import { foundSystem } from "./ai-systems.ts";
 
 const DAY_MS = 86_400_000;
 const WINDOW_DAYS = 30;
-/** The rows of the window are read for an answer. */
+/** Bounded because every answer reads all rows of the window. */
 const MOST_DAYS = 93;
 const NAMED = 100;
 const PAGE = 200;
@@ -29,13 +29,13 @@ async function scopeOf({ db, clock }: Directory, tenantId: string, systemId: str
   const to = given.to === undefined ? new Date(clock.now()) : new Date(given.to);
   const from = given.from === undefined ? new Date(to.getTime() - WINDOW_DAYS * DAY_MS) : new Date(given.from);
   if (from >= to) throw invalidField("from", "must be before to");
-  // Ids of rows hold no earlier time.
+  // Row IDs cannot encode earlier times.
   if (from.getTime() < 0) throw invalidField("from", "must not be before 1970");
   if (to.getTime() - from.getTime() > MOST_DAYS * DAY_MS) throw invalidField("from", `must be at most ${MOST_DAYS} days before to`);
   return { tenantId, systemId, from, to };
 }
 
-/** What the rows of the window say, one by one. */
+/** Each statement, evaluated over the rows of the window. */
 export async function statementsOver(db: Directory["db"], scope: StatementScope): Promise<LedgerStatement[]> {
   const counts = await countStatements(db, scope);
   const conversations = await conversationsIn(db, scope);
@@ -72,7 +72,7 @@ export async function readStatements(
   };
 }
 
-/** The rows behind a statement. Throws a `not_found` refusal for one that is not in the list. */
+/** The rows behind a statement. Throws a `not_found` refusal for an unknown statement. */
 export async function readStatementRows(
   directory: Directory,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** Some of each kind, the rare ones too: one of each stratum in turn, until there are enough. Equal requests count once. */
+/** A sample that includes rare strata: takes one of each stratum in turn until there are enough. Duplicate requests count once. */
 export function stratified<T extends { readonly stratum: string; readonly content: string }>(candidates: readonly T[], size: number): T[] {
   const strata = new Map<string, T[]>();
   const seen = new Set<string>();

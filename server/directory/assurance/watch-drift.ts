@@ -28,29 +28,29 @@ import { lockedSystem } from "./ai-systems.ts";
 import { livenessOf, usualHours } from "./liveness.ts";
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
-/** A busy system has news all the time. */
+/** Minimum interval between checks of a system, since a busy one always has news. */
 const LOOKED_AT_MOST_MS = 2_000;
-/** A system with no news is looked at all the same: nothing tells of its silence. */
+/** Systems without news are checked at this interval too, because silence produces no news. */
 const LOOKED_AT_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** One run reads on in the ledger once, so it must not be long. */
+/** Bounded, because the ledger is read only once per run. */
 const RUN_FOR_MS = 5_000;
 const LOOKED_AT_ONCE = 4;
-/** Closed so, what is seen again is no new finding. */
+/** After one of these resolutions, seeing the same again is no new finding. */
 const SETTLED = new Set(["false_positive", "risk_accepted", "duplicate"]);
 
-/** What the whole hours of a system say, which is the same until the next is over. */
+/** What a system's whole hours show; unchanged until the next hour is over. */
 interface HourlyFigures {
-  /** Of what it was read. */
+  /** Identifies the inputs it was computed from. */
   readonly of: string;
   readonly quiet: readonly HourOfCalls[];
   readonly active: readonly number[];
 }
 
-/** Looks for drift in every AI System, as the ledger and the configuration move on. Safe to run in several processes. */
+/** Looks for drift in every AI System as the ledger and configuration change. Safe to run in several processes. */
 export class DriftWatch {
   private readonly looked = new Map<string, { readonly news: string; readonly at: number }>();
-  /** What the configuration was found to be, until it changes. */
+  /** Conformance by system, valid until the configuration changes. */
   private readonly conformances = new Map<string, { readonly configuration: string; readonly conformance: Conformance }>();
   private readonly hourly = new Map<string, HourlyFigures>();
   private readonly directory: Directory;
@@ -70,11 +70,11 @@ export class DriftWatch {
     });
     while (await observeRows(this.directory.db));
     const systems = await watchedSystems(this.directory.db);
-    // Whoever was not looked at for longest comes first, so that many with news keep none waiting.
+    // Starts with the system whose last check is oldest, so that systems with news do not starve the others.
     const since = ({ id }: WatchedSystem) => this.looked.get(id)?.at ?? 0;
     const began = this.directory.clock.now();
     const due = systems.filter((one) => this.isDue(one, began)).sort((a, b) => since(a) - since(b));
-    // What came in meanwhile is heard of before more is looked at.
+    // Stops after a while, so that new ledger rows are read before more systems are checked.
     for (let at = 0; at < due.length && this.directory.clock.now() - began <= RUN_FOR_MS; at += LOOKED_AT_ONCE)
       await Promise.all(due.slice(at, at + LOOKED_AT_ONCE).map((one) => this.lookedAt(one)));
     const known = new Set(systems.map(({ id }) => id));
@@ -103,7 +103,7 @@ export class DriftWatch {
     const now = directory.clock.now();
     if ((await newestEpoch(db, tenantId, systemId)) === undefined && (await hasLearned(db, tenantId, systemId, this.terms, now)))
       await write(directory, GATEWAY, async (change) => {
-        // Another process may freeze it at the same time.
+        // Another process may be freezing it at the same time.
         await lockedSystem(change, tenantId, systemId);
         if ((await newestEpoch(change.trx, tenantId, systemId)) !== undefined) change.stay({}, {}, null);
         await freezeBaseline(change, tenantId, systemId, null);
@@ -170,7 +170,7 @@ export class DriftWatch {
     return read;
   }
 
-  /** Makes a finding of what nobody was told of yet, and counts on in one that is open. */
+  /** Opens a finding for something new, and updates the open finding otherwise. */
   private async tell(tenantId: string, systemId: string, sighting: Sighting, findings: readonly FindingRow[]): Promise<void> {
     const same = findings.filter(({ kind, subject }) => kind === sighting.kind && subject === sighting.subject);
     const open = same.find(({ status }) => status === "open");
@@ -183,7 +183,7 @@ export class DriftWatch {
   }
 }
 
-/** Since the epoch, and since a finding of the same kind was closed: what was closed is no news. */
+/** Only counts hours after the last finding of this metric was closed. */
 function shiftsSince(epoch: EpochRow, hours: readonly HourOfCalls[], findings: readonly FindingRow[]): Shift[] {
   const figures = figuresIn(epoch);
   if (figures === null) return [];
@@ -199,9 +199,9 @@ function isSettled({ kind, resolution, closed_at: closedAt, detail }: FindingRow
   if (!SETTLED.has(String(resolution?.kind))) return false;
   if (typeof resolution?.expires_at === "string" && Date.parse(resolution.expires_at) <= now) return false;
   const metric = METRICS.find((one) => one === kind);
-  // What was settled is the shift that was seen, not every one that the figure may ever take.
+  // A resolution covers the shift that was seen, not every later one of the same metric.
   if (metric !== undefined) return !isAnotherShift(metric, detail, sighting.detail);
-  // Of the configuration, which is another with each change.
+  // A configuration finding is the same only while the configuration is.
   return detail.live_digest === sighting.detail.live_digest;
 }
 
@@ -222,11 +222,11 @@ async function counted(db: Database, open: FindingRow, sighting: Sighting): Prom
   await db.transaction().execute((trx) => updateFinding(trx, open.id, seenAgain(sighting)));
 }
 
-/** What an open finding grew into is answered as a new one of that severity is. */
+/** An open finding that worsened triggers responses like a new one of that severity. */
 async function worsened(change: Write, { id, tenant_id: tenantId, ai_system_id: systemId }: FindingRow, sighting: Sighting): Promise<void> {
   const { kind, severity, subject, title } = sighting;
   const row = await lockedFinding(change.trx, tenantId, id);
-  // Another process may have told it, or somebody closed it.
+  // Another process may have recorded this already, or somebody closed the finding.
   if (row === undefined || row.status !== "open" || !isWorse(row, sighting)) return change.stay({}, {}, null);
   await updateFinding(change.trx, id, seenAgain(sighting));
   sealRecord(change, {

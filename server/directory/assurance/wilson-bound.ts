@@ -1,6 +1,6 @@
 const Z = 1.959964;
 
-/** Of a share of `passed` out of `cases`, the lower bound at 95 % (Wilson). */
+/** The lower bound of the 95 % Wilson interval for the proportion `passed` / `cases`. */
 export function wilsonLower(passed: number, cases: number): number {
   if (cases === 0) return 0;
   const share = passed / cases;

@@ -15,10 +15,10 @@ export type JobToRun = jobs.ActiveJob;
 export type { AnswerOfLine, LineToGive, TakenSubmission } from "../../store/batch/batch-departures.ts";
 export type { BatchJobError, BatchProblem, BatchStatus, FileOwner as JobOwner };
 
-/** A row that a dead process may have in its journal is left to whoever opens that journal again, for so long. */
+/** How long a row that may be in a dead process's journal is left to whichever process reopens that journal. */
 const LEFT_TO_ITS_CHAIN_SECONDS = 600;
 
-/** Where batch jobs and their lines are kept. */
+/** Stores batch jobs and their lines. */
 export class BatchStore {
   private readonly db: Database;
 
@@ -51,7 +51,7 @@ export class BatchStore {
     jobs.takeEnding(this.db, owner, chain, seconds, LEFT_TO_ITS_CHAIN_SECONDS);
   readonly keepEndings = (...by: Tail<typeof jobs.keepEndings>) => jobs.keepEndings(this.db, ...by);
   readonly beginEnd = (id: string, owner: string, row: { id: string; chain: string }) => jobs.beginBatchEnd(this.db, id, owner, row);
-  /** Which of these rows are in the ledger. */
+  /** Which of these audit rows have reached the ledger. */
   readonly recorded = async (tenantId: string, ids: readonly string[]): Promise<ReadonlySet<string>> =>
     new Set((await callTotals(this.db, tenantId, ids)).map(({ id }) => id));
   readonly toldEnd = (tenantId: string, rowId: string) => jobs.toldBatchEnd(this.db, tenantId, rowId);

@@ -17,7 +17,7 @@ import {
   seen,
 } from "./facts.ts";
 
-/** From when the duties of a tier apply. Annex I products have until 2 August 2028. */
+/** When the duties of each tier take effect. Annex I products have until 2 August 2028. */
 const APPLIES_FROM: Readonly<Record<string, string | null>> = {
   prohibited: "2025-02-02",
   high: "2027-12-02",

@@ -17,10 +17,10 @@ import { faultInWords } from "../assurance/chain-verdicts.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import { notFound } from "../writes/records.ts";
 
-/** How an item stands, and why. */
+/** An item's status and the reason for it. */
 export type JudgedItem = readonly [ComplianceItem["status"], string];
 
-/** What every report is made of, read once. */
+/** The facts that all reports are built from, read once. */
 export interface ComplianceFacts {
   readonly trx: Trx;
   readonly window: FactWindow;
@@ -28,7 +28,7 @@ export interface ComplianceFacts {
   readonly rows: Readonly<Record<RowFact, Counted>>;
   readonly log: ReadonlyMap<string, Counted>;
   readonly checkpoints: number;
-  /** Chains that a verification found to be other than they were written. */
+  /** Chains that failed verification. */
   readonly faults: readonly KnownFault[];
   readonly guardrails: number;
   readonly standing: Standing;
@@ -63,7 +63,7 @@ export const rowsOf = ({ rows }: ComplianceFacts, fact: RowFact): ComplianceEvid
   count: rows[fact].count,
 });
 
-/** Entries of the admin log about these resources; about all of them when none is named. */
+/** Admin log entries about these resources, or about all if none is named. */
 export function logOf({ log }: ComplianceFacts, ...resources: string[]): ComplianceEvidence {
   const found = [...log].filter(([resource]) => resources.length === 0 || resources.includes(resource)).map(([, counted]) => counted);
   const firsts = found.flatMap(({ first }) => first ?? []).sort();
@@ -96,11 +96,11 @@ export const item = (control: string, title: string, [status, reason]: JudgedIte
 
 export const NOT_FROM_HERE = ["no_data", "The gateway holds nothing on this; it is shown by documents of your own."] as const;
 
-/** Met where something was seen, and nothing known where it was not. */
+/** Met if anything was counted, otherwise no data. */
 export const seen = (counted: number, whenSeen: string, whenNot: string): JudgedItem =>
   counted > 0 ? ["met", whenSeen] : ["no_data", whenNot];
 
-/** Kept for at least so many days. */
+/** Met if rows are retained for at least this many days. */
 export const keptFor = ({ tenant }: ComplianceFacts, days: number): JudgedItem =>
   tenant.data_retention.log_days >= days
     ? ["met", `Rows are kept ${tenant.data_retention.log_days} days; ${days} are asked for.`]
@@ -113,7 +113,7 @@ export const guarded = ({ guardrails }: ComplianceFacts): JudgedItem =>
 
 export const NO_CALLS = "No call was made.";
 
-/** What the record says, unless it was found to be other than it was written. */
+/** The given status, unless a verification found the record altered. */
 function unaltered({ faults }: ComplianceFacts, status: JudgedItem): JudgedItem {
   const open = faults.find(({ acknowledged }) => acknowledged === null);
   if (open !== undefined) return ["not_met", `${faultInWords(open)}.`];
@@ -140,10 +140,10 @@ export const residency = (facts: ComplianceFacts) => [
   rowsOf(facts, "regionBlocked"),
   rowsOf(facts, "regionUnknown"),
 ];
-/** About these resources, or all. */
+/** Admin log entries about these resources, or about all if none is named. */
 export const changed = (facts: ComplianceFacts, ...resources: string[]) =>
   seen(logOf(facts, ...resources).count, "Every change stands in the admin log.", "Nothing was changed.");
-/** What was recorded here is a part of the answer; whether it is enough is shown elsewhere. */
+/** Partial at best: entries here contribute, but sufficiency must be shown elsewhere. */
 export const noted = (facts: ComplianceFacts, ...resources: string[]): JudgedItem => {
   const { count } = logOf(facts, ...resources);
   return count === 0

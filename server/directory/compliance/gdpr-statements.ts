@@ -6,7 +6,7 @@ import type { Write } from "../writes/write.ts";
 
 const NAMES = ["controller", "data_protection_officer", "purposes", "data_subjects", "personal_data"] as const;
 
-/** What a tenant said; null for what it did not. */
+/** The tenant's statements; null for each one it has not made. */
 export function statementsOf({ gdpr_statements: kept }: Pick<TenantRow, "gdpr_statements">): GdprStatements {
   return Object.fromEntries(NAMES.map((name) => [name, kept?.[name] ?? null])) as GdprStatements;
 }
@@ -17,7 +17,7 @@ export async function getGdprStatements(db: Database | Trx, tenantId: string): P
   return statementsOf(row);
 }
 
-/** Replaces all of them. */
+/** Replaces all statements. */
 export async function setGdprStatements(write: Write, tenantId: string, asked: GdprStatements): Promise<GdprStatements> {
   const row = await tenantStore.find(write.trx, null, tenantId, "lock");
   if (row === undefined) throw notFound("tenant");

@@ -18,7 +18,7 @@ import {
 
 const UPSTREAMS = ["models", "providers", "mcp-servers", "agents", "agent-skills"];
 
-/** Annex A by its ids and titles, all of it: an auditor asks for what is not told here as well. */
+/** All controls of Annex A by ID and title, since an auditor also asks about those not covered here. */
 export function isoItems(facts: ComplianceFacts): ComplianceItem[] {
   const elsewhere = (control: string, title: string) => item(control, title, NOT_FROM_HERE);
   const logAbout = (control: string, title: string, ...resources: string[]) =>

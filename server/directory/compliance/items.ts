@@ -49,7 +49,7 @@ export function hipaaItems(facts: ComplianceFacts, groups: number, access: reado
   ];
 }
 
-/** What the tenant wrote, as it wrote it: whether it is true or enough is not judged here. */
+/** Quotes the tenant's own text without judging whether it is true or sufficient. */
 function said(facts: ComplianceFacts, ...names: readonly (keyof GdprStatements)[]): JudgedItem {
   const statements = statementsOf(facts.tenant);
   const told = names.flatMap((name) => (statements[name] === null ? [] : [`${name.replaceAll("_", " ")}: ${statements[name]}`]));

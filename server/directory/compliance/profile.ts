@@ -4,7 +4,7 @@ import { tenantStore } from "../../store/tenants/tenants.ts";
 import { notFound } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
-/** In the order they are listed in; undefined where there is no such tenant. */
+/** In listing order; undefined if the tenant does not exist. */
 export async function readFrameworks(db: Database | Trx, tenantId: string): Promise<ComplianceProfile["frameworks"] | undefined> {
   const row = await tenantStore.find(db, null, tenantId);
   return row === undefined ? undefined : FRAMEWORKS.filter((key) => row.compliance_frameworks?.includes(key) === true);
@@ -16,7 +16,7 @@ export async function getComplianceProfile(db: Database | Trx, tenantId: string)
   return { frameworks };
 }
 
-/** Replaces the whole of it; without a framework the tenant has none, and its rows are no longer tagged. */
+/** Replaces the whole profile. A tenant without frameworks has no profile, and its rows are no longer tagged. */
 export async function setComplianceProfile(write: Write, tenantId: string, asked: ComplianceProfile): Promise<ComplianceProfile> {
   const locked = await tenantStore.find(write.trx, null, tenantId, "lock");
   if (locked === undefined) throw notFound("tenant");

@@ -11,7 +11,7 @@ export interface ToldByProgram {
   readonly table: readonly TableRow[];
 }
 
-/** One program for each framework over the same facts. */
+/** One report program per framework, all over the same facts. */
 export const COMPLIANCE_PROGRAMS: Readonly<Record<Framework, (facts: ComplianceFacts) => Promise<ToldByProgram>>> = {
   soc2: async (facts) => {
     const items = soc2Items(facts);

@@ -12,7 +12,7 @@ export interface AskedWindow {
   readonly to?: string | undefined;
 }
 
-/** A window that is over, so that what is told of it stays so. */
+/** A window in the past, so that its report does not change. */
 export function reportWindowOf(directory: Pick<Directory, "clock">, tenantId: string, asked: AskedWindow): FactWindow {
   const now = directory.clock.now();
   const to = asked.to === undefined ? now - (now % MINUTE_MS) : Date.parse(asked.to);

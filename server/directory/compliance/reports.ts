@@ -11,7 +11,7 @@ import { readFrameworks } from "./profile.ts";
 import { type ToldByProgram, COMPLIANCE_PROGRAMS } from "./programs.ts";
 import { type AskedWindow, reportWindowOf } from "./report-window.ts";
 
-/** What each report cites, and when the wording was last compared with it. */
+/** The source that each report cites; `CHECKED` is when the wording was last compared with these. */
 const CITES: Readonly<Record<Framework, string>> = {
   soc2: "AICPA Trust Services Criteria 2017, points of focus revised 2022",
   eu_ai_act: "Regulation (EU) 2024/1689 as amended by Regulation (EU) 2026/1744 (read in secondary texts that quote it)",
@@ -23,7 +23,7 @@ const CHECKED = "2026-11-23";
 
 const shown = ({ from, to }: FactWindow) => ({ from: from.toISOString(), to: to.toISOString() });
 
-/** Reads everything of one moment, so that the numbers of a report agree with each other. */
+/** Reads everything in one snapshot, so that a report's numbers agree with each other. */
 function withFacts<T>(directory: Pick<Directory, "db">, window: FactWindow, work: (facts: ComplianceFacts) => Promise<T>): Promise<T> {
   return readingLedger(directory.db, window.tenantId, () =>
     directory.db
@@ -43,7 +43,7 @@ const reportOf = (framework: Framework, window: FactWindow, told: ToldByProgram)
   table: [...told.table],
 });
 
-/** A window that was sealed is told as it was sealed, whatever was configured or removed since. */
+/** A sealed window is returned as sealed, whatever was configured or deleted since. */
 export async function readComplianceReport(
   directory: Pick<Directory, "db" | "clock">,
   tenantId: string,
@@ -57,7 +57,7 @@ export async function readComplianceReport(
   return reportOf(framework, window, await withFacts(directory, window, COMPLIANCE_PROGRAMS[framework]));
 }
 
-/** A report with where the chains and the admin log stood as it was counted: all of one moment. */
+/** A report with the heads of the chains and the admin log at the time of counting, all from one snapshot. */
 export interface CountedReport {
   readonly window: FactWindow;
   readonly report: ComplianceReport;
@@ -97,7 +97,7 @@ export async function readComplianceDashboard(directory: Pick<Directory, "db" | 
   return { frameworks, window: shown(window) };
 }
 
-/** Where content went by region, each place with the rows that show it. */
+/** Where content was sent, by region, with the rows that show it. */
 export async function readResidency(
   directory: Pick<Directory, "db" | "clock">,
   tenantId: string,

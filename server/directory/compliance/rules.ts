@@ -1,6 +1,6 @@
 import type { ClassifiedGroup } from "../../store/discovery/classified-groups.ts";
 
-/** What the rows of a tenant are tagged by. */
+/** What determines the compliance tags on a tenant's rows. */
 export interface ComplianceRules {
   readonly frameworks: ReadonlySet<string>;
   readonly tierOf: ReadonlyMap<string, string>;

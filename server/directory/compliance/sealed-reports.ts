@@ -19,7 +19,7 @@ import { type CountedReport, countReport } from "./reports.ts";
 
 const RESOURCE = "compliance-reports";
 
-/** What a sealed report does not say, which stands in each. */
+/** The limits of a sealed report, stated in each one. */
 const LIMITS = [
   "It tells what the gateway saw and was configured with. Calls that went past the gateway are not in it.",
   "It does not say that anybody is compliant.",
@@ -38,7 +38,7 @@ function read(row: ListedReport): SealedReport {
   };
 }
 
-/** What is kept names nobody, because it stays when a person is erased. */
+/** Replaces people by digests, because a sealed report outlives the erasure of a person. */
 function withoutPeople(id: string, { table, ...report }: ComplianceReport): ComplianceReport {
   const blind = (row: ComplianceReport["table"][number]) => {
     const { user_id: user } = row;
@@ -49,8 +49,8 @@ function withoutPeople(id: string, { table, ...report }: ComplianceReport): Comp
 }
 
 /**
- * Counts the report before the write begins: its transaction is of one moment and read only. The window has one seal; a
- * second is a `conflict` that names the first.
+ * Counts the report before the write begins, because counting uses a read-only snapshot transaction. A window can be
+ * sealed once; a second attempt is a `conflict` that names the first.
  */
 export async function sealComplianceReport(
   directory: Pick<Directory, "db" | "clock">,
@@ -134,7 +134,7 @@ export async function readSealedReport(directory: Pick<Directory, "db">, tenantI
   return withReport(await found(directory, tenantId, id));
 }
 
-/** The signed statement as it was made, the same bytes each time. */
+/** The signed statement exactly as created, byte for byte. */
 export async function exportSealedReport(directory: Pick<Directory, "db">, tenantId: string, id: string): Promise<string> {
   return (await found(directory, tenantId, id)).envelope;
 }

@@ -20,7 +20,7 @@ import {
 } from "./facts.ts";
 
 const PEOPLE = ["end-users", "end-user-groups", "admin-users", "api-keys", "scim-tokens"];
-/** Of a hundred calls, how many may fail before availability is in doubt, and before it is not given. */
+/** Percentages of failed calls above which availability is in doubt, and not met. */
 const DOUBTFUL_PERCENT = 1;
 const FAILING_PERCENT = 5;
 

@@ -40,7 +40,7 @@ export function readApiKey(row: ApiKeyRow, now: Date): ApiKey {
   };
 }
 
-/** The admin log is sealed. The name that people gave a key of their own is theirs, and must be erasable with them. */
+/** The admin log is sealed, so it omits the names people give their own keys, which must be erasable. */
 function loggedKey(row: ApiKeyRow, now: Date): object {
   const { name, ...rest } = readApiKey(row, now);
   return row.resource_group_id === null ? rest : { ...rest, name };
@@ -48,7 +48,7 @@ function loggedKey(row: ApiKeyRow, now: Date): object {
 
 const minted = (key: ApiKey, plaintext: string): MintedApiKey => ({ ...key, key_value: plaintext, full_key: plaintext, key: plaintext });
 
-/** All values a key answers to, so that no runtime process goes on accepting any of them. */
+/** Announces all values of a key, so that no runtime process keeps accepting any of them. */
 async function notifyKey(write: Write, row: ApiKeyRow): Promise<void> {
   const former = await formerValuesOf(write.trx, [row.id]);
   for (const hash of [row.key_hash, row.previous_hash, ...former]) if (hash !== null) write.notify(row.tenant_id, "api_key", hash);
@@ -79,7 +79,7 @@ export async function getApiKey(directory: Directory, tenantId: string, id: stri
   return readApiKey(row, new Date(directory.clock.now()));
 }
 
-/** The answer is the only place the plaintext is ever in; the table has its hash. */
+/** The plaintext is only in the return value; the table stores its hash. */
 export async function createApiKey(write: Write, tenantId: string, groupId: string, body: ApiKeyCreate): Promise<MintedApiKey> {
   if ((await resourceGroupStore.find(write.trx, tenantId, groupId)) === undefined) throw notFound("resource group");
   if (body.end_user_id !== undefined && !(await endUserExists(write.trx, tenantId, body.end_user_id)))
@@ -99,7 +99,7 @@ export async function createApiKey(write: Write, tenantId: string, groupId: stri
   });
 }
 
-/** A key of a person and of no group: it opens what they may use at the moment of each call. */
+/** A person's key without a group: each call may use what the person may use at that moment. */
 export function createOwnedKey(
   write: Write,
   tenantId: string,
@@ -152,7 +152,7 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
   const before = await found(write, tenantId, id, "lock");
   const expires_at = body.expires_at === undefined ? before.expires_at : body.expires_at === null ? null : new Date(body.expires_at);
   const name = body.name ?? before.name;
-  // A key that is given more time takes its name back.
+  // Reactivating a key claims its name again.
   const revived = statusOf(before, write.now) !== "active";
   if (
     before.resource_group_id !== null &&
@@ -164,7 +164,7 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
       throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
   }
   const { allowed_skill_ids: skills, access_mode: mode } = body;
-  // One that was deleted since stays named: a key is sent back as it was read.
+  // A skill deleted since may stay listed, so that a key can be sent back as it was read.
   const named = new Set(before.allowed_skill_ids);
   await knowSkills(
     write,
@@ -192,7 +192,7 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
   return readApiKey(row, write.now);
 }
 
-/** For good. A key that is already revoked keeps the time it was. */
+/** Permanent. A key that is already revoked keeps its revocation time. */
 export async function revokeApiKey(write: Write, tenantId: string, id: string): Promise<ApiKey> {
   const before = await found(write, tenantId, id, "lock");
   await apiKeyStore.update(write.trx, id, { revoked_at: before.revoked_at ?? write.now, updated_at: write.now });
@@ -210,7 +210,7 @@ export async function revokeApiKey(write: Write, tenantId: string, id: string): 
   return readApiKey(row, write.now);
 }
 
-/** A new value under the same id. The old one stays valid for the grace, and each before it until its own ends. */
+/** Issues a new value under the same ID. The old value stays valid for the grace period, and earlier ones until their own grace ends. */
 export async function rotateApiKey(write: Write, tenantId: string, id: string, graceSeconds: number): Promise<MintedApiKey> {
   const before = await found(write, tenantId, id, "lock");
   if (statusOf(before, write.now) !== "active") throw new Refused(refuse("key_not_active"));

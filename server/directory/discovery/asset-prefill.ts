@@ -4,7 +4,7 @@ import { GATEWAY_PATH } from "./governance.ts";
 
 const GATEWAY_NOTE = "Then point the client at the address that the gateway gives it, and remove the old one.";
 
-/** A record name of what a device called it: names of records are trimmed and never empty. */
+/** Turns a device's name for something into a valid record name, which is trimmed and not empty. */
 const recordNameOf = (name: string) => name.trim().slice(0, 200) || "found on a device";
 
 function toolServer({ name, endpoints, attributes, version, governance_status: status }: DiscoveredAssetRow): AssetPrefill {
@@ -15,7 +15,7 @@ function toolServer({ name, endpoints, attributes, version, governance_status: s
   const description =
     origin === null ? `Found as a local process${typeof command === "string" ? ` (${command})` : ""}.` : `Found at ${origin}.`;
   const known = url !== null && /^https?:$/.test(url.protocol);
-  // To register it would be to register the gateway with itself.
+  // This would register the gateway with itself.
   if (url !== null && GATEWAY_PATH.test(url.pathname))
     return {
       kind: "client_configuration",
@@ -57,7 +57,7 @@ function agent({ name, endpoints }: DiscoveredAssetRow): AssetPrefill {
   };
 }
 
-/** What a found asset can be registered with. Nothing is guessed: what is not known is left out. */
+/** The fields with which a discovered asset can be registered. Unknown ones are left out, never guessed. */
 export function prefillOf(asset: DiscoveredAssetRow): AssetPrefill {
   switch (asset.asset_type) {
     case "agent":

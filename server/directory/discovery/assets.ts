@@ -14,7 +14,7 @@ import { readAsset } from "./asset-record.ts";
 
 const SYNCED_MEMBERS = ["name", "asset_type", "endpoint", "status"] as const;
 
-/** The registry of all AI a tenant knows of. What it says of records and findings follows them; who answers for them is said here. */
+/** The registry of all AI known to a tenant. Facts about records and findings are derived from those; ownership is stored here. */
 export const assets = records<AssetRow, AssetInsert, AssetPatch, Asset, AssetCreate, AssetUpdate, AssetQuery, string>({
   resource: "assets",
   noun: "asset",
@@ -31,7 +31,7 @@ export const assets = records<AssetRow, AssetInsert, AssetPatch, Asset, AssetCre
       owner: body.owner ?? null,
       criticality: body.criticality ?? null,
       endpoint: body.endpoint ?? null,
-      // By hand is no proof of anything.
+      // An entry made by hand proves nothing.
       governance_status: "ungoverned",
       source_kind: null,
       source_id: null,

@@ -17,13 +17,13 @@ import type { Directory, Write } from "../writes/write.ts";
 
 const RAW_BYTES = 32;
 
-/** The key object of 32 bytes in base64. */
+/** The key object for 32 base64 bytes. */
 export function collectorPublicKey(base64: string): KeyObject {
   const x = Buffer.from(base64, "base64").toString("base64url");
   return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
 }
 
-/** The 32 bytes in base64 of a key in either spelling; null for what is none. */
+/** The 32 bytes of a key, given as PEM or base64, in base64; null if it is not a valid key. */
 function rawOf(text: string): string | null {
   try {
     if (text.includes("-----BEGIN")) {
@@ -53,7 +53,7 @@ const read = (row: CollectorKeyRow): CollectorKey => ({
   created_at: row.created_at.toISOString(),
 });
 
-/** The key a request names, and whose it is: nothing of the request is known to be true yet. */
+/** The key named by a request. The request is not verified yet, so nothing in it can be trusted. */
 export function collectorOfKey({ db }: Pick<Directory, "db">, id: string): Promise<CollectorKeyRow | undefined> {
   return collectorKeyById(db, id);
 }
@@ -86,7 +86,7 @@ export async function registerCollectorKey(write: Write, tenantId: string, body:
   return made;
 }
 
-/** For good. From the next request on nothing that it signed is taken. */
+/** Permanent: from the next request on, nothing it signed is accepted. */
 export async function revokeCollectorKey(write: Write, tenantId: string, id: string): Promise<CollectorKey> {
   const before = await findCollectorKey(write.trx, tenantId, id);
   if (before === undefined) throw notFound("collector key");

@@ -48,7 +48,7 @@ const read = (row: DiscoveredAssetRow): DiscoveredAsset => ({
   last_seen: row.last_seen.toISOString(),
 });
 
-/** Those seen last first. */
+/** Most recently seen first. */
 export async function listDiscoveredAssets(
   { db }: Pick<Directory, "db">,
   tenantId: string,
@@ -78,14 +78,14 @@ async function decided(
   await lockJudging(write.trx, tenantId, "some");
   const before = await found(write.trx, tenantId, id, "lock");
   await setAssetDecision(write.trx, id, change(before));
-  // A client is judged by its servers: those of its device are looked at with it.
+  // A client is judged by its servers, so the other assets of its device are judged with it.
   await judgeAgain(write.trx, tenantId, before.device_id === null ? { ids: [id] } : { devices: [before.device_id] }, ownOrigins);
   const row = await found(write.trx, tenantId, id);
   write.log({ tenant_id: tenantId, action, resource: RESOURCE, resource_id: id, before: read(before), after: read(row) });
   return row;
 }
 
-/** Being registered changes nothing of how it is called: it is governed once it is called through the gateway. */
+/** Registering an asset does not govern it: it counts as governed once it is called through the gateway. */
 export async function onboardAsset(
   write: Write,
   tenantId: string,

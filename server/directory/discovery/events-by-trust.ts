@@ -8,12 +8,12 @@ const MAX_DEVICES = 100_000;
 interface Sorted {
   readonly allowed: DiscoveryEvent[];
   readonly rejected: DiscoveryEventsTaken["rejected"];
-  /** Of a low key: the device it speaks for. */
+  /** For a low-tier key: the device it is bound to. */
   readonly deviceId: string | null;
   readonly sharedKey: boolean;
 }
 
-/** Which of the events the key may tell: a key of the low tier speaks for one device, a standard one for none of another collector. */
+/** Splits events by what the key may report: a low-tier key only one device, a standard one no device of another collector. */
 export async function eventsByTrust(trx: Trx, key: CollectorKeyRow, events: readonly DiscoveryEvent[]): Promise<Sorted> {
   const owners = await ownersOfDevices(trx, key.tenant_id, [...new Set(events.map(({ device_id: id }) => id))]);
   const newDevices = MAX_DEVICES - (await countDevices(trx, key.tenant_id));

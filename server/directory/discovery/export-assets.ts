@@ -30,10 +30,7 @@ const flat = (asset: Asset): Record<(typeof COLUMNS)[number], unknown> => ({
 
 const property = (name: string, value: string | null) => (value === null ? [] : [{ name: `gw:${name}`, value }]);
 
-/**
- * Models and programs are components of the format; what is called over a network is a service, with a property for what it has no type
- * for.
- */
+/** Models and programs become components and network services become services; a property carries types that the format lacks. */
 function cyclonedxPart(asset: Asset): { readonly list: "components" | "services"; readonly value: object } {
   const common = {
     "bom-ref": asset.id,

@@ -2,21 +2,21 @@ import type { GovernedRecords } from "../../store/assurance/governed-endpoints.t
 import type { JudgedAsset } from "../../store/discovery/assets-to-judge.ts";
 import type { Judgement } from "../../store/discovery/asset-judgements.ts";
 
-/** What a tenant governs, by what a found asset can be recognised by. A name proves nothing of an address. */
+/** What a tenant governs, by how a discovered asset can be recognized. A matching name proves nothing about an address. */
 export interface GovernedPlaces {
   readonly origins: ReadonlySet<string>;
   readonly toolServers: ReadonlySet<string>;
   readonly virtualServers: ReadonlySet<string>;
-  /** Addresses of the tool servers and agents themselves. */
+  /** The upstream addresses of tool servers and agents. */
   readonly addresses: ReadonlySet<string>;
   readonly models: ReadonlySet<string>;
-  /** What was found of addresses so far: many clients have the same few. */
+  /** Caches verdicts by address, because many clients share the same few. */
   readonly known: Map<string, boolean>;
 }
 
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 
-/** The origins under which one address is reached: this machine has several names. */
+/** The origins that are equivalent to an address: the local machine has several names. */
 export function gatewayOriginsOf(address: string | null): string[] {
   if (address === null || !URL.canParse(address)) return [];
   const url = new URL(address);
@@ -24,7 +24,7 @@ export function gatewayOriginsOf(address: string | null): string[] {
   return LOOPBACK.map((name) => `${url.protocol}//${name}${url.port === "" ? "" : `:${url.port}`}`);
 }
 
-/** Addresses that differ in a slash at the end are one. */
+/** Normalizes an address, ignoring a trailing slash. */
 function addressOf(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const { origin, pathname } = new URL(text);
@@ -48,10 +48,10 @@ export function governedOf(records: GovernedRecords, own: readonly string[]): Go
 
 type Verdict = readonly [status: "governed" | "partially_governed" | "ungoverned", reason: string];
 
-/** Where a gateway has its tool servers. */
+/** The paths at which a gateway serves tool servers. */
 export const GATEWAY_PATH = /^\/v1\/proxy\/(mcp|vmcp)\/([^/]+)\/?$/;
 
-/** Whether an address is one of this gateway's for a tool server it has. */
+/** Whether an address is this gateway's, for a tool server that it has. */
 function goesThrough(endpoint: string, governed: GovernedPlaces): boolean {
   const known = governed.known.get(endpoint) ?? isRoute(endpoint, governed);
   governed.known.set(endpoint, known);
@@ -99,8 +99,8 @@ function ofInventory({ asset_type: type, name, endpoints }: JudgedAsset, governe
 const placeOf = (deviceId: string | null, client: unknown) => JSON.stringify([deviceId, client]);
 
 /**
- * Those of the assets whose governance is another than what is written. A client is judged by its servers, so all assets of a
- * device are judged together.
+ * The assets whose governance differs from what is stored. Clients are judged by their servers, so all assets of a device
+ * must be judged together.
  */
 export function judge(assets: readonly JudgedAsset[], governed: GovernedPlaces): Judgement[] {
   const verdicts = new Map<string, Verdict>();

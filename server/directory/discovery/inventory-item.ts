@@ -3,14 +3,14 @@ import { withoutSteering } from "@gatehouse/contracts/conventions";
 import { isObject } from "../../kernel/json-value.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 
-/** One thing that an inventory names. */
+/** One asset named by an inventory. */
 export interface InventoryItem {
   readonly asset_type: DiscoveredType;
   readonly name: string;
   readonly version: string | null;
   readonly endpoints: readonly string[];
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** What makes it the same when it is named again. */
+  /** What identifies the item when it is imported again. */
   readonly key: readonly (string | null)[];
   readonly device_id: string | null;
   readonly device_name: string | null;
@@ -22,21 +22,21 @@ export interface Inventory {
   readonly skipped: { readonly item: string; readonly reason: string }[];
 }
 
-/** The file is not what it was sent as; the message says how. */
+/** The file is not in the declared format; the message says how. */
 export class InvalidInventory extends Error {}
 
 export const MOST_ITEMS = 50_000;
 const LONGEST = 200;
 const MAX_ENDPOINTS = 10;
 
-/** A text as it can be kept and shown: null for what is none, is empty, or no record can hold. */
+/** A text that can be stored and shown; null if it is not a string, empty, too long or not storable. */
 export function keptText(value: unknown, longest = LONGEST): string | null {
   if (typeof value !== "string" || !isStorableText(value)) return null;
   const text = withoutSteering(value).trim();
   return text === "" || text.length > longest ? null : text;
 }
 
-/** Web addresses without what may be a secret in them: user, query and fragment. */
+/** Web addresses without the parts that may hold secrets: user, query and fragment. */
 export function endpointsOf(values: readonly unknown[]): string[] {
   const found = values.flatMap((value) => {
     const text = keptText(value, 2000);

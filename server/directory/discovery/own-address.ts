@@ -3,8 +3,8 @@ import { gatewayOriginsOf } from "./governance.ts";
 const EVERY_ADDRESS = new Set(["0.0.0.0", "[::]"]);
 
 /**
- * Whether an address that answers say the gateway is reached at is the gateway's: an operator named it, or the gateway listens there.
- * Any other one only the request names, and whoever sends that names what they like.
+ * Returns a predicate for whether a base address is the gateway's own: configured by the operator, or one it listens on.
+ * Any other comes from the request alone, so the client may have made it up.
  */
 export function ownAddress(publicUrl: string | null, gatewayOrigins: readonly string[]): (base: string) => boolean {
   if (publicUrl !== null) return () => true;
@@ -12,7 +12,7 @@ export function ownAddress(publicUrl: string | null, gatewayOrigins: readonly st
   return (base) => own.has(base);
 }
 
-/** Where the gateway is reached that listens at these: who listens everywhere is reached by the names of its own machine. */
+/** The origins that reach listeners at these addresses; one that listens on all interfaces is reached by the local names. */
 export function localOrigins(gatewayOrigins: readonly string[]): string[] {
   return gatewayOrigins.flatMap((origin) => {
     const { protocol, hostname, port } = new URL(origin);

@@ -1,12 +1,12 @@
 import { asList, asRecord, endpointsOf, type Inventory, InvalidInventory, MOST_ITEMS, keptText } from "./inventory-item.ts";
 
-/** The entries of a file: cards or descriptions in an array, alone, or as `agents` or `servers`. */
+/** The entries of a file: cards or descriptions in an array, a single one, or under `agents` or `servers`. */
 function entriesOf(document: unknown): { type: "agent" | "mcp_server"; value: unknown }[] {
   if (Array.isArray(document)) return document.map((value) => ({ type: "agent", value }));
   const file = asRecord(document);
   if (file === null) throw new InvalidInventory("must be a JSON object or array");
   const agents = asList(file.agents).map((value) => ({ type: "agent" as const, value }));
-  // The registry of MCP puts each of its server.json files under `server`.
+  // The MCP registry wraps each server.json file in `server`.
   const servers = asList(file.servers).map((value) => ({ type: "mcp_server" as const, value: asRecord(value)?.server ?? value }));
   if (agents.length + servers.length > 0 || "agents" in file || "servers" in file) return [...agents, ...servers];
   if ("remotes" in file || "packages" in file) return [{ type: "mcp_server", value: file }];
@@ -14,7 +14,7 @@ function entriesOf(document: unknown): { type: "agent" | "mcp_server"; value: un
   throw new InvalidInventory("names no agents and no servers");
 }
 
-/** Agents as A2A cards or plain descriptions, and tool servers as server.json files. */
+/** Reads agents from A2A cards or plain descriptions, and tool servers from server.json files. */
 export function readAgentInventory(document: unknown): Inventory {
   const inventory: Inventory = { items: [], skipped: [] };
   const entries = entriesOf(document);

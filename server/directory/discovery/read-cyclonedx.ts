@@ -4,7 +4,7 @@ const VERSIONS = ["1.5", "1.6", "1.7"];
 const PROPERTY = "gw:asset_type";
 const SERVICE_TYPES = ["mcp_server", "agent"] as const;
 
-/** There is no type for a tool server or agent in the format: a property of ours says so, else what the service calls itself. */
+/** The format has no type for tool servers and agents: our own property takes precedence, then the service's own description. */
 function serviceType(service: Readonly<Record<string, unknown>>): (typeof SERVICE_TYPES)[number] | null {
   for (const property of asList(service.properties).map(asRecord)) {
     const said = SERVICE_TYPES.find((type) => type === property?.value);
@@ -19,7 +19,7 @@ function serviceType(service: Readonly<Record<string, unknown>>): (typeof SERVIC
   return /\bagents?\b|\ba2a\b/.test(words) ? "agent" : null;
 }
 
-/** A CycloneDX document in JSON: its models (an ML-BOM), and those of its services that are tool servers or agents. */
+/** Reads a CycloneDX JSON document: its models (an ML-BOM), and the services that are tool servers or agents. */
 export function readCyclonedx(document: unknown): Inventory {
   const bom = asRecord(document);
   if (bom?.bomFormat !== "CycloneDX") throw new InvalidInventory("is no CycloneDX document in JSON");

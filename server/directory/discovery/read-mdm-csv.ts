@@ -1,7 +1,7 @@
 import { CsvError, parse } from "csv-parse/sync";
 import { type Inventory, InvalidInventory, MOST_ITEMS, keptText } from "./inventory-item.ts";
 
-/** Columns by what exports of device managers call them. */
+/** Column names used by the exports of device managers. */
 const COLUMNS = {
   device: ["device id", "device", "serial number", "udid", "hostname", "computer name", "device name"],
   device_name: ["device name", "computer name", "hostname"],
@@ -10,7 +10,7 @@ const COLUMNS = {
   last_seen: ["last seen", "last check-in", "last inventory update", "last contact", "last reported"],
 } as const;
 
-/** Applications that speak to models, by the words their names begin with; others of a device are nobody's business here. */
+/** AI clients, by the start of the application's name; a device's other applications are ignored. */
 const CLIENTS: readonly (readonly [RegExp, string])[] = [
   [/^claude code\b/, "claude_code"],
   [/^claude\b/, "claude_desktop"],
@@ -58,10 +58,10 @@ function columnsOf(header: readonly string[]): Record<keyof typeof COLUMNS, numb
   return found;
 }
 
-/** What stands between cells where a spreadsheet program wrote the file in a country whose numbers have commas, or with tabs. */
+/** Spreadsheet programs write semicolons in locales with decimal commas; some exports use tabs. */
 const DELIMITERS = [",", ";", "\t"] as const;
 
-/** That of the header line, whose names hold none of them. */
+/** Determined from the header line, whose names contain no delimiters. */
 function delimiterOf(text: string): string {
   const header = /^[^\r\n]*/.exec(text)?.[0] ?? "";
   const times = (one: string) => header.split(one).length;
@@ -83,7 +83,7 @@ function rowsIn(text: string): string[][] {
   }
 }
 
-/** What a device manager says is installed, as CSV with a header line. Only applications that are AI clients are kept. */
+/** Reads installed applications from a device manager's CSV export with a header line. Only AI clients are kept. */
 export function readMdmCsv(text: string, now: Date): Inventory {
   const [header, ...rows] = rowsIn(text);
   if (header === undefined) throw new InvalidInventory("is empty");
@@ -114,7 +114,7 @@ export function readMdmCsv(text: string, now: Date): Inventory {
       key: [device, client],
       device_id: device,
       device_name: keptText(cell("device_name")),
-      // Some exports are of a clock that runs ahead; what is seen later must not be passed over for it.
+      // A timestamp from a clock that is ahead must not hide later sightings.
       seen_at: Number.isNaN(seen) || seen < 0 ? null : new Date(Math.min(seen, now.getTime())),
     });
   }

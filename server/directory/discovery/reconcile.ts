@@ -4,7 +4,7 @@ import { writeJudgements } from "../../store/discovery/asset-judgements.ts";
 import { readGovernedRecords } from "../../store/assurance/governed-endpoints.ts";
 import { governedOf, judge } from "./governance.ts";
 
-/** Works out anew how far assets are governed, and writes what changed; under the lock on judging. */
+/** Re-evaluates the governance of assets and writes what changed. Must hold the lock on judging. */
 export async function judgeAgain(
   trx: Trx,
   tenantId: string,

@@ -23,12 +23,12 @@ import { judgeAgain } from "./reconcile.ts";
 import { sharedKeyAlert } from "./shared-key-alert.ts";
 import { toldAddress } from "./told-address.ts";
 
-/** So that no collector fills the tables: what is more is told apart in the answer. */
+/** Keeps a collector from filling the tables; the answer lists what was rejected. */
 export const MAX_ASSETS_OF_DEVICE = 1_000;
 
 export const MAX_ASSETS_OF_TENANT = 500_000;
 
-/** What makes an asset the same when it is seen again: where it is configured, and as what. */
+/** The identity of an asset across sightings: where it is configured, and as what. */
 export function identityOf(parts: readonly (string | null | undefined)[]): string {
   return hash("sha256", JSON.stringify(parts.map((part) => part ?? null)), "hex");
 }
@@ -39,7 +39,7 @@ function identityOfEvent({ asset_type: type, device_id: device, location_hash: l
     : identityOf([type, device, location, attributes.client, name]);
 }
 
-/** The latest word on each asset. */
+/** The latest event of each asset. */
 function latestOf(events: readonly DiscoveryEvent[]): Map<string, DiscoveryEvent> {
   const latest = new Map<string, DiscoveryEvent>();
   for (const event of events) {
@@ -51,7 +51,7 @@ function latestOf(events: readonly DiscoveryEvent[]): Map<string, DiscoveryEvent
   return latest;
 }
 
-/** Without the assets that would be one too many of a device or of the tenant. */
+/** Rejects new assets that exceed the limit of their device or of the tenant. */
 async function withinBounds(
   trx: Trx,
   tenantId: string,
@@ -96,7 +96,7 @@ const seenAsset = ([identity, event]: readonly [string, DiscoveryEvent]): SeenAs
   seen_at: new Date(event.observed_at),
 });
 
-/** What a collector proved to have sent: all that is new of it is written, or nothing. */
+/** Stores the events of an authenticated collector atomically; events already known are skipped. */
 export async function takeEvents(
   directory: Pick<Directory, "db" | "clock">,
   keyId: string,
@@ -107,7 +107,7 @@ export async function takeEvents(
   const taken = await directory.db.transaction().execute(async (trx) => {
     const key = await lockUsableKey(trx, keyId);
     if (key === undefined) return refuse("unauthenticated", undefined, { reason: "collector_key_revoked" });
-    // Before any device is locked: an import, which locks all judging, writes to devices after it.
+    // Locked before any device, because an import locks all judging before it writes to devices.
     await lockJudging(trx, key.tenant_id, "some");
     if (!(await useNonce(trx, keyId, sent.nonce, now))) return refuse("collector_replay");
     const isNew = await newEventIds(trx, keyId, [...new Set(sent.events.map(({ event_id: id }) => id))], now);

@@ -11,14 +11,14 @@ import { judgeAgain } from "./reconcile.ts";
 import { identityOf, MAX_ASSETS_OF_TENANT } from "./take-events.ts";
 
 const SHOWN_SKIPPED = 100;
-/** Of devices that no collector speaks for yet. */
+/** The collector ID of devices that no collector reports yet. */
 const NOBODYS = "";
 
 const identityOfItem = (format: InventoryFormat, { asset_type: type, key }: InventoryItem) =>
-  // As collectors name the clients of a device, so that both speak of one.
+  // The same identity that collectors use for a device's clients, so that both refer to one asset.
   identityOf(format === "mdm_csv" ? [type, ...key] : [format, type, ...key]);
 
-/** Puts what a file names beside what collectors found. What a file does not name any more stays: it may be one of several. */
+/** Merges a file's assets with those that collectors found. Assets that the file no longer names stay, because it may be one of several. */
 export async function takeInventory(
   write: Write,
   tenantId: string,

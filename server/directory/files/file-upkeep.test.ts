@@ -12,7 +12,7 @@ import type { BlobStore } from "../../store/files/blobs.ts";
 import { moveFiles } from "../../store/files/files.ts";
 import { directoryWatch, endFiles, removeBytes } from "./file-upkeep.ts";
 
-/** Two gateways on one database, each with files in a data directory of its own. */
+/** Two gateways on one database, each storing files in its own data directory. */
 
 let database: TestDatabase;
 let dataDirs: [string, string];

@@ -13,8 +13,8 @@ interface Upkeep {
 }
 
 /**
- * Removes the bytes of what was deleted and of uploads that came to nothing. A key that cannot be removed is tried again, and so
- * for a day is one that is not here and may be in the directory of another process.
+ * Removes the bytes of deleted files and abandoned uploads. Failed removals are retried; so are keys not found here, for a
+ * day, as they may be in another process's directory.
  */
 export async function removeBytes({ db, blobs }: Upkeep): Promise<void> {
   const removed = async (due: readonly DueBlob[]): Promise<string[]> => {
@@ -29,7 +29,7 @@ export async function removeBytes({ db, blobs }: Upkeep): Promise<void> {
   while ((await removeDue(db, blobs.directory, AT_ONCE, removed)) === AT_ONCE);
 }
 
-/** Warns, once in the life of a process, when another one of this database stores files in a directory of its own. */
+/** Warns once per process if another process of this database stores files in a different directory. */
 export function directoryWatch({ db, blobs, log }: Upkeep & { readonly log: Log }): () => Promise<void> {
   let isTold = false;
   return async () => {
@@ -43,7 +43,7 @@ export function directoryWatch({ db, blobs, log }: Upkeep & { readonly log: Log 
   };
 }
 
-/** Ends files, and uploads under way, whose time is over, and waits no longer for directories that are gone. */
+/** Ends expired files and uploads, and gives up on bytes in directories that no longer exist. */
 export async function endFiles({ db, clock }: { readonly db: Database; readonly clock: Clock }): Promise<void> {
   const now = new Date(clock.now());
   await sweepFiles(db, now);

@@ -18,12 +18,12 @@ import { ABANDONED_MS, type Files, type ReceivedFile, type StoredFile } from "./
 
 export type ResumableUpload = ResumableUploadRow;
 
-/** Of one caller. */
+/** Limits of one caller. */
 const MOST_UNDER_WAY = { uploads: 64, bytes: 4 * MOST_BYTES };
-/** A client that sends pieces of a few bytes would have the store full of them. */
+/** Keeps a client that sends pieces of a few bytes from filling the store with them. */
 const MOST_PIECES = 1_000;
 
-/** Files that come in several requests, to whichever process: each piece is stored as it comes, the file once the last has come. */
+/** Files uploaded in several requests, to any process: each piece is stored as it arrives, and the file after the last one. */
 export class ResumableUploads {
   private readonly parts: { readonly db: Database; readonly blobs: BlobStore; readonly clock: Clock };
   private readonly files: Files;
@@ -33,7 +33,7 @@ export class ResumableUploads {
     this.files = files;
   }
 
-  /** The id of an upload of so many bytes. */
+  /** Returns the ID of a new upload of `bytes` bytes. */
   async begin(owner: FileOwner, displayName: string | null, bytes: number): Promise<string | Refusal> {
     if (bytes > MOST_BYTES) return refuse("file_too_large", `A file is at most ${MOST_BYTES / 1024 / 1024} MiB.`);
     const { db, clock } = this.parts;
@@ -41,13 +41,13 @@ export class ResumableUploads {
     return (await insertResumableUpload(db, owner, upload, MOST_UNDER_WAY)) ? upload.id : refuse("too_many_uploads");
   }
 
-  /** Another's upload and one that is over are none. */
+  /** Refuses uploads of other callers and expired ones as not found. */
   async find(owner: FileOwner, id: string): Promise<ResumableUpload | Refusal> {
     const { db, clock } = this.parts;
     return (await findResumableUpload(db, owner, id, new Date(clock.now()))) ?? refuse("file_not_found", "There is no such upload.");
   }
 
-  /** Puts a piece behind those that have come. Where another was put there meanwhile it is dropped. */
+  /** Appends a piece. If another request appended one meanwhile, this one is discarded. */
   async add(upload: ResumableUpload, { id: key, bytes }: ReceivedFile): Promise<Refusal | null> {
     const isAdded = upload.pieces.length < MOST_PIECES && (await addUploadPiece(this.parts.db, upload, { key, bytes }));
     if (isAdded) return null;
@@ -57,14 +57,14 @@ export class ResumableUploads {
       : refuse("file_too_large", `An upload is at most ${MOST_PIECES} pieces.`);
   }
 
-  /** The file of all pieces with `last` behind them, which are gone then. */
+  /** Joins all pieces and `last` into a file, and removes the pieces. */
   async finish(owner: FileOwner, tenant: TenantSnapshot, upload: ResumableUpload, last: ReceivedFile): Promise<StoredFile | Refusal> {
     const pieces = [...upload.pieces, { key: last.id, bytes: last.bytes }];
     const whole = pieces.length === 1 ? last : await this.files.receive(owner.tenantId, this.bytesOf(pieces), () => null);
     const facts = { kind: null, displayName: upload.display_name };
     const isNotOver = (trx: Parameters<typeof endResumableUpload>[0]) => endResumableUpload(trx, upload);
     const file = isRefusal(whole) ? whole : await this.files.record(owner, tenant, whole, facts, isNotOver);
-    // A file that was refused for good would be refused again. One that went on meanwhile keeps its pieces.
+    // A permanent refusal would only recur, so the upload ends. An upload that continued meanwhile keeps its pieces.
     const isOver = !isRefusal(file) || (!ERRORS[file.code].retry && (await endResumableUpload(this.parts.db, upload)));
     if (pieces.length > 1) await this.discard(isOver ? pieces : pieces.slice(-1));
     return file;

@@ -1,16 +1,16 @@
 import { isSameSecret, type SecretBox } from "../../kernel/secrets.ts";
 
-/** What may be read without another credential: one file of one tenant, until then. */
+/** What a signed address grants: one file of one tenant, until it expires. */
 interface Signed {
   readonly tenantId: string;
   readonly id: string;
-  /** Seconds since the Unix epoch, as they stand in the address. */
+  /** Seconds since the Unix epoch, as written in the address. */
   readonly expires: string;
 }
 
 type Secrets = Pick<SecretBox, "hmac">;
 
-/** Of the part that proves an address before anybody knows whose file it is for. */
+/** Length of the part that verifies an address before the file's tenant is known. */
 const ISSUED_BYTES = 18;
 
 function signatureOf(secrets: Secrets, { tenantId, id, expires }: Signed): string {
@@ -23,7 +23,7 @@ function issuedPart(secrets: Secrets, id: string, expires: string): string {
   return issued.subarray(0, ISSUED_BYTES).toString("base64url");
 }
 
-/** Whether this gateway made the address, which asks no database: its bearer is no stranger. */
+/** Whether this gateway issued the address. Needs no database, so forged addresses are rejected cheaply. */
 export function isIssued(secrets: Secrets, { id, expires }: Omit<Signed, "tenantId">, signature: string, nowMs: number): boolean {
   const own = issuedPart(secrets, id, expires);
   return isSameSecret(signature.slice(0, own.length), own) && isOpen(expires, nowMs);
@@ -34,7 +34,7 @@ export function signedPath(secrets: Secrets, tenantId: string, id: string, expir
   return `/v1/proxy/files/${id}/content?expires=${expires}&signature=${signatureOf(secrets, { tenantId, id, expires })}`;
 }
 
-/** Compared as text: two texts of base64url can be the same bytes. */
+/** Compared as text, because different base64url texts can decode to the same bytes. */
 export function isSigned(secrets: Secrets, signed: Signed, signature: string, nowMs: number): boolean {
   return isSameSecret(signature, signatureOf(secrets, signed)) && isOpen(signed.expires, nowMs);
 }

@@ -8,12 +8,12 @@ import type { MediaFile } from "../../kernel/files/media-file.ts";
 import { fileBytes } from "../../runtime/file-bytes.ts";
 import type { SoundLengths } from "../../runtime/sound-length.ts";
 
-/** Files of one tenant that calls under way have brought along. */
+/** How many files one tenant's ongoing calls may hold. */
 const MOST_OF_ONE = 64;
 
 /**
- * Files that came along with calls under way, on disk, so that none of them is held in memory: a directory that one process
- * holds. What a process that was killed left goes when it is opened.
+ * Files uploaded with ongoing calls, kept on disk instead of in memory, in a directory held by one process. Opening it
+ * removes what a killed process left.
  */
 export class Spool {
   private readonly path: string;
@@ -32,7 +32,7 @@ export class Spool {
     return new Spool(path, lengths);
   }
 
-  /** Takes bytes that must be of one kind; nothing is left of those that are refused or break off. */
+  /** Receives bytes that must be of one kind; leaves nothing behind if they are refused or cut off. */
   async receive(
     tenantId: string,
     { field, name, bytes }: { readonly field: string; readonly name: string; readonly bytes: AsyncIterable<Uint8Array> },

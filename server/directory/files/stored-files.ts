@@ -36,7 +36,7 @@ export interface FileParts {
 /** The record of a file. */
 export type StoredFile = FileRow;
 
-/** Bytes that are in the store and have no record yet. */
+/** Bytes in the store that have no record yet. */
 export interface ReceivedFile {
   readonly id: string;
   readonly mimeType: string;
@@ -44,33 +44,33 @@ export interface ReceivedFile {
   readonly hash: string;
 }
 
-/** What is said of a file beside its bytes. */
+/** A file's metadata. */
 export interface FileFacts {
-  /** Null: what its type makes of it. */
+  /** Null derives it from the type of the bytes. */
   readonly kind: FileKind | null;
   readonly purpose?: string | null;
   readonly chatId?: string | null;
   readonly modelId?: string | null;
   readonly displayName?: string | null;
-  /** Where it is to go before files of its tenant do. */
+  /** How long until the file expires, if earlier than the tenant's files do. */
   readonly expiresInSeconds?: number | null;
-  /** What nobody uploads is not bounded as uploads are: as long as the lines of a batch come to. */
+  /** Lifts the upload size limits, for files the gateway writes itself, such as batch results. */
   readonly anySize?: boolean;
 }
 
-/** An upload without a record is taken for abandoned after so long: longer than any may take. */
+/** When an upload without a record counts as abandoned; longer than any upload may take. */
 export const ABANDONED_MS = 2 * 3_600_000;
 const DAY_MS = 86_400_000;
-/** Uploads of one tenant at a time. */
+/** Concurrent uploads per tenant. */
 const UPLOADS_AT_ONCE = 64;
 
-/** A group has as many bytes as its tenant lets it have. */
+/** The group has used up the storage that its tenant allows. */
 class StorageFull extends Error {}
 
-/** Nobody wants the record that was about to be written. */
+/** The `also` step of `record` rejected the file, so the transaction is rolled back. */
 class NotWanted extends Error {}
 
-/** Files of callers: bytes in the store, records in the database, and who may reach them. */
+/** Callers' files: bytes in the store, records in the database, and who may access them. */
 export class Files {
   private readonly parts: FileParts;
   private readonly uploading = new Map<string, number>();
@@ -80,8 +80,9 @@ export class Files {
   }
 
   /**
-   * Puts bytes into the store as they come. Nothing is left of them when they are refused or break off, and nothing after a
-   * while when neither `record` nor `discard` follows. `kindSoFar` bounds them; null where it is not known yet.
+   * Streams bytes into the store. Refused or interrupted uploads leave nothing behind; neither, after a while, do those
+   * followed by neither `record` nor `discard`. `kindSoFar` determines the size limit; it returns null while the kind is
+   * unknown.
    */
   async receive(
     tenantId: string,
@@ -137,8 +138,8 @@ export class Files {
   }
 
   /**
-   * Gives received bytes their record, or removes them and says why they may have none. `also` is done in the same
-   * transaction; where it says false nothing is kept, as for a file that is not there.
+   * Creates the record of received bytes, or removes them and returns the refusal. `also` runs in the same transaction; if
+   * it returns false, nothing is kept and the answer is as for a missing file.
    */
   async record(
     owner: FileOwner,
@@ -187,7 +188,7 @@ export class Files {
         await this.discard(received);
         return refuse(error instanceof NotWanted ? "file_not_found" : "file_storage_full");
       }
-      // It may be recorded all the same, where the answer to the commit was not heard: then it is not removed.
+      // If only the acknowledgement of the commit was lost, the file is recorded; this then does not remove it.
       await removeSoon(this.parts.db, received.id).catch(() => undefined);
       return refuse("files_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
     }
@@ -205,7 +206,7 @@ export class Files {
     if ((await storedBytesOfGroup(trx, owner.groupId, new Date(now))) + bytes > most * 1024 * 1024) throw new StorageFull();
   }
 
-  /** For what the gateway itself has to store for a caller: an answer of a model, results of a batch. */
+  /** Stores something the gateway itself produced for a caller, such as a model's output or batch results. */
   async store(owner: FileOwner, tenant: TenantSnapshot, bytes: AsyncIterable<Uint8Array>, facts: FileFacts): Promise<FileRow | Refusal> {
     const received = await this.receive(owner.tenantId, bytes, () => facts.kind, facts.anySize);
     return isRefusal(received) ? received : this.record(owner, tenant, received, facts);
@@ -216,7 +217,7 @@ export class Files {
     await this.parts.blobs.remove(id).catch(() => undefined);
   }
 
-  /** Another's file and one that is gone are none. */
+  /** Refuses other callers' files and deleted ones as not found. */
   async find(owner: FileOwner, id: string): Promise<FileRow | Refusal> {
     return (await findFile(this.parts.db, owner, id, this.now())) ?? refuse("file_not_found");
   }
@@ -225,7 +226,7 @@ export class Files {
     return listFiles(this.parts.db, owner, filter, page, this.now());
   }
 
-  /** Deletes one, or all of a chat; how many there were. Their bytes go with the worker's next round. */
+  /** Deletes one file, or all of a chat, and returns how many. Their bytes are removed in the worker's next run. */
   async delete(owner: FileOwner, which: Parameters<typeof deleteFiles>[2]): Promise<number> {
     return (await deleteFiles(this.parts.db, owner, which, this.now())).length;
   }
@@ -234,12 +235,12 @@ export class Files {
     return signedPath(this.parts.secrets, file.tenant_id, file.id, Math.floor(this.parts.clock.now() / 1000) + seconds);
   }
 
-  /** Whether an address is one that was signed here and is not over, for whatever file it once was. */
+  /** Whether the address was signed here and has not expired, whichever file it was for. */
   isIssued(id: string, expires: string, signature: string): boolean {
     return isIssued(this.parts.secrets, { id, expires }, signature, this.parts.clock.now());
   }
 
-  /** The file that a signature opens: one for another file, a wrong one, one of the past and none at all are told alike. */
+  /** The file that a signature grants. A signature that is wrong, expired or for another file gets the same refusal as a missing file. */
   async findSigned(id: string, expires: string, signature: string): Promise<FileRow | Refusal> {
     const { db, secrets, clock, tenant } = this.parts;
     const file = await findSignedFile(db, id, this.now());
@@ -248,10 +249,10 @@ export class Files {
     return (await tenant(file.tenant_id))?.enabled === true ? file : refuse("file_not_found");
   }
 
-  /** Bytes of a file from `start` to before `end`, told as one access where `counted`. */
+  /** Streams a file's bytes from `start` up to but excluding `end`; counts as one access if `counted`. */
   async open(file: FileRow, start: number, end: number, counted = true): Promise<ReadableStream<Uint8Array> | Refusal> {
     try {
-      // First: nobody would read or cancel a stream whose access cannot be counted.
+      // Before opening the stream: if counting fails, nobody would read or cancel it.
       if (counted) await countAccess(this.parts.db, file.tenant_id, file.id);
       return await this.parts.blobs.read(file.id, start, end);
     } catch (error) {
@@ -264,7 +265,7 @@ export class Files {
   }
 }
 
-/** Whose files a caller's are. */
+/** The owner under which a caller's files are stored. */
 export function fileOwner(identity: { readonly tenantId: string; readonly userId: string | null }, scope: GroupScope): FileOwner {
   return { tenantId: identity.tenantId, groupId: scope.groupId, userId: identity.userId };
 }

@@ -3,13 +3,13 @@ import { ancestorsOf, descendantsOf } from "../../store/groups/resource-groups.t
 import type { Directory } from "../writes/write.ts";
 import { resourceGroups, readResourceGroupRow } from "./resource-groups.ts";
 
-/** Root first, without the group itself. */
+/** Root first, excluding the group itself. */
 export async function groupAncestors(directory: Directory, tenantId: string, id: string): Promise<ResourceGroup[]> {
   await resourceGroups.get(directory, tenantId, id);
   return (await ancestorsOf(directory.db, tenantId, id)).map(readResourceGroupRow);
 }
 
-/** Parents before children, without the group itself. */
+/** Parents before children, excluding the group itself. */
 export async function groupDescendants(directory: Directory, tenantId: string, id: string): Promise<ResourceGroup[]> {
   await resourceGroups.get(directory, tenantId, id);
   return (await descendantsOf(directory.db, tenantId, id)).map(readResourceGroupRow);

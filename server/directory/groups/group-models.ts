@@ -12,7 +12,7 @@ import { resourceGroups } from "./resource-groups.ts";
 
 const RESOURCE = "group-models";
 
-/** What callers of the group may address, bound to it or handed down from above; and marked as such, what only judges there. */
+/** The models that the group's callers may use, bound directly or inherited, with those marked that serve only as judges. */
 export async function listGroupModels(
   directory: Directory,
   tenantId: string,
@@ -45,7 +45,7 @@ async function lockedGroup(write: Write, tenantId: string, groupId: string): Pro
   if ((await resourceGroupStore.find(write.trx, tenantId, groupId, "lock")) === undefined) throw notFound("resource group");
 }
 
-/** Refuses with `already_bound` when nothing is left to bind, and binds nothing when one of the ids is no model of the tenant. */
+/** Refuses with `already_bound` if nothing is left to bind. Binds nothing if one of the IDs is not a model of the tenant. */
 export async function bindGroupModels(
   write: Write,
   tenantId: string,
@@ -81,7 +81,7 @@ export async function bindGroupModels(
   return { bound, already_bound: already };
 }
 
-/** Refuses with `not_bound` when none of them is bound to the group itself. */
+/** Refuses with `not_bound` if none of them is bound to the group directly. */
 export async function unbindGroupModels(
   write: Write,
   tenantId: string,
@@ -97,7 +97,7 @@ export async function unbindGroupModels(
   return { unbound, not_bound: wanted.filter((id) => !unbound.includes(id)) };
 }
 
-/** `model` is a model's id or its name. */
+/** `model` is a model's ID or name. */
 export async function setGroupModelVisibility(
   write: Write,
   tenantId: string,

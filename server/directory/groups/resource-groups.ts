@@ -23,7 +23,7 @@ import { endNoticeConfig } from "../notices/notice-configs.ts";
 import { counted, invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
-/** Far deeper than any organization, and shallow enough to walk on every change. */
+/** Deeper than any organization, yet shallow enough to walk on every change. */
 const MAX_DEPTH = 32;
 
 export function readResourceGroupRow(row: ResourceGroupRow): ResourceGroup {
@@ -44,7 +44,7 @@ export function readResourceGroupRow(row: ResourceGroupRow): ResourceGroup {
   };
 }
 
-/** Refuses a parent that is not there, or under which the tree would be too deep. `below`: levels the group brings with it. */
+/** Refuses a parent that does not exist or would make the tree too deep. `below`: the number of levels below the group. */
 async function checkParent(write: Write, tenantId: string, parentId: string, below: number): Promise<ResourceGroupRow[]> {
   if (!(await knownGroups(write.trx, tenantId, [parentId])).has(parentId))
     throw invalidField("parent_group_id", "names no resource group of this tenant");
@@ -135,7 +135,7 @@ export const resourceGroups = records<
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
-/** Those above the parent the group is to have. */
+/** The IDs of the ancestors the group would have. Refuses cycles. */
 async function newAncestors(write: Write, tenantId: string, id: string, parentId: string): Promise<string[]> {
   const below = levelsBelow(id, await descendantsOf(write.trx, tenantId, id));
   if (parentId === id) throw cycle();

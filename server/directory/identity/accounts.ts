@@ -23,23 +23,26 @@ import { vouched, refusedSignOn, type Vouched } from "./vouched.ts";
 
 const ADMIN_USERS = "admin-users";
 
-/** The place as it is now, which it stays until the transaction ends. */
+/** The provider's current settings, locked until the transaction ends. */
 async function held(write: Write, place: SignOnPlace): Promise<SignOnPlace> {
   const provider = await heldProvider(write.trx, place.tenantId, place.id);
   if (provider === undefined) throw refusedSignOn("This identity provider is there no more.");
   return { ...place, settings: settingsOf(provider) };
 }
 
-/** The account that the provider knows somebody by, also where it was linked before subjects said where their parts end. */
+/** The linked account for a subject, including links made in the former subject format. */
 async function knownAs(write: Write, place: SignOnPlace, subject: string, claims: Claims): Promise<ExternalIdentityRow | undefined> {
   const known = await externalIdentity(write.trx, place.id, subject);
   const former = place.settings.oidc === null ? null : formerSubjectOf(claims, place.settings.oidc.subject_claims);
   if (known !== undefined || former === null) return known;
-  // Another sign-in of theirs may have been first.
+  // A concurrent sign-in of the same person may have adopted it first.
   return (await adoptFormerIdentity(write.trx, place.id, former, subject)) ?? externalIdentity(write.trx, place.id, subject);
 }
 
-/** Whoever would not be let in any more is signed out of what they began when they were. To be kept, not thrown, so that they are. */
+/**
+ * Signs out somebody who is no longer admitted. Returns the refusal instead of throwing it, so that the transaction
+ * commits; throws if there is no account.
+ */
 async function refusedAndOut(
   write: Write,
   place: SignOnPlace,
@@ -55,8 +58,8 @@ async function refusedAndOut(
 }
 
 /**
- * The end user whom the provider means. Only the key that is for good there finds an account: a name or a mail address
- * that is the same proves nothing. A refusal that ended what they had is given, any other thrown.
+ * The end user behind a sign-in. Only the provider's permanent subject identifies an account; a matching name or mail
+ * address proves nothing. A refusal that ended existing sessions is returned, so that it commits; any other is thrown.
  */
 export async function endUserOfSignOn(write: Write, offered: SignOnPlace, claims: Claims): Promise<EndUserRow | Refused> {
   const place = await held(write, offered);
@@ -70,10 +73,10 @@ export async function endUserOfSignOn(write: Write, offered: SignOnPlace, claims
   if (!user.is_active) throw new Refused(refuse("inactive_user"));
   await noteExternalLogin(write.trx, place.id, subject, { username: who.username, email: who.email }, write.now);
   await endUserStore.update(write.trx, user.id, { last_login: write.now, api_keys_suspended_at: null });
-  // Where a directory keeps the groups, those a token brings are older: none is kept of them.
+  // With a directory, groups from the token are outdated, so none of them is kept.
   const groups = place.settings.scim_directory === null ? who.end_user_group_ids : [];
   const moved = await setMembershipsOf(write.trx, place.tenantId, membershipSource(place.id), user.id, groups);
-  // Rows of calls say under which name the person last signed in.
+  // Audit rows record the name with which the person last signed in.
   const changed = moved || user.api_keys_suspended_at !== null;
   if (changed || known === undefined || known.username !== who.username || known.email !== who.email) notifyUser(write, user);
   write.log({ tenant_id: place.tenantId, action: "sign_on", resource: END_USERS, resource_id: user.id, after: { provider: place.name } });
@@ -95,8 +98,8 @@ async function newIdentity(write: Write, place: SignOnPlace, one: Vouched, claim
 }
 
 /**
- * The person whom the directory provisioned under the same key; of a key of several parts it is the last. Held as they are
- * until they are signed in, so that a directory that switches them off meanwhile signs them out.
+ * The person provisioned by the directory with the same key, which is the last part of a multi-part subject. Share-locked
+ * until they are signed in, so that a concurrent deactivation by the directory signs them out.
  */
 async function provisionedPerson(
   write: Write,
@@ -105,8 +108,8 @@ async function provisionedPerson(
   claims: Claims,
 ): Promise<ScimUserRow | undefined> {
   if (settings.scim_directory === null) return undefined;
-  // Read of the claims and not of the subject: a slash within a claim divides nothing, and whoever may choose what stands before
-  // it would be somebody else.
+  // Taken from the claims rather than by splitting the subject: claims may contain slashes, and somebody who chooses an
+  // earlier part could otherwise impersonate another person.
   const last = settings.oidc === null ? null : subjectOf(claims, settings.oidc.subject_claims.slice(-1));
   for (const key of new Set([subject, last ?? subject])) {
     const found = await scimUserByExternalId(write.trx, tenantId, settings.scim_directory, key, "share");
@@ -133,8 +136,8 @@ async function newEndUser(write: Write, place: SignOnPlace, { username, who }: V
 }
 
 /**
- * The administrator whom the provider means, with the role their groups give them now. Nobody is linked by name. A refusal that ended
- * what they had is given, any other thrown.
+ * The administrator behind a sign-in, with the role that their groups currently give them. Accounts are never matched by
+ * name. A refusal that ended existing sessions is returned, so that it commits; any other is thrown.
  */
 export async function adminOfSignOn(write: Write, offered: SignOnPlace, claims: Claims): Promise<AdminUserRow | Refused> {
   const place = await held(write, offered);
@@ -148,7 +151,7 @@ export async function adminOfSignOn(write: Write, offered: SignOnPlace, claims: 
   const id = known === undefined ? await newAdmin(write, place, { subject, username, who }, who.role) : known.admin_user_id;
   const admin = id === null ? undefined : await adminUserStore.find(write.trx, place.tenantId, id, "lock");
   if (admin === undefined || !admin.is_active) throw refusedSignOn("There is no account for this sign-in.");
-  // The last owner stays one, or nobody could set the mapping right.
+  // The last owner keeps the role, or nobody could correct the mapping.
   const keeps = admin.role === "owner" && who.role !== "owner" && !(await hasOtherOwner(write.trx, place.tenantId, admin.id));
   const role = keeps ? admin.role : who.role;
   await noteExternalLogin(write.trx, place.id, subject, { username: who.username, email: who.email }, write.now);

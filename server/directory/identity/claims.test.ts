@@ -43,7 +43,7 @@ test("people whose parts of a subject differ in where a slash stands are not one
   const people = new Set(pairs.map((pair) => JSON.stringify(pair)));
   const subjects = new Set(pairs.map(([org, sub]) => subjectOf({ org, sub }, ["org", "sub"])));
   expect(subjects.size).toBe(people.size);
-  // As it always was where none has a slash.
+  // Unchanged from the former format if no part contains a slash.
   expect(subjectOf({ tid: "7%2F", oid: "8" }, ["tid", "oid"])).toBe("7%2F/8");
   expect(subjectOf({ sub: "repo:a/b" }, ["sub"])).toBe("repo:a/b");
   expect([formerSubjectOf({ org: "a/b", sub: "c" }, ["org", "sub"]), formerSubjectOf({ org: "a", sub: "c" }, ["org", "sub"])]).toEqual([

@@ -4,21 +4,21 @@ import { TENANT_ROLES } from "@gatehouse/contracts/roles";
 import { isObject } from "../../kernel/json-value.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 
-/** What a provider says of somebody, whatever protocol it came by. */
+/** What a provider asserts about somebody, whichever protocol it came by. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 const MAX_GROUPS = 1_000;
-/** Where Entra ID says that groups are to be had elsewhere. */
+/** Entra ID lists here the claims that must be fetched elsewhere. */
 const OVERAGE = "_claim_names";
 const MAX_GROUP_NAME = 500;
 
-/** Null for what cannot be kept as it is: two names that differ in it would become one, as long numbers do when they are read. */
+/** Null for values that cannot be kept exactly: distinct names could become the same, as happens to large numbers when parsed. */
 export const textOf = (value: unknown): string | null => {
   if (typeof value === "string") return value !== "" && isStorableText(value) ? value : null;
   return typeof value === "number" && (Number.isSafeInteger(value) || !Number.isInteger(value)) ? String(value) : null;
 };
 
-/** A claim by its name, else by a path of names with dots between. */
+/** A claim by its name, or else by a dotted path. */
 export function claimAt(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
@@ -29,7 +29,7 @@ export function claimAt(claims: Claims, name: string): unknown {
   return value;
 }
 
-/** Null: the provider left its groups out because there are too many, which does not mean that there are none. */
+/** Null means that the provider omitted the groups because there are too many, not that there are none. */
 export function groupsOf(claims: Claims, name: string): string[] | null {
   const value = claimAt(claims, name);
   if (value === undefined) {
@@ -43,7 +43,7 @@ export function groupsOf(claims: Claims, name: string): string[] | null {
   return [...new Set(given.filter((one): one is string => typeof one === "string" && one !== "" && one.length <= MAX_GROUP_NAME))];
 }
 
-/** Whether each claim that has to has one of the values it may have. */
+/** The first required claim that has none of its allowed values; null if all are satisfied. */
 export function lacksClaim(claims: Claims, required: Readonly<Record<string, readonly string[]>>): string | null {
   for (const [name, allowed] of Object.entries(required)) {
     const value = claimAt(claims, name);
@@ -61,8 +61,8 @@ function partsOf(claims: Claims, names: readonly string[]): string[] | null {
 }
 
 /**
- * Several parts have a slash between them. Where one has a slash itself it would not be told where it ends, and two people might be one:
- * then there are two slashes between, and none within.
+ * Joins several parts with a slash. If a part itself contains a slash, the parts are escaped and joined with two slashes,
+ * so that different people cannot get the same subject.
  */
 export function subjectOf(claims: Claims, names: readonly string[]): string | null {
   const parts = partsOf(claims, names);
@@ -72,10 +72,10 @@ export function subjectOf(claims: Claims, names: readonly string[]): string | nu
   return joined.length > MAX_SUBJECT ? null : joined;
 }
 
-/** A part as it stands in a subject of which some part has a slash. */
+/** Escapes a part for a subject of which some part contains a slash. */
 const withoutSlashes = (part: string): string => part.replaceAll("%", "%25").replaceAll("/", "%2F");
 
-/** The subject as it was before it told its parts apart; null where that is the same. */
+/** The subject in the former, unescaped format; null if it is the same. */
 export function formerSubjectOf(claims: Claims, names: readonly string[]): string | null {
   const former = partsOf(claims, names)?.join("/") ?? null;
   return former === subjectOf(claims, names) ? null : former;
@@ -85,7 +85,7 @@ const DEFAULT_GROUPS = "groups";
 const DEFAULT_EMAIL = "email";
 const MAX_EMAIL = 320;
 const MAX_DISPLAY_NAME = 200;
-/** One address and nothing beside it: of a list, the last domain would be taken for that of all. */
+/** Exactly one address: of a list, only the last domain would be checked. */
 const ADDRESS = /^[^\s@,;<>"\p{Cc}\p{Cf}]+@[^\s@,;<>"\p{Cc}\p{Cf}]+$/u;
 
 function emailOf(claims: Claims, name: string): string | null {
@@ -98,13 +98,13 @@ function displayNameOf(claims: Claims, name: string): string | null {
   return text === "" ? null : [...text].slice(0, MAX_DISPLAY_NAME).join("");
 }
 
-/** Whether the provider itself says that the address was never shown to be theirs: anybody may have typed it there. */
+/** Whether the provider states that the address is unverified, so that anybody may have entered it. */
 const isUnverified = ({ email_verified: verified }: Claims): boolean => verified === false || verified === "false";
 
 /** What somebody with these claims would become here. */
 export const mapped = (settings: IdentityProviderSettings, claims: Claims): MappingPreviewResult => judged(settings, claims).who;
 
-/** `lost`: they are refused by what the provider says of them, and not because it leaves something out. */
+/** `lost`: refused because of what the provider asserts, not because it omits something. */
 export interface JudgedClaims {
   readonly who: MappingPreviewResult;
   readonly lost: boolean;
@@ -133,7 +133,7 @@ export function judged(settings: IdentityProviderSettings, claims: Claims): Judg
     display_name: displayNameOf(claims, attributes.display_name ?? "name"),
     groups,
     end_user_group_ids: each("end_user_group_id"),
-    // The list of roles goes from the one that may most to the one that may least.
+    // Roles are listed from the most privileged to the least.
     role: TENANT_ROLES.find((role) => roles.includes(role)) ?? null,
     resource_group_ids: each("resource_group_id"),
     allowed: reason === null,
@@ -148,7 +148,7 @@ function whyUnclear(
 ): string | null {
   if (who.subject === null) return "The provider does not say who it is: the claim of the subject is missing.";
   if (settings.api === null && who.username === null) return "The provider sends no username.";
-  // A directory says who is in which groups of end users, and nothing else that the token's groups decide.
+  // With a directory, the token's groups no longer decide end user groups, but still everything else.
   const decides = settings.group_mappings.some((one) => settings.scim_directory === null || one.end_user_group_id === null);
   if ((settings.required_group !== null || decides) && who.groups === null)
     return "The provider left the groups out because there are too many: let it send those assigned to the application, or provision them.";

@@ -1,13 +1,13 @@
 import type { IdentityProviderSettings, SignOnProvider } from "@gatehouse/contracts/identity-providers";
 
-/** Whether somebody whom the settings before let in might be refused, or have another role, by those after. */
+/** Whether somebody admitted by the old settings might be refused, or get a different role, under the new ones. */
 export function demandsMore(
   audience: SignOnProvider["audience"],
   before: IdentityProviderSettings,
   after: IdentityProviderSettings,
 ): boolean {
   return (
-    // Nobody gets into the console whom the directory does not know; at the portal their account is enough.
+    // The console requires the person to be known to the directory; the portal requires only an account.
     (audience === "admin" && after.scim_directory !== null && after.scim_directory !== before.scim_directory) ||
     (before.two_factor_at_provider && !after.two_factor_at_provider) ||
     (after.required_group !== null && after.required_group !== before.required_group) ||
@@ -21,13 +21,13 @@ export function demandsMore(
 
 const keyOf = (domain: string) => domain.toLowerCase();
 
-/** Of lists in which none means all. */
+/** Compares lists in which empty means all. */
 function isNarrower(before: readonly string[], after: readonly string[]): boolean {
   if (after.length === 0) return false;
   return lacksSome(before.length === 0 ? undefined : before.map(keyOf), after.map(keyOf));
 }
 
-/** Whether any of those before, or of all there are where they are not listed, is missing. */
+/** Whether an old value is missing from the new list. Undefined stands for all values. */
 function lacksSome(before: readonly string[] | undefined, after: readonly string[]): boolean {
   return before === undefined || before.some((one) => !after.includes(one));
 }

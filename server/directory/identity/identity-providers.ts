@@ -47,18 +47,18 @@ function read(row: IdentityProviderRow): SignOnProvider {
 
 const mayMakeOwners = ({ actor }: Write): boolean => actor.role === SYSTEM || actor.role === OWNER || actor.id === null;
 
-/** Whose sign-in becomes an owner's is for owners to say. */
+/** Only owners may decide who signs in as an owner. */
 export function guardOwner(write: Write, role: string): void {
   if (role === OWNER && !mayMakeOwners(write)) throw new Refused(refuse("forbidden", "Only an owner may do this to an owner."));
 }
 
-/** Who maps groups to owners makes owners, which only an owner may. */
+/** Mapping a group to the owner role creates owners, which only an owner may do. */
 function guardRoles(write: Write, settings: IdentityProviderSettings): void {
   if (!mayMakeOwners(write) && settings.group_mappings.some(({ role }) => role === OWNER))
     throw new Refused(refuse("forbidden", "Only an owner may map a group to the role owner."));
 }
 
-/** Who says whose word an owner's sign-in rests on could sign in as that owner, mapped to the role or not. */
+/** Whoever controls the provider behind an owner's sign-in could sign in as that owner, whatever the mappings say. */
 async function guardOwners(write: Write, row: IdentityProviderRow): Promise<void> {
   guardRoles(write, settingsOf(row));
   if (row.audience === "admin" && !mayMakeOwners(write) && (await ownerSignsOnBy(write.trx, row.id)))
@@ -82,7 +82,7 @@ async function checkSettings(
     ["end_user_group_id", "end_user_groups"],
     ["resource_group_id", "resource_groups"],
   ] as const) {
-    // Those that stand there already may be gone meanwhile: who switches a provider off need not know.
+    // Entries that were already listed may have been deleted since; disabling a provider must not fail because of them.
     const stood = new Set(before === null ? [] : groupsNamed(before, field));
     const ids = groupsNamed(settings, field).filter((id) => !stood.has(id));
     const known = await knownOf(write.trx, table, tenantId, [...new Set(ids)]);
@@ -90,7 +90,7 @@ async function checkSettings(
     if (unknown !== undefined)
       throw invalidField("group_mappings", `names no ${table.replaceAll("_", " ").slice(0, -1)} of this tenant: ${unknown}`);
   }
-  // Read from its document's own address, a provider would be taken for whichever issuer the document names.
+  // With a discovery document's own URL, any issuer named in the document would be accepted.
   if (settings.oidc?.issuer.includes("/.well-known/") === true)
     throw invalidField("oidc.issuer", "is the address of its document: leave out /.well-known/ and what follows");
   for (const [at, pem] of (settings.saml?.certificates ?? []).entries()) {
@@ -103,7 +103,7 @@ async function checkSettings(
   if (audience === "api") await refuseBrowserAudience(write, tenantId, settings);
 }
 
-/** A token made for somebody's sign-in must not open the API. */
+/** A token issued for a sign-in must not grant access to the API. */
 async function refuseBrowserAudience(write: Write, tenantId: string, { api, oidc }: IdentityProviderSettings): Promise<void> {
   const { items } = await identityProviderStore.page(write.trx, tenantId, {}, { limit: 1_000, offset: 0 });
   const clients = new Set([...items.map((row) => settingsOf(row).oidc?.client_id), oidc?.client_id]);
@@ -111,7 +111,7 @@ async function refuseBrowserAudience(write: Write, tenantId: string, { api, oidc
     throw invalidField("api.audiences", "names the client id of a sign-in: its tokens are not for calls");
 }
 
-/** The same from the other side: a sign-in that is entered after the calls. */
+/** The same check when a sign-in is added after API audiences. */
 async function refuseCallsAudience(write: Write, tenantId: string, client: string | null | undefined): Promise<void> {
   if (client == null) return;
   const { items } = await identityProviderStore.page(write.trx, tenantId, { audience: "api" }, { limit: 1_000, offset: 0 });
@@ -119,7 +119,7 @@ async function refuseCallsAudience(write: Write, tenantId: string, client: strin
     throw invalidField("oidc.client_id", "is an audience that tokens for calls name: those of a sign-in are not for calls");
 }
 
-/** What a body gives for the client's secret; nothing where the record has that very one. */
+/** The change to the client secret; empty if the record already has this secret. */
 function newSecret(
   { directory: { secrets } }: Write,
   { id, client_secret_sealed: sealed }: IdentityProviderRow,
@@ -129,10 +129,13 @@ function newSecret(
   return { client_secret_sealed: secret === null ? null : secrets.seal(secret, sealContext("identity_providers", id)) };
 }
 
-/** What memberships by a provider name as their source. */
+/** The source recorded for memberships that come from a provider. */
 export const membershipSource = (providerId: string): string => `sso-${providerId}`;
 
-/** No sign-in will take them away any more, or only that of somebody who comes back, and nobody can by hand. */
+/**
+ * Ends memberships from the provider, except in the groups `kept`: no later sign-in would reliably remove them, and they
+ * cannot be removed by hand.
+ */
 async function endMemberships(write: Write, { id, tenant_id: tenantId }: IdentityProviderRow, kept: readonly string[] = []): Promise<void> {
   if (await endMembershipsOf(write.trx, tenantId, membershipSource(id), kept)) write.notify(tenantId, "end_user");
 }
@@ -181,7 +184,7 @@ export const identityProviders = records<
     await checkSettings(write, tenantId, row.audience, settings, settingsOf(row));
     const client = settings.oidc?.client_id;
     if (client !== settingsOf(row).oidc?.client_id) await refuseCallsAudience(write, tenantId, client);
-    // Where a directory is named it says who is in which group from then on.
+    // Once a directory is set, it alone decides on group memberships.
     await endMemberships(write, row, settings.scim_directory === null ? groupsNamed(settings, "end_user_group_id") : []);
     if (row.enabled && (enabled === false || demandsMore(row.audience, settingsOf(row), settings)))
       await signOutAllOf(write, row, settings.suspends_api_keys);

@@ -2,7 +2,7 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jos
 import type { Clock } from "../../kernel/clock.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
-/** Fetches a document of an issuer by GET, within bounds of size and time. Rejects when it cannot. */
+/** Fetches an issuer's document by GET, limited in size and time. Rejects on failure. */
 export type FetchIssuerDocument = (url: string) => Promise<unknown>;
 
 interface KeySet {
@@ -11,13 +11,13 @@ interface KeySet {
 }
 
 const FRESH_MS = 10 * 60_000;
-/** How long keys are trusted that could not be fetched again. */
+/** How long keys are still trusted if refreshing them fails. */
 const STALE_MS = 60 * 60_000;
-/** An unknown key id has them fetched again, but whoever makes such up not more often than this. */
+/** An unknown key ID triggers a refresh, at most this often, so that made-up IDs cannot cause more. */
 const PAUSE_MS = 30_000;
 const MAX_ISSUERS = 1_000;
 
-/** The signing keys of issuers, as their discovery documents name them. */
+/** The signing keys of issuers, found through their discovery documents. */
 export class KeySets {
   private readonly known = new BoundedMap<string, KeySet>(MAX_ISSUERS);
   private readonly tried = new BoundedMap<string, number>(MAX_ISSUERS);
@@ -30,7 +30,7 @@ export class KeySets {
     this.clock = clock;
   }
 
-  /** Null when they cannot be had. `renewed`: those that are there lack a key. */
+  /** Null if the keys cannot be fetched. `renewed`: the known keys lack the key that is needed. */
   async of(issuer: string, renewed = false): Promise<JWTVerifyGetKey | null> {
     const now = this.clock.now();
     const known = this.known.get(issuer);

@@ -36,7 +36,7 @@ async function lockedProvider(write: Write, tenantId: string, id: string): Promi
   return row;
 }
 
-/** Who signs in by a provider as which account. */
+/** The accounts linked to a provider's subjects. */
 export async function listIdentities(
   { db }: Directory,
   tenantId: string,
@@ -49,7 +49,7 @@ export async function listIdentities(
   return { items: items.map(read), total };
 }
 
-/** The account meant, of the kind that signs in by this provider. */
+/** The account named by the body, which must be of the kind that signs in by this provider. */
 async function accountOf(write: Write, provider: IdentityProviderRow, body: SignOnIdentityCreate) {
   const [wanted, other] =
     provider.audience === "portal" ? (["end_user_id", "admin_user_id"] as const) : (["admin_user_id", "end_user_id"] as const);
@@ -68,7 +68,7 @@ async function accountOf(write: Write, provider: IdentityProviderRow, body: Sign
   return { end_user_id: null, admin_user_id: id };
 }
 
-/** An administrator says whom the provider means: from then on they sign in by it as the account that was there. */
+/** Links a subject of the provider to an existing account, which it signs in as from then on. */
 export async function linkIdentity(
   write: Write,
   tenantId: string,
@@ -104,7 +104,7 @@ export async function linkIdentity(
   return read({ ...row, username: null, email: null, last_login: null });
 }
 
-/** Whoever signed in so is signed out as well: nobody can tell which of their sessions began otherwise. */
+/** Also signs the person out entirely, because sessions do not record how they began. */
 export async function unlinkIdentity(write: Write, tenantId: string, providerId: string, subject: string): Promise<void> {
   const provider = await lockedProvider(write, tenantId, providerId);
   const known = await externalIdentity(write.trx, providerId, subject);

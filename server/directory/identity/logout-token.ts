@@ -8,7 +8,7 @@ export interface LogoutToken {
   readonly subject: string | null;
   readonly sessionId: string | null;
   readonly id: string;
-  /** Milliseconds since the epoch. */
+  /** Epoch milliseconds. */
   readonly expiresAt: number;
 }
 
@@ -17,7 +17,7 @@ const TOLERANCE_SECONDS = 60;
 const LONGEST_SECONDS = 600;
 const MAX_LENGTH = 16_384;
 
-/** Throws for whatever is no logout token of that issuer for that client (OpenID Connect Back-Channel Logout 1.0, 2.4 and 2.6). */
+/** Throws unless the token is a valid logout token of that issuer for that client (OpenID Connect Back-Channel Logout 1.0, 2.4 and 2.6). */
 export async function readLogoutToken(
   token: string,
   provider: { readonly issuer: string; readonly clientId: string },

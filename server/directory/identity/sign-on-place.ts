@@ -4,7 +4,7 @@ import { sealContext } from "../../kernel/secrets.ts";
 import type { Directory } from "../writes/write.ts";
 import { settingsOf } from "./identity-providers.ts";
 
-/** A provider as sign-in works with it. */
+/** A provider as sign-in uses it. */
 export interface SignOnPlace {
   readonly id: string;
   readonly tenantId: string;
@@ -13,7 +13,7 @@ export interface SignOnPlace {
   readonly audience: "portal" | "admin" | "api";
   readonly settings: ReturnType<typeof settingsOf>;
   readonly clientSecret: string | null;
-  /** Changes with the record. */
+  /** Changes whenever the record does. */
   readonly version: string;
 }
 
@@ -35,7 +35,7 @@ export async function signOnPlace(directory: Directory, id: string): Promise<Sig
   return row === undefined ? undefined : placeOf(directory, row);
 }
 
-/** What a sign-in page of the tenant offers. */
+/** The providers offered on the tenant's sign-in page. */
 export async function offeredProviders(
   directory: Directory,
   tenantId: string,

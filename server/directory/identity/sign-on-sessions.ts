@@ -11,20 +11,20 @@ import type { Directory, Write } from "../writes/write.ts";
 import type { LogoutToken } from "./logout-token.ts";
 import type { SignOnPlace } from "./sign-on-place.ts";
 
-/** Somebody's session at a provider, as OpenID Connect names it. */
+/** A person's session at a provider, in OpenID Connect terms. */
 export interface ProviderSession {
   readonly subject: string;
   readonly sessionId: string | null;
   readonly idToken: string;
 }
 
-/** No session of a page lasts longer; a token may, where that was configured so. */
+/** No page session lasts longer, although a token may if so configured. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 const columnOf = (plane: PagePlane) => (plane === "portal" ? "end_user_id" : "admin_user_id");
 const contextOf = (id: string) => `sign_on_sessions.id_token_sealed:${id}`;
 const named = (place: Pick<SignOnPlace, "id">, name: string) => sha256Hex(`${place.id} ${name}`);
 
-/** Remembers who signed in, so that the provider can sign them out. */
+/** Records a sign-in, so that the provider can sign the person out later. */
 export async function noteSignOnSession(
   { db, secrets, clock }: Directory,
   place: SignOnPlace,
@@ -48,7 +48,7 @@ export async function noteSignOnSession(
   });
 }
 
-/** Ends every session and token of whoever the provider signs out, as signing out here does; answers who that was. */
+/** Ends all sessions and tokens of those a provider signs out, like a sign-out here. Returns the end users concerned. */
 export async function signOutByProvider(write: Write, place: SignOnPlace, token: LogoutToken): Promise<{ readonly endUserIds: string[] }> {
   const gone = await takeSignOnSessions(write.trx, {
     providerId: place.id,
@@ -63,7 +63,7 @@ export async function signOutByProvider(write: Write, place: SignOnPlace, token:
   return { endUserIds };
 }
 
-/** A person whom a provider lets in no more: signed out, and their API keys suspended where the provider says so. */
+/** Signs out a person whom the provider no longer admits, and suspends their API keys if the provider is configured to. */
 export async function shutOutEndUser(write: Write, place: Pick<SignOnPlace, "tenantId" | "name" | "settings">, id: string): Promise<void> {
   if (place.settings.suspends_api_keys) await suspendKeysOf(write.trx, place.tenantId, [id], write.now);
   await signOutEndUser(write, place, id);
@@ -86,7 +86,7 @@ export async function signOutAdmin(write: Write, place: Pick<SignOnPlace, "tenan
   write.log({ tenant_id: place.tenantId, action: "sign_out", resource: "admin-users", resource_id: id, after: { provider: place.name } });
 }
 
-/** The session of an account that its provider is to be asked to end as well; null where there is none. Once. */
+/** The provider session to be ended along with an account's sign-out; null if there is none. Returned once only. */
 export async function askedSignOut(
   { db, secrets, clock }: Directory,
   plane: PagePlane,

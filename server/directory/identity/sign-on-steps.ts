@@ -9,7 +9,7 @@ export const newSecretText = (): string => randomBytes(BYTES).toString("base64ur
 
 const contextOf = (hash: string) => `sign_on_steps.sealed:${hash}`;
 
-/** Keeps what a step is about until the same browser comes back with its secret. */
+/** Stores the content of a sign-in step until the same browser returns with its secret. */
 export async function keepStep(
   directory: Directory,
   step: { kind: "state" | "code"; secret: string; binding: string; place: SignOnPlace; content: object; forMs: number },
@@ -31,7 +31,7 @@ export async function keepStep(
   );
 }
 
-/** Null for whatever is no step of this browser, is over or was taken before. */
+/** Null unless the step belongs to this browser, has not expired and was not taken before. */
 export async function takeKeptStep(
   directory: Directory,
   { kind, secret, binding }: { kind: "state" | "code"; secret: string; binding: string },
@@ -47,7 +47,7 @@ export async function takeKeptStep(
   return opened === null ? null : { providerId: row.provider_id, content: JSON.parse(opened) as Record<string, unknown> };
 }
 
-/** False when it was used before. */
+/** Returns false if it was used before. */
 export function usedOnce(directory: Directory, place: SignOnPlace, id: string, until: number): Promise<boolean> {
   return useOnce(directory.db, place.id, sha256Hex(id), new Date(until));
 }

@@ -4,8 +4,8 @@ import { accountsSignedInBy, endSessionsOfAccounts } from "../../store/sign-on/s
 import type { Write } from "../writes/write.ts";
 
 /**
- * Ends every session and token of whoever signed in by the provider, where it lets in nobody any more, or fewer: nobody can tell which of
- * their sessions began otherwise. `suspendsKeys`: their API keys wait for their next sign-in, too.
+ * Ends all sessions and tokens of everyone who signed in by a provider that now admits fewer people or none; sessions do
+ * not record how they began. `suspendsKeys`: also suspends their API keys until their next sign-in.
  */
 export async function signOutAllOf(
   write: Write,
@@ -25,6 +25,6 @@ export async function signOutAllOf(
     resource_id: id,
     after: { provider: name, ...counts },
   });
-  // All at once: one by one they would fill the table of changes.
+  // One notification for all, because one per person could flood the table of changes.
   if (endUserIds.length > 0) write.notify(tenantId, "end_user");
 }

@@ -1,9 +1,9 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 
-/** What identity providers may sign with: never a secret that both ends have. */
+/** The algorithms accepted from identity providers: asymmetric only, never a shared secret. */
 export const SIGNATURE_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
 
-/** Whether a token says that others than this gateway signed it. It proves nothing. */
+/** Whether a token claims to be signed by somebody other than this gateway. The claim is unverified. */
 export function isOfAnotherIssuer(token: string): boolean {
   try {
     return SIGNATURE_ALGORITHMS.includes(String(decodeProtectedHeader(token).alg));

@@ -4,7 +4,7 @@ import { hidesMarks } from "@gatehouse/contracts/conventions";
 
 const MAX_USERNAME = 200;
 
-/** Somebody a provider vouches for, once the mapping let them pass. */
+/** A person confirmed by a provider and admitted by the mapping. */
 export interface Vouched {
   readonly subject: string;
   readonly username: string;
@@ -15,7 +15,7 @@ export function refusedSignOn(reason: string): Refused {
   return new Refused(refuse("sign_on_refused", reason));
 }
 
-/** Where a code is still good and its account was signed out since. */
+/** The code is still valid, but its account has been signed out since. */
 export const signedOutMeanwhile = (): Refused => refusedSignOn("Whoever signed in was signed out meanwhile. Begin again.");
 
 export function vouched(who: MappingPreviewResult): Vouched {

@@ -10,22 +10,22 @@ import { settingsOf } from "./identity-providers.ts";
 import { type FetchIssuerDocument, KeySets } from "./key-sets.ts";
 import { issuerNamed, SIGNATURE_ALGORITHMS } from "./token-issuer.ts";
 
-/** A workload that showed a token of an issuer its tenant trusts. */
+/** A workload that presented a token of an issuer its tenant trusts. */
 export interface WorkloadToken {
   readonly tenantId: string;
   readonly providerId: string;
   readonly providerName: string;
   readonly subject: string;
-  /** As its claims say it, where they do. */
+  /** From the claims; null if they hold none. */
   readonly username: string | null;
   readonly email: string | null;
   /** The resource groups it may use, in the order of the mappings. */
   readonly resourceGroupIds: readonly string[];
-  /** Milliseconds since the epoch. */
+  /** Epoch milliseconds. */
   readonly expiresAt: number;
 }
 
-/** Why a token opens nothing, for the audit row. */
+/** Why a token was rejected, for the audit row. */
 export type TokenFault =
   | "credential_unknown"
   | "credential_expired"
@@ -45,8 +45,8 @@ const MAX_TOKENS = 20_000;
 const MAX_TOKEN_LENGTH = 16_384;
 
 /**
- * Tokens of the issuers that tenants trust for calls: one way of verification, apart from that of the gateway's own. Who
- * is trusted and what was verified is remembered, so that a call in steady state asks neither database nor issuer.
+ * Verifies tokens of the issuers that tenants trust for calls, separately from the gateway's own tokens. Trusted issuers
+ * and verified tokens are cached, so that a call in steady state needs neither database nor issuer.
  */
 export class WorkloadTokens {
   private readonly issuers = new BoundedMap<string, Promise<readonly TrustedIssuer[]>>(MAX_TENANTS);
@@ -61,7 +61,7 @@ export class WorkloadTokens {
     this.keys = new KeySets(fetchDocument, clock);
   }
 
-  /** Whom the tenant trusts changed. */
+  /** Must be called when the tenant's trusted issuers change. */
   drop(tenantId: string): void {
     this.issuers.delete(tenantId);
     for (const token of [...this.verified.keys()]) if (this.verified.get(token)?.tenantId === tenantId) this.verified.delete(token);
@@ -72,12 +72,12 @@ export class WorkloadTokens {
     this.verified.clear();
   }
 
-  /** Whether tokens of the provider still open something. Rejects when the database is needed and away. */
+  /** Whether the provider's tokens are still accepted. Rejects if the database is needed and unreachable. */
   async trusts(tenantId: string, providerId: string): Promise<boolean> {
     return (await this.trustedBy(tenantId)).some(({ id }) => id === providerId);
   }
 
-  /** `at`: when the token has to be good, milliseconds since the epoch. Rejects when the database is needed and away. */
+  /** `at`: the time for which to verify the token, epoch milliseconds. Rejects if the database is needed and unreachable. */
   async verify(tenantId: string, token: string, at = this.clock.now()): Promise<WorkloadToken | TokenFault> {
     if (token.length > MAX_TOKEN_LENGTH) return "credential_unknown";
     const name = sha256Hex(`${tenantId} ${token}`);
@@ -90,7 +90,7 @@ export class WorkloadTokens {
     for (const one of trusted) {
       const read = await this.verifyAs(tenantId, one, issuer, token, at);
       if (typeof read !== "string") {
-        // What was trusted when this began may have been dropped meanwhile.
+        // The issuer may have been dropped during the verification.
         if ((await this.trustedBy(tenantId)).includes(one)) this.verified.set(name, read);
         return read;
       }
@@ -125,12 +125,12 @@ export class WorkloadTokens {
     if (typeof payload === "string") return payload;
     const { subject, username, email, allowed, resource_group_ids: mappedGroups } = mapped(one.settings, payload);
     if (!allowed || subject === null) return "credential_unknown";
-    // The list may have been written before subjects said where their parts end.
+    // The list may hold subjects in the former format.
     const named = [subject, formerSubjectOf(payload, one.settings.oidc?.subject_claims ?? [])];
     if (api.subjects !== null && !named.some((name) => name !== null && api.subjects?.includes(name))) return "credential_unknown";
     const groups = mappedGroups.length > 0 ? mappedGroups : api.resource_group_id === null ? [] : [api.resource_group_id];
     if (groups.length === 0) return "credential_without_group";
-    // As late as it would be verified anew: a token is good for the second call as for the first.
+    // Includes the clock tolerance, so that a cached token is valid exactly as long as a newly verified one.
     const expiresAt = (Math.min(payload.exp ?? 0, (payload.iat ?? 0) + api.max_age_seconds) + CLOCK_TOLERANCE_SECONDS) * 1000;
     return { tenantId, providerId: one.id, providerName: one.name, subject, username, email, resourceGroupIds: groups, expiresAt };
   }
@@ -149,7 +149,7 @@ export class WorkloadTokens {
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           currentDate: new Date(at),
         });
-        // A notice that somebody signed out is signed by the same keys.
+        // Logout tokens are signed by the same keys.
         return protectedHeader.typ?.toLowerCase() === "logout+jwt" || "events" in payload ? "credential_unknown" : payload;
       } catch (error) {
         if (error instanceof errors.JWTExpired) return "credential_expired";

@@ -1,6 +1,6 @@
 import type { KnowledgeDocument } from "@gatehouse/contracts/knowledge-bases";
 
-/** Kinds of documents by the end of their names. */
+/** Document kinds by file extension. */
 export const DOCUMENT_KINDS: Readonly<Record<string, KnowledgeDocument["kind"]>> = {
   txt: "text",
   text: "text",

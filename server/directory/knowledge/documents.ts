@@ -80,10 +80,13 @@ async function locked(write: Write, tenantId: string, baseId: string, id: string
   return row;
 }
 
-/** Its passages are found by their words alone: the model failed, and not the document. */
+/** The document was read but not embedded, so its passages are found by words only. */
 const wantsVectors = ({ status, chunk_count: passages }: KnowledgeDocumentRow) => status === "failed" && passages > 0;
 
-/** A new document, or a new content of the one of this name; the very same as there is changes nothing, unless it could not be embedded. */
+/**
+ * Creates a document, or replaces the content of the one with this name. An identical upload changes nothing, unless the
+ * document still needs embedding.
+ */
 export async function uploadDocument(
   write: Write,
   tenantId: string,
@@ -123,8 +126,8 @@ export async function uploadDocument(
     });
   else if (stays) await changeFacts(write.trx, id, write.now, columns.metadata);
   else await requeueDocument(write.trx, id, write.now, columns);
-  // At once, and of the passages that are found now: a right that was taken away is not waited for. One that was given is, where they
-  // may say what the document said before: it was given for what it says now.
+  // Revoked rights apply immediately to existing passages. Granted ones wait if the passages may still be of the old
+  // content, because they were granted for the new one.
   if (!sameRights) {
     const isCurrent = sameContent && (before.status === "ready" || before.status === "failed");
     await setPrincipals(
@@ -149,7 +152,7 @@ export async function reprocessDocument(write: Write, tenantId: string, baseId: 
   return after;
 }
 
-/** Takes away at once what is permitted no more, and gives nothing: whoever sees its content says for whom that is. */
+/** Only revokes rights, immediately. Rights are granted when the content is read, together with it. */
 export async function narrowDocumentPermissions(
   write: Write,
   tenantId: string,
@@ -165,7 +168,7 @@ export async function narrowDocumentPermissions(
   write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: id, before: read(row), after });
 }
 
-/** Its bytes, passages and vectors go with it: what is found next knows nothing of it. */
+/** Deletes its bytes, passages and vectors too, so the next search no longer finds it. */
 export async function deleteDocument(write: Write, tenantId: string, baseId: string, id: string): Promise<void> {
   const row = await locked(write, tenantId, baseId, id);
   await removeDocument(write.trx, id);

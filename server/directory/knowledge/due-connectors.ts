@@ -5,10 +5,10 @@ import { type BroughtDocument, documentsOfConnector, type KbConnectorRow } from 
 
 export type DueConnector = KbConnectorRow;
 
-/** Longer than any source takes that is small enough. */
+/** Longer than reading any source within the size limits takes. */
 const LEASE_MS = 30 * 60_000;
 
-/** Sources that are to be looked at. */
+/** Connectors that are due for a sync. */
 export class DueConnectors {
   private readonly db: Database;
   private readonly secrets: SecretBox;
@@ -18,17 +18,17 @@ export class DueConnectors {
     this.secrets = secrets;
   }
 
-  /** None of these tenants. */
+  /** Claims the next due connector, skipping these tenants. */
   takeUp(except: readonly string[]): Promise<DueConnector | null> {
     return takeUpConnector(this.db, LEASE_MS, except);
   }
 
-  /** For the next one to look at it. */
+  /** Gives up the lease, so that another process can take it. */
   release(connector: DueConnector): Promise<void> {
     return releaseConnector(this.db, connector.id);
   }
 
-  /** What its place is shown; null: nothing, or what cannot be opened any more. */
+  /** The credential for its source; null if it has none or it cannot be decrypted. */
   credential({ id, credential_sealed: sealed }: DueConnector): string | null {
     return this.secrets.openOrNull(sealed, sealContext("knowledge_connectors", id));
   }

@@ -34,7 +34,7 @@ const read = (row: KbConnectorRow): KbConnector => ({
 
 const isAddress = (location: string) => /^https?:/.test(location);
 
-/** Only a Git repository lies at an address, and a credential is for what lies at one. */
+/** Only Git repositories may be given by address, and only addresses may have a credential. */
 function checkLocation(type: string, location: string, credential: boolean): void {
   if (isAddress(location) && type !== "git") throw invalidField("location", "may be an address of a Git repository only");
   if (credential && !isAddress(location)) throw invalidField("credential", "is for a Git repository at an address only");
@@ -84,11 +84,11 @@ export const kbConnectors = records<
   async toPatch(write, _tenantId, row, body) {
     const { credential: written, ...columns } = body;
     const stored = write.directory.secrets.openOrNull(row.credential_sealed, sealContext("knowledge_connectors", row.id));
-    // The same again changes nothing.
+    // An unchanged credential is not written again.
     const credential = written === stored && (stored !== null || row.credential_sealed === null) ? undefined : written;
     const location = body.location ?? row.location;
     checkLocation(row.connector_type, location, written != null);
-    // Shown to another host it would be given away.
+    // The credential would be disclosed to another host.
     if (location !== row.location && row.credential_sealed !== null && written === undefined)
       throw invalidField("credential", "must be given again, or null, with another location");
     const before: Readonly<Record<string, unknown>> = row;
@@ -99,7 +99,7 @@ export const kbConnectors = records<
   notify: () => undefined,
 });
 
-/** Has it looked at as soon as somebody can. */
+/** Makes the connector due immediately. */
 export async function syncConnector(write: Write, tenantId: string, id: string): Promise<KbConnector> {
   const row = await kbConnectorStore.find(write.trx, tenantId, id, "lock");
   if (row === undefined) throw notFound("connector");

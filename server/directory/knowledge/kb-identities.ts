@@ -22,7 +22,7 @@ export const readKbIdentity = (row: KbIdentityRow): KbIdentity => ({
   updated_at: row.updated_at.toISOString(),
 });
 
-/** Who end users are in the systems that documents come from (interface 2.5). */
+/** The identities of end users in the systems that documents come from (interface 2.5). */
 export const kbIdentities = records<
   KbIdentityRow,
   KbIdentityInsert & { id: string },
@@ -46,6 +46,6 @@ export const kbIdentities = records<
   },
   toPatch: async (change, _tenantId, _row, body) => ({ ...body, updated_at: change.now }),
   dependents: async () => [],
-  // Each search asks anew who its reader is.
+  // Nothing to announce: each search looks up its reader's identities.
   notify: () => undefined,
 });

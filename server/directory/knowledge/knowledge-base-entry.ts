@@ -1,6 +1,6 @@
 import type { KnowledgeBaseGrantRow } from "../../store/knowledge/knowledge-bases.ts";
 
-/** A knowledge base as calls see it. */
+/** A knowledge base as calls use it. */
 export interface KnowledgeBaseEntry {
   readonly id: string;
   readonly name: string;
@@ -25,13 +25,13 @@ export function knowledgeBaseEntries(rows: readonly KnowledgeBaseGrantRow[]): Kn
   }));
 }
 
-/** A scope, as far as knowledge bases are granted by it. */
+/** The parts of a scope that decide which knowledge bases it grants. */
 interface GrantedScope {
   readonly grantingGroups: ReadonlySet<string>;
   readonly tenant: { readonly knowledgeBases: readonly KnowledgeBaseEntry[] };
 }
 
-/** Those that callers of a group may use, on or off: granted to it or handed down to it. */
+/** The knowledge bases that a group's callers may use, enabled or not, granted directly or inherited. */
 export function grantedKnowledgeBases({ grantingGroups, tenant }: GrantedScope): KnowledgeBaseEntry[] {
   return tenant.knowledgeBases.filter(({ groupIds }) => !groupIds.isDisjointFrom(grantingGroups));
 }

@@ -99,7 +99,7 @@ export const knowledgeBases = records<
     await checkReferences(write, tenantId, body, row);
     const { group_ids: groups, ...columns } = body;
     if (groups !== undefined) await setKnowledgeBaseGroups(write.trx, tenantId, row.id, [...new Set(groups)]);
-    // Vectors of another model cannot be compared: every document is embedded anew.
+    // Vectors of different models are not comparable, so every document must be embedded again.
     if (body.embedding_model_id !== undefined && body.embedding_model_id !== row.embedding_model_id)
       await requeueAllDocuments(write.trx, row.id, write.now);
     return { ...columns, updated_at: write.now } as KnowledgeBasePatch;
@@ -121,7 +121,7 @@ export async function portalKnowledgeBases(
   return (await knowledgeBasesByIds(db, first.tenant.id, [...ids], principals)).map(shown);
 }
 
-/** Passages as they are now, in the order they are asked for; those that callers of none of the scopes find are not there. */
+/** The current passages, in the order of `keys`; omits those that no caller of the scopes may find. */
 export async function passagesOfReader(
   { db }: Pick<Directory, "db">,
   userId: string,

@@ -2,13 +2,13 @@ import type { DocumentPermissions } from "@gatehouse/contracts/knowledge-bases";
 import type { Database } from "../../store/database.ts";
 import { identitiesOf } from "../../store/knowledge/kb-identities.ts";
 
-/** Everybody who may use the knowledge base. */
+/** Stands for everybody who may use the knowledge base. */
 const EVERYBODY = "*";
 
-/** No identity is empty, so that `type:` alone, by which a row remembers the type, is nobody. */
+/** Identities are never empty, so the bare `type:` with which a row records the type matches nobody. */
 const sourcePrincipal = (connectorType: string, sourceIdentity: string) => `${connectorType}:${sourceIdentity}`;
 
-/** As rows hold it; null: nothing is said. */
+/** Converts to the stored form; null means unrestricted. */
 export function principalsOf(permissions: DocumentPermissions | null): string[] | null {
   if (permissions === null) return null;
   const { connector_type: type, identities } = permissions;
@@ -17,7 +17,7 @@ export function principalsOf(permissions: DocumentPermissions | null): string[] 
   ];
 }
 
-/** Who is let in by the one and by the other, as rows hold it. */
+/** The intersection of two stored sets of principals: those admitted by both. */
 export function principalsOfBoth(before: readonly string[] | null, now: string[] | null): string[] | null {
   if (before === null || now === null) return now ?? (before === null ? null : [...before]);
   if (before.includes(EVERYBODY)) return now;
@@ -26,7 +26,7 @@ export function principalsOfBoth(before: readonly string[] | null, now: string[]
   return [type as string, ...identities.filter((identity) => before.includes(identity))];
 }
 
-/** As people say it. */
+/** Converts from the stored form to that of the API. */
 export function sourcePermissions(principals: readonly string[] | null): DocumentPermissions | null {
   if (principals === null) return null;
   const type = principals.find((principal) => principal.endsWith(":"))?.slice(0, -1) ?? "";
@@ -37,7 +37,7 @@ export function sourcePermissions(principals: readonly string[] | null): Documen
   };
 }
 
-/** Who an end user is to the systems that documents come from; nobody's key is everybody and no one else. */
+/** An end user's identities in the systems that documents come from. A key without a user only matches what is open to everybody. */
 export async function readerPrincipals(db: Database, tenantId: string, endUserId: string | null): Promise<readonly string[]> {
   if (endUserId === null) return [EVERYBODY];
   const identities = await identitiesOf(db, tenantId, endUserId);

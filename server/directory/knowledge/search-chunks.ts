@@ -15,7 +15,7 @@ import {
 import type { Candidates, RememberedPassages } from "./memory/remembered-passages.ts";
 import { cosineOf, fromBytes, signsOf } from "./vectors.ts";
 
-/** What a search is for: its question, as words and by each model that passages were embedded with. */
+/** A search question: its text, and its vector for each model with which passages were embedded. */
 export interface Question {
   readonly text: string;
   readonly vectors: readonly { readonly model: ModelEntry; readonly vector: Float32Array }[];
@@ -23,25 +23,25 @@ export interface Question {
 
 export interface RankedChunk extends Omit<FoundChunk, "vector" | "embedding_model_id"> {
   readonly score: number;
-  /** Null where it or the question has no vector. */
+  /** Null if the passage or the question has no vector. */
   readonly similarity: number | null;
-  /** From 1; null where that half did not find it. */
+  /** 1-based; null if that half of the search did not find the passage. */
   readonly lexicalRank: number | null;
   readonly vectorRank: number | null;
 }
 
-/** Enough that the signs, which are coarse, miss hardly any of the nearest. */
+/** Enough that the coarse signs miss hardly any of the nearest. */
 const CANDIDATES = 200;
-/** There more than the signs tells which are nearest. */
+/** Fewer suffice in memory, where candidates are ranked by more than their signs. */
 const CANDIDATES_IN_MEMORY = 64;
-/** Where documents are for some readers only, the database's answer is given after a whole number of these. */
+/** If some documents are restricted, the database's answer is delayed to a multiple of this many milliseconds. */
 const TOLD_MS = 250;
-/** Of each half that the two together are ranked by. */
+/** How many results of each half enter the combined ranking. */
 const RANKED = 60;
-/** How much a place near the top of one half is worth; the usual constant of reciprocal rank fusion. */
+/** The usual constant of reciprocal rank fusion, which sets the weight of top ranks. */
 const RANK_OFFSET = 60;
 
-/** Where passages are searched: in memory where they are held there, else in the database, which has the last word. */
+/** Passages are searched in memory if they are held there, and otherwise in the database, which always makes the final decision. */
 export interface SearchedPlaces {
   readonly db: Database;
   readonly remembered: Pick<RememberedPassages, "find"> | null;
@@ -49,7 +49,10 @@ export interface SearchedPlaces {
 
 const keyOf = ({ document_id, ordinal }: ChunkKey) => `${document_id} ${ordinal}`;
 
-/** Passages by words and by vectors, ranked together. Equal texts of several documents all stay: each is a source. */
+/**
+ * Searches by words and by vectors and ranks the results together. Identical texts of several documents are all kept,
+ * since each is a source.
+ */
 export async function searchChunks({ db, remembered }: SearchedPlaces, scope: SearchScope, question: Question): Promise<RankedChunk[]> {
   if (scope.baseIds.length === 0) return [];
   const vectors = question.vectors.map(({ model, vector }) => ({ modelId: model.id, vector }));
@@ -78,10 +81,7 @@ interface AskedVector {
   readonly vector: Float32Array;
 }
 
-/**
- * What is for some readers only is looked at and left out here: to a reader whom the rights of documents bind, how long that
- * took is not told.
- */
+/** The database filters out restricted documents during the search, so the duration is hidden from readers to whom restrictions apply. */
 async function candidatesInDatabase(db: Database, scope: SearchScope, text: string, vectors: readonly AskedVector[]): Promise<Candidates> {
   const startedAt = performance.now();
   const someOnly = await anyForSomeOnly(db, scope);
@@ -94,7 +94,7 @@ async function candidatesInDatabase(db: Database, scope: SearchScope, text: stri
   return { byWords, bySigns };
 }
 
-/** By an index where the knowledge base has one, else by a look at all that the reader finds. */
+/** Uses the index if the knowledge base has one, and otherwise scans everything that the reader may find. */
 async function nearBySigns(db: Database, scope: SearchScope, { modelId, vector }: AskedVector, ready: ReadonlySet<string>) {
   const signs = signsOf(vector);
   const spaces = scope.baseIds.map((baseId) => ({ baseId, modelId, bits: vector.length }));

@@ -1,10 +1,10 @@
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** As rows hold them: float32 in little-endian order. */
+/** Decodes the stored form: little-endian float32. */
 export function fromBytes(bytes: Uint8Array): Float32Array {
   const length = Math.floor(bytes.byteLength / 4);
   if (LITTLE_ENDIAN) {
-    // Where a piece of memory begins is no multiple of four by itself.
+    // Copied, because the offset of the bytes may not be a multiple of four.
     const vector = new Float32Array(length);
     new Uint8Array(vector.buffer).set(bytes.subarray(0, length * 4));
     return vector;
@@ -20,14 +20,14 @@ export function toBytes(vector: Float32Array): Uint8Array {
   return bytes;
 }
 
-/** One bit for each component: 1 where it is above zero. */
+/** One bit per component: 1 if it is positive. */
 export function signsOf(vector: Float32Array): string {
   let signs = "";
   for (const value of vector) signs += value > 0 ? "1" : "0";
   return signs;
 }
 
-/** From -1 to 1; null for vectors of different lengths or without a direction. */
+/** From -1 to 1; null for vectors of different lengths or a zero vector. */
 export function cosineOf(a: Float32Array, b: Float32Array): number | null {
   if (a.length !== b.length) return null;
   let [dot, aa, bb] = [0, 0, 0];

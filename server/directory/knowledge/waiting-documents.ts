@@ -15,10 +15,10 @@ import { signsOf, toBytes } from "./vectors.ts";
 
 export type { DocumentToIndex, NewChunk } from "../../store/knowledge/knowledge-documents.ts";
 
-/** How long nobody else takes up a document that was taken up, unless its lease is renewed. */
+/** The lease on a claimed document, which can be renewed. */
 const LEASE_MS = 5 * 60_000;
 
-/** Documents that wait to be read. What is written of one is written only while it is the one that was taken up. */
+/** Documents waiting to be indexed. Results are written only if the document has not changed since it was claimed. */
 export class WaitingDocuments {
   private readonly db: Database;
 
@@ -30,12 +30,12 @@ export class WaitingDocuments {
     return takeUpDocument(this.db, LEASE_MS);
   }
 
-  /** False where the document changed meanwhile. */
+  /** Renews the lease; returns false if the document changed meanwhile. */
   hold(document: DocumentToIndex): Promise<boolean> {
     return renewLease(this.db, document, LEASE_MS);
   }
 
-  /** `counts`: towards the attempts that were made. */
+  /** `counts`: whether this counts as an attempt. */
   postpone(document: DocumentToIndex, reason: string, afterMs: number, counts: boolean): Promise<void> {
     return postponeDocument(this.db, document, reason, afterMs, counts);
   }
@@ -44,17 +44,17 @@ export class WaitingDocuments {
     return failDocument(this.db, document, reason);
   }
 
-  /** `unembedded`: why passages of it have no vectors; null where none of them wants for one. */
+  /** `unembedded`: why some passages have no vectors; null if none lacks one. */
   finish(document: DocumentToIndex, chunks: readonly NewChunk[], unembedded: string | null = null): Promise<void> {
     return replaceChunks(this.db, document, chunks, unembedded);
   }
 
-  /** Digests of what need not be embedded any more. */
+  /** Digests of passages that are already embedded. */
   embedded(document: DocumentToIndex, modelId: string): Promise<Set<string>> {
     return embeddedDigests(this.db, document.id, modelId);
   }
 
-  /** Keeps vectors until the document is read to its end, by whomever. */
+  /** Keeps vectors until indexing of the document is finished, by any process. */
   keep(document: DocumentToIndex, modelId: string, vectors: readonly (readonly [digest: string, vector: Float32Array])[]): Promise<void> {
     return storeVectors(
       this.db,

@@ -4,13 +4,13 @@ import { type NewAlert, raiseAlert } from "../../store/policies/raise-alert.ts";
 import type { Database } from "../../store/database.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
-/** As it is to be written. */
+/** An alert to be written. */
 export type { NewAlert } from "../../store/policies/raise-alert.ts";
 
 const MAX_WAITING = 10_000;
 const REMEMBERED = 10_000;
 
-/** Writes alerts beside the calls that caused them: no call waits for one, and each threshold crossing is alerted once. */
+/** Writes alerts asynchronously: no call waits for one, and each threshold crossing is alerted once. */
 export class AlertWriter {
   private readonly waiting: NewAlert[] = [];
   private readonly known = new BoundedMap<string, true>(REMEMBERED);
@@ -29,7 +29,7 @@ export class AlertWriter {
     this.waiting.push(alert);
   }
 
-  /** Rejects when the database is away; what was not written is tried again next time. */
+  /** Rejects if the database is unreachable; unwritten alerts are retried by the next flush. */
   async flush(): Promise<void> {
     for (let alert = this.waiting[0]; alert !== undefined; alert = this.waiting[0]) {
       if (await raiseAlert(this.db, alert))

@@ -4,7 +4,7 @@ import { documentOf } from "./merge.ts";
 import type { GroupNode, PolicyTree } from "./policy-tree.ts";
 import { type Quota, QUOTAS } from "./quotas.ts";
 
-/** Dollars are added up as micro-dollars: three times 0.1 is 0.3 here. */
+/** Sums dollars as micro-dollars, so that three times 0.1 is exactly 0.3. */
 const exact = (quota: Quota, value: number): number => (quota.startsWith("budget.") ? microsFromUsd(value) : value);
 export const shownQuota = (quota: Quota, value: number): number => (quota.startsWith("budget.") ? usdFromMicros(value) : value);
 
@@ -16,7 +16,7 @@ export function quotaLimitOf(tree: PolicyTree, holderId: string, quota: Quota): 
   return exact(quota, tree.effective(holderId, "llm_limits").get(quota) as number);
 }
 
-/** Whose budget the group draws on, who else does, and what is left of it for this group's branch (interface 8.1). */
+/** Whose budget the group draws on, which other groups do, and what remains of it for this group's branch (interface 8.1). */
 export function quotaCapacityOf(tree: PolicyTree, groupId: string): Capacity {
   const above = tree.above(groupId);
   const holder = above.find((node) => tree.ownFields(node.id, "llm_limits").size > 0);

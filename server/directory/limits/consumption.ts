@@ -22,7 +22,7 @@ const COLUMN: Record<Quota, keyof UsageTotal> = {
   "requests.monthly_limit": "month_requests",
 };
 
-/** The name of a quota as refusals and alerts give it: `daily_tokens`. */
+/** The name of a quota in refusals and alerts, such as `daily_tokens`. */
 export function limitTypeOf(quota: Quota): string {
   return `${quota.includes("daily") ? "daily" : "monthly"}_${quota.slice(0, quota.indexOf("."))}`;
 }
@@ -30,7 +30,7 @@ export function limitTypeOf(quota: Quota): string {
 /** A quota that a group sets. */
 interface HeldQuota {
   readonly holder: GroupNode;
-  /** The model it refines; '' for all of them. */
+  /** The model it refines; '' for all models. */
   readonly item: string;
   readonly quota: Quota;
   readonly effective: Fields;
@@ -47,7 +47,7 @@ function quotasOf(tree: PolicyTree, holders: readonly GroupNode[]): HeldQuota[] 
   );
 }
 
-/** What the branches of all the holders used: the last of them stands above the others. */
+/** The usage of all the holders' branches, by group. The last holder is an ancestor of the others, so its branch covers theirs. */
 async function usedUnder(
   directory: Directory,
   tenantId: string,
@@ -72,12 +72,12 @@ async function usedUnder(
   return byGroup;
 }
 
-/** Each quota the group draws on, its own first, with what its branch used in the open window and which groups used it. */
+/** Each quota that the group draws on, its own first, with the usage of its branch in the current window, and by which groups. */
 export async function consumptionOf(directory: Directory, tenantId: string, groupId: string): Promise<Consumption> {
   return consumptionIn(directory, tenantId, policyTreeOf(await readPolicyRows(directory.db, tenantId)), groupId);
 }
 
-/** The same, were the tenant's documents these. */
+/** Like `consumptionOf`, for a given tree of documents. */
 export async function consumptionIn(directory: Directory, tenantId: string, tree: PolicyTree, groupId: string): Promise<Consumption> {
   const now = directory.clock.now();
   const self = tree.node(groupId);

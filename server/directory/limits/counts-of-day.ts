@@ -1,7 +1,7 @@
 import type { HourlyCount } from "../../store/tools/tool-usage.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
-/** What the groups of a tenant did in one day, and of that in one hour. */
+/** Counts of a tenant's groups in one day, and in one hour of it. */
 export class CountsOfDay {
   private readonly byGroup = new Map<string, HourlyCount[]>();
 
@@ -13,7 +13,7 @@ export class CountsOfDay {
     }
   }
 
-  /** What the group and all below it did since `since`, milliseconds, the beginning of the hour asked for or of its day. */
+  /** The count of the group and all below it since `since`, epoch milliseconds: the start of the hour asked for, or of its day. */
   ofBranch(
     tree: PolicyTree,
     { groupId, item, since }: { readonly groupId: string; readonly item: string | null; readonly since: number },

@@ -19,7 +19,7 @@ import { policyTreeOf } from "./policy-rows.ts";
 import { type PolicyDocument, type PolicyKind, POLICY_KINDS } from "./rules.ts";
 
 const RESOURCE = "group-policies";
-/** Comparing a text with a pattern costs up to a step for each of its instructions and every character. */
+/** Matching a pattern takes up to one step per instruction and character. */
 const MAX_PATTERN_INSTRUCTIONS = 1_200;
 
 async function treeOf(db: Database | Trx, tenantId: string, groupId: string): Promise<PolicyTree> {
@@ -28,24 +28,24 @@ async function treeOf(db: Database | Trx, tenantId: string, groupId: string): Pr
   return tree;
 }
 
-/** Which document is meant: of what kind, and the model, server or skill it refines. */
+/** Identifies a document: its kind, and the model, server or skill that it refines. */
 export interface PolicyOf {
   readonly groupId: string;
   readonly kind: PolicyKind;
   readonly itemId?: string;
 }
 
-/** What a document would change, once it is known to be allowed. */
+/** The change that a document would make, once validated. */
 export interface PlannedPolicy {
   readonly before: PolicyTree;
   readonly after: PolicyTree;
-  /** The model, server or skill it refines; '' for the group's own. */
+  /** The model, server or skill it refines; '' for the group's own document. */
   readonly itemId: string;
 }
 
 /**
- * The tenant's documents without and with this one in the place of what is there. Refuses what would loosen an inherited
- * value or overdraw a budget. Changes nothing.
+ * The tenant's documents before and after replacing this one. Refuses a document that would loosen an inherited value or
+ * overcommit a budget. Changes nothing.
  */
 export async function planPolicy(db: Database | Trx, tenantId: string, of: PolicyOf, document: PolicyDocument): Promise<PlannedPolicy> {
   const rows = await readPolicyRows(db, tenantId);
@@ -66,7 +66,7 @@ export async function planPolicy(db: Database | Trx, tenantId: string, of: Polic
   return { before, after, itemId };
 }
 
-/** Replaces a document whole, or refuses as `planPolicy` does; then nothing changes. */
+/** Replaces a whole document, or refuses as `planPolicy` does and changes nothing. */
 export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf, document: PolicyDocument): Promise<PolicyTree> {
   await lockTree(write.trx, tenantId);
   const { before, after, itemId } = await planPolicy(write.trx, tenantId, of, document);
@@ -96,15 +96,15 @@ const KINDS_OF_ITEMS = { model: ["llm_limits", "llm_governance"], "tool server":
 >;
 
 /**
- * A model, tool server or skill that goes takes its refinements along: nobody could change them any more, and a move would still be held
- * to them.
+ * Removes the refinements of a deleted model, tool server or skill: nobody could edit them any more, yet they would still
+ * restrict moves.
  */
 export async function forgetItem(write: Write, tenantId: string, what: keyof typeof KINDS_OF_ITEMS, itemId: string): Promise<void> {
   await lockTree(write.trx, tenantId);
   await removePoliciesOf(write.trx, tenantId, KINDS_OF_ITEMS[what], itemId);
 }
 
-/** Refuses a move under which the group's branch would hold values looser than its new ancestors allow, or promise too much. */
+/** Refuses a move that would leave the branch with values looser than its new ancestors allow, or overcommit a quota. */
 export async function checkMove(write: Write, tenantId: string, groupId: string, parentId: string | null): Promise<void> {
   const rows = await readPolicyRows(write.trx, tenantId);
   const before = policyTreeOf(rows);
@@ -137,12 +137,12 @@ function limitRefusal(code: "limit_exceeds_inherited" | "limit_exceeds_available
   return new Refused(refuse(code, `${words}: ${fields.map(({ field, message }) => `${field} ${message}`).join("; ")}`, { fields }));
 }
 
-/** What a call uses is counted, and held to rules, at the member that serves it. */
+/** Usage is counted, and rules apply, at the member that serves a call. */
 const OF_ROUTING_GROUP =
   "is that of a routing group: name one of its members, whose rules hold for calls that it serves for the group. The group's own caps " +
   "are its rpm_limit, tpm_limit and max_parallel_requests";
 
-/** The item a refinement is of. A model or tool server must be the tenant's; skills are taken as they are named. */
+/** The validated item of a refinement. Models and tool servers must belong to the tenant; skill names are not checked. */
 async function checkedItem(db: Database | Trx, tenantId: string, { kind, itemId }: PolicyOf): Promise<string> {
   if (itemId === undefined) return "";
   if ((kind === "llm_limits" || kind === "llm_governance") && !(await knownModels(db, tenantId, [itemId])).has(itemId)) {
@@ -180,7 +180,7 @@ export function readLlmLimits(tree: PolicyTree, groupId: string): LlmLimitsState
   };
 }
 
-/** `member`: what a body calls the document. */
+/** `member`: the document's name in the body. */
 export function readPolicyState(tree: PolicyTree, { groupId, kind, itemId = "" }: PolicyOf, member: string): PolicyState {
   const own = shape(tree.ownFields(groupId, kind, itemId));
   return {
@@ -199,7 +199,7 @@ export async function readPolicyTree(directory: Directory, tenantId: string, of:
   return tree;
 }
 
-/** Every document in force for the group, with the refinements that reach it. */
+/** Every document in force for the group, with the refinements that apply to it. */
 export async function effectiveLimitsOf(directory: Directory, tenantId: string, groupId: string): Promise<EffectiveLimits> {
   const tree = await treeOf(directory.db, tenantId, groupId);
   const line = [groupId, ...tree.above(groupId).map(({ id }) => id)];

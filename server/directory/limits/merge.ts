@@ -3,12 +3,12 @@ import { isObject } from "../../kernel/json-value.ts";
 import { isWithin } from "../web-search/domains.ts";
 import { type PolicyDocument, mergeRuleOf } from "./rules.ts";
 
-/** What a document says, by `family.field`; what says nothing is not in it. */
+/** The values of a document by `family.field`; unset fields are absent. */
 export type Fields = ReadonlyMap<string, unknown>;
 
 export const NOTHING: Fields = new Map();
 
-/** An empty whitelist constrains nothing, so it is as if it were not there. */
+/** Drops empty whitelists, since they constrain nothing. */
 export function fieldsOf(document: PolicyDocument): Fields {
   const fields = new Map<string, unknown>();
   const add = (path: string, value: unknown) => {
@@ -23,7 +23,7 @@ export function fieldsOf(document: PolicyDocument): Fields {
   return fields;
 }
 
-/** The other way; a whitelist that allows nothing is shown as an empty list, one that constrains nothing not at all. */
+/** The inverse of `fieldsOf`. A whitelist that allows nothing is shown as an empty list; one that constrains nothing is left out. */
 export function documentOf(fields: Fields): PolicyDocument {
   const document = new Map<string, unknown>();
   const families = new Map<string, [string, unknown][]>();
@@ -43,7 +43,7 @@ export function documentOf(fields: Fields): PolicyDocument {
   return Object.fromEntries(document);
 }
 
-/** What is in force where `own` stands under `inherited`: of each field the tighter of the two. */
+/** Merges `own` with what is `inherited`: of each field the tighter value. */
 export function merge(inherited: Fields, own: Fields): Fields {
   if (own.size === 0) return inherited;
   if (inherited.size === 0) return own;
@@ -86,7 +86,7 @@ function commonDomains(above: readonly string[], own: readonly string[]): string
   return [...new Set([...within(own, above), ...within(above, own)])];
 }
 
-/** Each field of `own` that asks for more than `inherited` leaves. */
+/** Each field of `own` that is looser than what is inherited. */
 export function loosenedFields(inherited: Fields, own: Fields): FieldError[] {
   const fields: FieldError[] = [];
   for (const [path, value] of own) {

@@ -4,8 +4,8 @@ import type { PolicyTree } from "./policy-tree.ts";
 import { QUOTAS } from "./quotas.ts";
 
 /**
- * Each quota whose holder would be promised out beyond what it has, once `groupId` is as `after` has it. A holder that
- * was tightened below its promises stays over them; a change that does not add to that is let through.
+ * Each quota whose holder would be overcommitted by the state `after` of `groupId`. If a holder is already overcommitted
+ * because it was tightened, changes that do not add to its claims are allowed.
  */
 export function overcommittedQuotas(before: PolicyTree, after: PolicyTree, groupId: string): FieldError[] {
   const fields: FieldError[] = [];

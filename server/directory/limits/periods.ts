@@ -1,6 +1,6 @@
 import type { Quota } from "./quotas.ts";
 
-/** Windows of quotas: days turn at 00:00 UTC, months on the 1st at 00:00 UTC. Times are milliseconds since the epoch. */
+/** Quota windows: days start at 00:00 UTC, months on the 1st at 00:00 UTC. Times are epoch milliseconds. */
 export type Period = "hour" | "day" | "month";
 
 const HOUR = 3_600_000;
@@ -24,7 +24,7 @@ export function periodEnd(period: Period, at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** `2026-11-21`. */
+/** Formatted as `2026-11-21`. */
 export function utcDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }

@@ -16,7 +16,7 @@ const policy = (group: number, itemId: string, daily: number, warning: number | 
   document: { requests: { daily_limit: daily, daily_warning_percent: warning } },
 });
 
-/** Groups by the numbers of their parents, what they say, and which of it is replaced with what. */
+/** Groups, each with its parent's index and its documents, and which document is replaced by what. */
 const world = fc
   .integer({ min: 1, max: 9 })
   .chain((size) =>
@@ -100,6 +100,6 @@ test.each<[string, (group: number) => StoredPolicy[], number]>([
   for (; step.done !== true; step = work.next()) yielded++;
   expect([step.value.changes.length, step.value.total]).toEqual([500, 2_000 * 201]);
   expect(cpuMs(began)).toBeLessThan(most * fixedWorkMs());
-  // Others get their turn in between.
+  // So that other work gets its turn.
   expect(yielded).toBeGreaterThan(200);
 });

@@ -11,13 +11,13 @@ type InForce = ReadonlyMap<string, Fields>;
 
 interface PolicyChanges {
   readonly changes: Change[];
-  /** Of all, those that `changes` had no room for among them. */
+  /** The number of changes, including those that did not fit into `changes`. */
   readonly total: number;
 }
 
 /**
- * What would be in force otherwise than now, in the group and below it, of single items only where it is not the same as of all.
- * Yields after each group that says something of its own.
+ * What would change in the group and below it; changes of a single item are listed only if they differ from those for all
+ * items. Yields between items, so that other work gets its turn.
  */
 export function* policyChanges(
   { before, after, itemId }: PlannedPolicy,
@@ -26,7 +26,7 @@ export function* policyChanges(
 ): InTurns<PolicyChanges> {
   const changes: Change[] = [];
   let total = 0;
-  // Groups that say nothing are as their parents are, and so is what changes for them.
+  // Groups without documents share their parent's map, so the changes can be reused.
   const known = new WeakMap<InForce, { readonly now: InForce; readonly found: readonly ItemChange[] }>();
   for (const [{ node, fields: was }, { fields: now }] of together(before, after, { groupId, kind })) {
     const same = known.get(was);
@@ -38,7 +38,7 @@ export function* policyChanges(
   return { changes, total };
 }
 
-/** The same groups of both trees, side by side. */
+/** Pairs the same groups of both trees. */
 function* together(before: PolicyTree, after: PolicyTree, { groupId, kind }: PolicyOf) {
   const then = before.inForce(groupId, kind);
   for (const now of after.inForce(groupId, kind)) {

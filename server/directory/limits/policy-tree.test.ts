@@ -106,7 +106,7 @@ describe("merging, worked by hand", () => {
   });
 });
 
-/** A tenant as the reference sees it: for each group its parent and what it sets, nothing worked out. */
+/** A tenant as the reference model sees it: each group's parent and own values, nothing derived. */
 interface World {
   readonly parents: (number | null)[];
   readonly own: {
@@ -161,13 +161,13 @@ function treeOf({ parents, own }: World): PolicyTree {
   return new PolicyTree(groups, policies);
 }
 
-/** The group and what stands above it. */
+/** The group and its ancestors. */
 function line({ parents }: World, i: number): number[] {
   const parent = parents[i] ?? null;
   return parent === null ? [i] : [i, ...line({ parents, own: [] }, parent)];
 }
 
-/** Who draws on `holder`: whoever sets the limit and has nobody between who does. */
+/** The groups that draw on `holder`: those that set the limit with no other group in between that does. */
 function drawersOf(w: World, holder: number): number[] {
   return w.own.flatMap((own, i) => {
     if (i === holder || own.limit === null) return [];

@@ -6,14 +6,14 @@ export interface GroupNode {
   readonly id: string;
   readonly name: string;
   readonly parentId: string | null;
-  /** How often a branch of it was moved elsewhere; never when left out. */
+  /** How many branches have been moved away from it; none if omitted. */
   readonly branchesLeft?: number;
 }
 
 export interface StoredPolicy {
   readonly groupId: string;
   readonly kind: PolicyKind;
-  /** The model, server or skill it refines; '' for the group's own. */
+  /** The model, server or skill it refines; '' for the group's own document. */
   readonly itemId: string;
   readonly document: PolicyDocument;
 }
@@ -21,8 +21,8 @@ export interface StoredPolicy {
 const keyOf = (groupId: string, kind: PolicyKind, itemId: string): string => `${groupId} ${kind} ${itemId}`;
 
 /**
- * A tenant's groups with their documents, as one moment saw them. Everything is worked out when it is first asked for
- * and kept, parents before children, so that a thousand groups cost a thousand merges and not a thousand chains.
+ * A snapshot of a tenant's groups with their documents. Results are computed on first use and cached, parents before
+ * children, so that a thousand groups cost a thousand merges rather than a thousand walks to the root.
  */
 export class PolicyTree {
   private readonly nodes: ReadonlyMap<string, GroupNode>;
@@ -55,7 +55,7 @@ export class PolicyTree {
     return this.nodes.get(id);
   }
 
-  /** Of what is counted of the group and all below it: another one once a branch has gone, because what it used went with it. */
+  /** Versions the counters of a group's branch. It changes when a branch moves away, because that branch's usage goes with it. */
   epochOf(groupId: string): number {
     return this.nodes.get(groupId)?.branchesLeft ?? 0;
   }
@@ -83,7 +83,7 @@ export class PolicyTree {
     return this.refined.get(`${groupId} ${kind}`) ?? [];
   }
 
-  /** What the groups above leave: for an item also what the group itself says for all items. */
+  /** What applies before the group's own document: that of its ancestors, and for an item also the group's document for all items. */
   inherited(groupId: string, kind: PolicyKind, itemId = ""): Fields {
     const parentId = this.nodes.get(groupId)?.parentId ?? null;
     if (itemId === "") return parentId === null ? NOTHING : this.effective(parentId, kind);
@@ -104,7 +104,7 @@ export class PolicyTree {
     return found;
   }
 
-  /** Whether the group or one above it refines the item. */
+  /** Whether the group or an ancestor refines the item. */
   private isRefined(groupId: string, kind: PolicyKind, itemId: string): boolean {
     if (!this.itemsOf(kind).has(itemId)) return false;
     for (let id: string | null = groupId; id !== null; id = this.nodes.get(id)?.parentId ?? null)
@@ -113,9 +113,9 @@ export class PolicyTree {
   }
 
   /**
-   * The groups of a branch, each behind its parent, with what is in force there: for all items under "", and for each item that
-   * is refined there or above. Groups that say nothing of the kind share their parent's map. Nothing is kept but what the groups
-   * still to come need, so that thousands of groups with hundreds of refined items may be looked through.
+   * Yields the groups of a branch, parents first, with the fields in force: under "" for all items, and for each item
+   * refined there or above. Groups without own values share their parent's map. Keeps only what later groups need, so that
+   * thousands of groups with hundreds of refined items can be traversed.
    */
   *inForce(groupId: string, kind: PolicyKind): Generator<{ readonly node: GroupNode; readonly fields: ReadonlyMap<string, Fields> }> {
     const start = this.nodes.get(groupId);
@@ -167,7 +167,7 @@ export class PolicyTree {
     return found;
   }
 
-  /** The groups above, nearest first. */
+  /** The ancestors, nearest first. */
   above(groupId: string): GroupNode[] {
     const found: GroupNode[] = [];
     for (let id = this.nodes.get(groupId)?.parentId ?? null; id !== null;) {
@@ -179,12 +179,12 @@ export class PolicyTree {
     return found;
   }
 
-  /** The nearest group above that sets the quota. */
+  /** The nearest ancestor that sets the quota. */
   holderOf(groupId: string, quota: Quota): GroupNode | undefined {
     return this.above(groupId).find((node) => this.ownFields(node.id, "llm_limits").has(quota));
   }
 
-  /** The groups that draw on a holder's quota, the nearest of each branch that set it; `without` leaves a branch out. */
+  /** The groups that draw on a holder's quota: the nearest in each branch that set it. `without` excludes a branch. */
   drawers(holderId: string, quota: Quota, without?: string): { node: GroupNode; claim: number }[] {
     const found: { node: GroupNode; claim: number }[] = [];
     const pending = [...this.childrenOf(holderId)];

@@ -9,7 +9,7 @@ import type { PolicyDocument } from "./rules.ts";
 
 const MOST_CHANGES = 500;
 
-/** What a document would come to before it is saved. Refuses what saving it would refuse, and changes nothing. */
+/** The effect of a document before it is saved. Refuses whatever saving it would refuse, and changes nothing. */
 export async function previewPolicy(
   directory: Directory,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** The quotas a group hands out to those below it: what they claim must fit into what it has. */
+/** The quotas that a group allots to those below it; their claims must fit into its own. */
 export const QUOTAS = [
   "budget.daily_limit_usd",
   "budget.monthly_limit_usd",

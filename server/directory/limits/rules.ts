@@ -1,9 +1,9 @@
 /**
- * How the limit and governance documents of a group merge with those above it (interface 8.1, 8.3). One rule for each
- * field; everything that merges, compares or checks a document goes by this table.
+ * How a group's limit and governance documents merge with those of its ancestors (interface 8.1, 8.3). Everything that
+ * merges, compares or validates documents uses this table, which has one rule per field.
  */
 
-/** A document as it is stored: at most two levels, null and absent meaning that nothing is said. */
+/** A stored document: at most two levels deep. Null and absent both mean unset. */
 export type PolicyDocument = Readonly<Record<string, unknown>>;
 
 export const POLICY_KINDS = [
@@ -18,10 +18,10 @@ export const POLICY_KINDS = [
 export type PolicyKind = (typeof POLICY_KINDS)[number];
 
 /**
- * `lowest`, `highest`: the tighter number wins. `either`: true once anyone above says so. `intersect`: only what all
- * allow. `unite`: everything anyone asks for. `nearest`: no restriction at all (a warning), so the group's own word
- * counts. `domains`: only domains that all allow, a name standing for those below it. A list names values from the loosest
- * to the tightest.
+ * `lowest`, `highest`: the tighter number wins. `either`: true if any level says so. `intersect`: only what all allow.
+ * `unite`: everything that any requires. `nearest`: not a restriction (a warning), so the group's own value wins.
+ * `domains`: only domains that all allow, where a name includes its subdomains. A list gives values from loosest to
+ * tightest.
  */
 export type MergeRule = "lowest" | "highest" | "either" | "intersect" | "domains" | "unite" | "nearest" | readonly string[];
 
@@ -47,7 +47,7 @@ const RULES: Readonly<Record<string, MergeRule>> = {
   "system_prompt.banned_patterns": "unite",
 };
 
-/** `path` is `family.field`. Media fields go by their names, because their modes are open. */
+/** `path` is `family.field`. Media fields are recognized by the form of their names, because their modes are open-ended. */
 export function mergeRuleOf(path: string): MergeRule {
   const known = RULES[path];
   if (known !== undefined) return known;

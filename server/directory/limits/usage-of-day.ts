@@ -3,13 +3,13 @@ import type { PolicyTree } from "./policy-tree.ts";
 
 interface GroupUse {
   readonly groupId: string;
-  /** Null: of all models. */
+  /** Null counts all models. */
   readonly modelId: string | null;
   readonly period: "day" | "month";
   readonly measure: "requests" | "tokens" | "micros";
 }
 
-/** What the groups of a tenant used in one day and its month. */
+/** Usage of a tenant's groups in one day and its month. */
 export class UsageOfDay {
   private readonly byGroup = new Map<string, UsageTotal[]>();
   private readonly sums = new Map<string, number>();
@@ -22,7 +22,7 @@ export class UsageOfDay {
     }
   }
 
-  /** What the group and all below it used; added up once for each question. */
+  /** Usage of the group and all below it; each sum is computed once. */
   ofBranch(tree: PolicyTree, { groupId, modelId, period, measure }: GroupUse): number {
     const column = `${period}_${measure}` as const;
     const key = `${groupId} ${column} ${modelId ?? ""}`;

@@ -15,18 +15,16 @@ import { utcDay } from "./periods.ts";
 import { CountsOfDay } from "./counts-of-day.ts";
 import { UsageOfDay } from "./usage-of-day.ts";
 
-/** How the calls of the gateway's own are filed, of which the truth counts no request. */
+/** How the gateway's own calls are recorded. They do not count as requests. */
 export type { OwnCall } from "../../store/models/own-calls.ts";
 export type { CallTotal } from "../../store/usage/usage-totals.ts";
 
-/** Whether of so many groups each is looked up: of more, all of the tenant's are read, and none needs a name. */
+/** Whether this many groups are looked up by ID; for more, all of the tenant's are read. */
 export const looksUp = (groups: number): boolean => groups <= FEW_GROUPS;
 
 const WITHIN_MS = 10_000;
 
-/**
- * What was used, as the usage totals in the database say: the truth that counters are warmed from and held to.
- */
+/** The usage totals in the database, which are authoritative: counters are loaded from them and corrected to them. */
 export class UsageTruth {
   private readonly loading = new Map<string, Promise<UsageTotal[]>>();
   private readonly db: Database;
@@ -38,29 +36,27 @@ export class UsageTruth {
     this.shipped = shipped;
   }
 
-  /** Resolves when what is read from now on tells of every row this process has sealed. Rejects when the database is away. */
+  /** Resolves once later reads include every row that this process has sealed so far. Rejects if the database is unreachable. */
   recorded(): Promise<void> {
     return within(this.shipped());
   }
 
-  /** The day and month of `at`. Rejects when the database is away. */
+  /** Usage of the day and month of `at`. Rejects if the database is unreachable. */
   async ofDay(tenantId: string, at: number, asked: Omit<UsageQuery, "day">): Promise<UsageOfDay> {
     return new UsageOfDay(await this.totals(tenantId, { day: utcDay(at), ...asked }));
   }
 
-  /** Calls of tool servers in the day of `at`. Rejects when the database is away. */
+  /** Tool server calls in the day of `at`. Rejects if the database is unreachable. */
   async tools(tenantId: string, at: number): Promise<CountsOfDay> {
     return new CountsOfDay(await within(toolUsageOfDay(this.db, tenantId, at)));
   }
 
-  /** Calls of skills in the day of `at`. Rejects when the database is away. */
+  /** Skill calls in the day of `at`. Rejects if the database is unreachable. */
   async skills(tenantId: string, at: number): Promise<CountsOfDay> {
     return new CountsOfDay(await within(skillUsageOfDay(this.db, tenantId, at)));
   }
 
-  /**
-   * Results of tool calls that requests to models carried in the day of `at`, where a cap counts them. Rejects when the database is away.
-   */
+  /** Tool results carried by model requests in the day of `at`, where a cap counts them. Rejects if the database is unreachable. */
   async toolResults(tenantId: string, at: number): Promise<CountsOfDay> {
     return new CountsOfDay(await within(toolResultsOfDay(this.db, tenantId, at)));
   }
@@ -70,13 +66,13 @@ export class UsageTruth {
     return within(runTotal(this.db, tenantId, rootTaskId));
   }
 
-  /** What the rows of these calls say; of an interrupted call nothing. Ids without a row are not in it. */
+  /** The totals in these calls' rows; none for interrupted calls. IDs without a row are omitted. */
   async calls(tenantId: string, ids: readonly string[]): Promise<Map<string, CallTotal>> {
     const rows = await within(callTotals(this.db, tenantId, ids));
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** Calls that ask for the same at once share one read. */
+  /** Concurrent identical queries share one read. */
   private totals(tenantId: string, asked: UsageQuery): Promise<UsageTotal[]> {
     const key = `${tenantId} ${JSON.stringify(asked)}`;
     const under = this.loading.get(key);

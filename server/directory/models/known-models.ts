@@ -4,9 +4,9 @@ import type { ModelEntry, TenantSnapshot } from "../snapshot.ts";
 const MOST = 2_000;
 
 /**
- * Models that batches or videos are under way with, as they are now or, where one was deleted meanwhile, as this process knew it last:
- * what a provider was asked to do is still to be called off, fetched and paid for. Held in memory alone: once no process that
- * met the model lives, nobody can.
+ * Models used by running batches and videos: as they are now or, if deleted meanwhile, as this process last knew them,
+ * because started jobs must still be cancelled, fetched and paid for. Kept in memory only, so it is lost with the last
+ * process that used the model.
  */
 export class KnownModels {
   private readonly last = new BoundedMap<string, ModelEntry>(MOST);

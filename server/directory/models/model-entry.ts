@@ -12,7 +12,7 @@ export interface ModelEntry {
   readonly description: string | null;
   readonly iconUrl: string | null;
   readonly modes: readonly string[];
-  /** It and its provider. */
+  /** Both the model and its provider. */
   readonly enabled: boolean;
   readonly createdSeconds: number;
   readonly contextWindow: number | null;
@@ -24,28 +24,28 @@ export interface ModelEntry {
   readonly supportsTools: boolean;
   readonly supportsFileUploads: boolean;
   readonly supportsStreaming: boolean;
-  /** System messages inside a conversation. */
+  /** Whether system messages are allowed within a conversation. */
   readonly supportsSystemTurns: boolean;
-  /** Temperature, top p and top k. */
+  /** Whether temperature, top p and top k are accepted. */
   readonly supportsSampling: boolean;
-  /** What its server calls the ceiling on output; null: nobody said. */
+  /** The name that its server uses for the output limit; null if unknown. */
   readonly maxTokensParameter: "max_tokens" | "max_completion_tokens" | null;
-  /** Its own ceilings over all groups: requests a minute, tokens a minute, calls at once; null is none. */
+  /** The model's own limits across all groups: requests and tokens per minute, concurrent calls. Null is unlimited. */
   readonly rateLimitRpm: number | null;
   readonly rateLimitTpm: number | null;
   readonly maxConcurrent: number | null;
-  /** Empty or absent: no rule. */
+  /** Empty or absent: unrestricted. */
   readonly supportedImageQualities?: readonly string[];
   readonly supportedVideoResolutions?: readonly string[];
   /** Seconds. */
   readonly supportedVideoDurations?: readonly number[];
-  /** Null or absent: no rule. */
+  /** Null or absent: unrestricted. */
   readonly maxVideoDurationSeconds?: number | null;
-  /** Oldest first, never empty; the first holds from ever. */
+  /** Oldest first, never empty; the first entry has no start date. */
   readonly priceSchedule: readonly DatedPrices[];
-  /** What part of its prices holds for lines of its provider's batches; a half when left out. */
+  /** The share of the usual prices that applies in its provider's batches; a half if omitted. */
   readonly batchPriceFactor?: number;
-  /** What the last probe found; null when it was never probed. */
+  /** The result of the last probe; null if never probed. */
   readonly isHealthy: boolean | null;
   readonly provider: ProviderEntry;
 }
@@ -54,28 +54,28 @@ export interface ProviderEntry {
   readonly providerKey: string;
   readonly apiFormat: ApiFormat;
   readonly baseUrl: string;
-  /** Opened; lives in memory only. */
+  /** Decrypted; held only in memory. */
   readonly apiKey: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  /** Further headers that pass to it and from it, by name (`isNamed`); none when left out. */
+  /** Additional request and response headers to pass through, by name (`isNamed`); none if omitted. */
   readonly passRequestHeaders?: readonly string[];
   readonly passResponseHeaders?: readonly string[];
   readonly region: string | null;
-  /** Whether it runs batches of its models itself. */
+  /** Whether the provider runs its models' batches itself. */
   readonly runsBatches?: boolean;
-  /** The bucket it takes work from and leaves results in (`s3://` or `gs://`), the vendor's own store where no endpoint is; none when left out. */
+  /** The bucket for batch input and output (`s3://` or `gs://`), at the vendor's own store if `endpoint` is null; none if omitted. */
   readonly storage?: { readonly uri: string; readonly endpoint: string | null; readonly roleArn: string | null };
 }
 
-/** What a key is given for: it goes nowhere else. */
+/** The origin that a key was given for; it is sent nowhere else. */
 export function originOf(address: string | null): string {
   return address === null ? "" : new URL(address).origin;
 }
 
-/** Models of Anthropic, wherever they are served. */
+/** Anthropic's models, wherever they are served. */
 const CLAUDE = /claude/i;
 
-/** `open` as for the tenant; `providerKey` is the provider's own, opened. */
+/** `open` decrypts the tenant's secrets; `providerKey` is the provider's own key, decrypted. */
 export function modelEntry(
   row: Selectable<ModelTable>,
   provider: Selectable<ProviderTable>,
@@ -84,7 +84,7 @@ export function modelEntry(
 ): ModelEntry {
   const dialect = dialectByName(row.model_name);
   const format = providerFormat(provider.api_format);
-  // The provider may have got its key, or another host, after the model got its address.
+  // The provider may have received its key or another host after the model received its address.
   const providersHost = row.base_url === null || originOf(row.base_url) === originOf(provider.base_url);
   return {
     id: row.id,

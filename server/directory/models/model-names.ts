@@ -3,14 +3,14 @@ import { modelIdByName } from "../../store/models/models.ts";
 import { routingGroupsCalled } from "../../store/models/routing-groups.ts";
 import type { Write } from "../writes/write.ts";
 
-/** What callers put in `model` means one thing: a model by its name, or a routing group by its id or name. */
+/** Keeps the names that callers put in `model` unambiguous: a model's name, or a routing group's ID or name. */
 
 export async function refuseRoutingGroupName(write: Write, tenantId: string, modelName: string): Promise<void> {
   const [group] = await routingGroupsCalled(write.trx, tenantId, [modelName]);
   if (group !== undefined) throw taken("routing group", group);
 }
 
-/** Of a routing group that is to have this id and name. */
+/** Throws if a model already has the ID or name that a routing group is to have. */
 export async function refuseModelName(write: Write, tenantId: string, group: { id: string; name: string }): Promise<void> {
   for (const name of new Set([group.id, group.name])) {
     const model = await modelIdByName(write.trx, tenantId, name);

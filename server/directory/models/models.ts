@@ -33,27 +33,27 @@ import { checkGroups } from "../policies/bound-groups.ts";
 import { checkAddress, newKey, providerToUse, sealedKey } from "./providers.ts";
 import { findVirtualModel, listVirtualModels } from "./virtual-models.ts";
 
-/** The columns a body sets, but for its modes, its provider and its key. A member it leaves out sets none. */
+/** The columns that a body sets, except for modes, provider and key. Omitted members set none. */
 function columns(write: Write, body: ModelUpdate): ModelPatch {
   const { provider: _provider, modes: _modes, mode: _mode, api_key: _apiKey, group_ids: _groupIds, ...rest } = body;
   const same = Object.fromEntries(Object.entries(rest).filter(([member]) => !PRICE_MEMBERS.has(member)));
   return { ...same, ...priceColumns(body), updated_at: write.now };
 }
 
-/** `mode` stands first among `modes`; one of them given alone says enough. */
+/** `mode` is the first of `modes`; either may be given alone. */
 function modesOf(body: { mode?: Mode | undefined; modes?: Mode[] | undefined }, before: readonly string[]): string[] {
   const { mode, modes } = body;
   if (modes === undefined) return mode === undefined ? [...before] : [mode, ...before.filter((other) => other !== mode)];
   if (mode === undefined) return modes;
-  // As it was read beside other modes, it says nothing of them.
+  // An unchanged `mode` sent along with new `modes` does not restrict them.
   if (!modes.includes(mode) && mode === before[0]) return modes;
   if (!modes.includes(mode)) throw invalidField("mode", "must be one of modes");
   return [mode, ...modes.filter((other) => other !== mode)];
 }
 
 /**
- * A key goes only to the host it was given for: whoever may write models may not read keys, and a new address would
- * hand them out. `ownKeyGoesTo` is where the model's own key goes now, null when it has none.
+ * An admin who may write models may not read keys, so a key must not be sent to a new host. `ownKeyGoesTo` is where the
+ * model's own key is currently sent; null if it has none.
  */
 function guardKeys(
   next: { baseUrl: string | null; provider: ProviderRow; apiKey: UpstreamKey | null | undefined },
@@ -71,10 +71,10 @@ function guardKeys(
   }
 }
 
-/** What a probe found says nothing of another address, key or model behind the record. */
+/** Resets the health, which does not apply to a different address, key or model. */
 const UNPROBED: ModelPatch = { is_healthy: null, health_checked_at: null };
 
-/** A member serves what its group is asked for. */
+/** A member must serve the mode of its routing group. */
 async function checkRoutingGroup(write: Write, tenantId: string, routingGroupId: string | null, modes: readonly string[]): Promise<void> {
   if (routingGroupId === null) return;
   const mode = await routingGroupMode(write.trx, tenantId, routingGroupId);
@@ -82,7 +82,7 @@ async function checkRoutingGroup(write: Write, tenantId: string, routingGroupId:
   if (!modes.includes(mode)) throw invalidField("routing_group_id", `names a group of the mode ${mode}, which this model does not serve`);
 }
 
-/** Under another name it would be asked no more, and every call be blocked unjudged. */
+/** Guardrails refer to the model by name; after a rename they could not reach it, and would block every call. */
 async function refuseRenamedGuard(write: Write, row: ModelRow): Promise<void> {
   const names = await guardrailsAsking(write.trx, row.tenant_id, [row.name], NAMES_LOOKED_FOR);
   const dependents = namedDependents("guardrail configurations", names);
@@ -92,7 +92,7 @@ async function refuseRenamedGuard(write: Write, row: ModelRow): Promise<void> {
     );
 }
 
-/** Grants the model to these groups directly, and to no other. */
+/** Grants the model to exactly these groups directly. */
 async function setGroups(write: Write, tenantId: string, row: ModelRow, groupIds: readonly string[]): Promise<void> {
   await checkGroups(write, tenantId, groupIds, row.group_ids);
   for (const groupId of new Set(groupIds)) if (!row.group_ids.includes(groupId)) await bindModels(write.trx, tenantId, groupId, [row.id]);
@@ -180,7 +180,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
-/** The virtual models of routing groups are read as models are, and are no records of this table: they change with their group. */
+/** The virtual models of routing groups are read like models but are not stored in this table; they change with their group. */
 export const models: Records<Model, ModelCreate, ModelUpdate, ModelQuery> = {
   ...stored,
   list: (directory, tenantId, filters, page) =>
@@ -188,7 +188,7 @@ export const models: Records<Model, ModelCreate, ModelUpdate, ModelQuery> = {
   get: async (directory, tenantId, id) => (await findVirtualModel(directory, tenantId, id)) ?? stored.get(directory, tenantId, id),
 };
 
-/** Writes what a probe of a model found, and tells the runtime processes when it is news. It is no change for the admin log. */
+/** Records the result of a probe, and notifies the runtime processes if it changed. Not an admin log entry. */
 export async function recordModelHealth(directory: Directory, tenantId: string, modelId: string, healthy: boolean): Promise<Date> {
   const at = new Date(directory.clock.now());
   await directory.db.transaction().execute(async (trx) => {

@@ -4,7 +4,7 @@ import type { ModelPatch, ModelRow } from "../../store/models/models.ts";
 import { serviceTiersAfter } from "./prices.ts";
 import type { ColumnPrices, ServiceTierPrices, StoredPriceChange as StoredChange, TierPrices } from "../../store/tables/models.ts";
 
-/** Prices between the admin API, in dollars, and the table, in micro-dollars. */
+/** Converts prices between the admin API (dollars) and the table (micro-dollars). */
 
 const TOKEN_PRICES = [
   ["input_cost", "input_cost_per_million_tokens"],
@@ -16,7 +16,7 @@ const TOKEN_PRICES = [
   ["audio_output_cost", "audio_output_cost_per_million_tokens"],
 ] as const;
 
-// The table has media prices for a million units; the factor is how many of those one unit of the API's is.
+// The table stores media prices per million units; the factor is how many of those one unit of the API contains.
 const MEDIA_PRICES = [
   ["image_cost", "image_cost", 1],
   ["audio_input_second_cost", "audio_input_cost_per_second", 1],
@@ -30,10 +30,10 @@ const MEDIA_PRICES = [
   ["video_output_cost", "video_output_cost_per_million_tokens", 1_000_000],
 ] as const;
 
-/** Body members that say what a model's tokens cost: whoever sets one of them sets them all. */
+/** Members that define token prices: whoever sets one of them sets them all. */
 export const TOKEN_PRICE_MEMBERS = [...TOKEN_PRICES.map(([, member]) => member), "price_tiers", "price_changes"] as const;
 
-/** All body members that become price columns. */
+/** All body members that map to price columns. */
 export const PRICE_MEMBERS: ReadonlySet<string> = new Set([
   ...TOKEN_PRICE_MEMBERS,
   ...MEDIA_PRICES.map(([, member]) => member),
@@ -43,7 +43,7 @@ export const PRICE_MEMBERS: ReadonlySet<string> = new Set([
   "tool_prices",
 ]);
 
-/** The columns a body sets; a member it leaves out sets none. */
+/** The columns that a body sets; omitted members set none. */
 export function priceColumns(body: ModelUpdate): ModelPatch {
   const patch: ModelPatch = {};
   for (const [column, member] of TOKEN_PRICES) {
@@ -68,7 +68,7 @@ export function priceColumns(body: ModelUpdate): ModelPatch {
   return patch;
 }
 
-/** What a read shows of a row's prices. */
+/** A row's prices as the admin API shows them. */
 export function priceMembers(row: ModelRow) {
   const usd = (micros: number | null): number | null => (micros === null ? null : usdFromMicros(micros));
   const unit = (micros: number | null, units: number): number | null => (micros === null ? null : (micros * units) / 1e12);
@@ -105,8 +105,8 @@ export function priceMembers(row: ModelRow) {
 }
 
 /**
- * A row's prices with the changes already in force made plain, so that a plain price an admin writes holds from then on
- * instead of standing behind a change of the past. Nothing for a row without such changes.
+ * Applies the price changes already in force to the plain prices, so that a plain price written by an admin is not
+ * overridden by a past change. Empty for a row without such changes.
  */
 export function foldedChanges(row: Pick<ModelRow, "price_changes" | "service_tier_prices">, now: Date): ModelPatch {
   const due = row.price_changes.filter((change) => Date.parse(change.effective_from) <= now.getTime());

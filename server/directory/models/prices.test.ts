@@ -29,7 +29,7 @@ const BARE = {
   video_prices: [],
 } as unknown as ModelRow;
 
-/** The row as the table gives it back after these columns were written. */
+/** The row as the table returns it after these columns were written. */
 function written(row: ModelRow, patch: ReturnType<typeof priceColumns>): ModelRow {
   const parsed = Object.fromEntries(
     Object.entries(patch).map(([column, value]) => [column, typeof value === "string" ? JSON.parse(value) : value]),

@@ -15,60 +15,60 @@ export interface Prices {
   readonly input: MicroUsd | null;
   readonly output: MicroUsd | null;
   readonly cacheRead: MicroUsd | null;
-  /** Writes kept for five minutes, or for however long the vendor keeps all of them. */
+  /** Cache writes kept for five minutes, or for the vendor's only duration. */
   readonly cacheWrite: MicroUsd | null;
-  /** Writes kept for an hour. */
+  /** Cache writes kept for an hour. */
   readonly cacheWriteHour: MicroUsd | null;
-  /** Of tokens reported as audio; null and absent: as other tokens. */
+  /** For tokens reported as audio; null or absent: priced as other tokens. */
   readonly audioInput?: MicroUsd | null;
   readonly audioOutput?: MicroUsd | null;
-  /** For a million searches of the vendor's own web search; null and absent are unpriced. */
+  /** Per million uses of the vendor's web search; null or absent: unpriced. */
   readonly webSearch?: MicroUsd | null;
-  /** For a million uses of other tools of the vendor's; of those that are left out as `toolPriceOf` has it. */
+  /** Per million uses of the vendor's other tools; for those omitted see `toolPriceOf`. */
   readonly tools?: Readonly<Partial<Record<VendorToolName, MicroUsd>>>;
-  /** For a million search units of reranking; null and absent: what it reads is billed as input. */
+  /** Per million search units of reranking; null or absent: billed by input tokens. */
   readonly searchUnit?: MicroUsd | null;
-  /** For a million pictures; null and absent are unpriced. */
+  /** Per million images; null or absent: unpriced. */
   readonly image?: MicroUsd | null;
-  /** For a million seconds of sound that are heard; null and absent are unpriced. */
+  /** Per million seconds of audio input; null or absent: unpriced. */
   readonly audioSecond?: MicroUsd | null;
-  /** For a million characters that are spoken; null and absent are unpriced. */
+  /** Per million characters of speech output; null or absent: unpriced. */
   readonly spokenCharacter?: MicroUsd | null;
-  /** Of tokens reported as pictures or videos; null and absent: as other tokens. */
+  /** For tokens reported as images or videos; null or absent: priced as other tokens. */
   readonly imageInput?: MicroUsd | null;
   readonly imageOutput?: MicroUsd | null;
   readonly imageCacheRead?: MicroUsd | null;
   readonly videoOutput?: MicroUsd | null;
-  /** For a million seconds of video; null and absent are unpriced. */
+  /** Per million seconds of video; null or absent: unpriced. */
   readonly videoSecond?: MicroUsd | null;
-  /** Before `image` and `videoSecond`: the first that fits what was asked for. */
+  /** Take precedence over `image` and `videoSecond`; the first match applies. */
   readonly imagePrices?: readonly StoredImagePrice[];
   readonly videoPrices?: readonly StoredVideoPrice[];
 }
 
-/** Prices of a whole call whose input is longer than `aboveInputTokens`. */
+/** Prices of a whole call whose input exceeds `aboveInputTokens`. */
 export interface CompiledPriceTier {
   readonly aboveInputTokens: number;
   readonly prices: Prices;
 }
 
-/** Prices of calls that are served in a tier of their vendor's. */
+/** Prices of calls served in one of the vendor's service tiers. */
 export interface CompiledServiceTier {
   readonly name: string;
-  /** Of its prices to the usual ones, where none is set. */
+  /** The factor on the usual prices, where the tier sets none. */
   readonly factor: number;
   readonly prices: Prices;
   readonly tiers: readonly CompiledPriceTier[];
 }
 
-/** Prices in force from a moment until the next of the schedule. */
+/** Prices in force from a time until the next entry of the schedule. */
 export interface DatedPrices {
-  /** Milliseconds since the Unix epoch; -Infinity for the first. */
+  /** Epoch milliseconds; -Infinity for the first entry. */
   readonly from: number;
   readonly prices: Prices;
   /** Lowest threshold first. */
   readonly tiers: readonly CompiledPriceTier[];
-  /** Those that have other prices than the usual ones; none when left out. */
+  /** Service tiers whose prices differ from the usual ones; none if omitted. */
   readonly serviceTiers?: readonly CompiledServiceTier[];
 }
 
@@ -122,7 +122,7 @@ export function pricesOfColumns(row: PriceColumns): Prices {
   };
 }
 
-/** Of a write kept for an hour to plain input, where no price is set for it: the ratio Anthropic publishes for its models. */
+/** The default price of a one-hour cache write relative to plain input, as Anthropic publishes it. */
 export const HOUR_WRITE_RATIO = 2;
 
 const UNPRICED: Prices = { input: null, output: null, cacheRead: null, cacheWrite: null, cacheWriteHour: null };
@@ -130,9 +130,9 @@ const UNPRICED: Prices = { input: null, output: null, cacheRead: null, cacheWrit
 type PricedRow = PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes" | "service_tier_prices">;
 
 /**
- * What a model costs and from when on, oldest first. A date that passes needs no new compilation. `keepsHours`: the model
- * may write to its vendor's cache for an hour, which then has a price whether one is set or not. `usualFactors`: of its vendor's
- * service tiers that have no price of the model's own.
+ * A model's prices by start date, oldest first; dates that pass need no recompilation. `keepsHours`: the model may use
+ * one-hour cache writes, which then always have a price. `usualFactors`: the price factors of its vendor's service tiers,
+ * for those without prices of the model's own.
  */
 export function priceSchedule(row: PricedRow, keepsHours = false, usualFactors: Readonly<Record<string, number>> = {}): DatedPrices[] {
   return scheduleOfColumns(row).map(({ from, prices, tiers, serviceTiers }) => {
@@ -140,13 +140,13 @@ export function priceSchedule(row: PricedRow, keepsHours = false, usualFactors: 
     const priced = <T extends Priced>(of: T): T => (keepsHours ? { ...of, ...hourPriced(of) } : of);
     const named = new Map(serviceTiers.map((one) => [one.service_tier, one]));
     for (const name of Object.keys(usualFactors)) if (!named.has(name)) named.set(name, { service_tier: name, tiers: [] });
-    // Its hours follow its own price of input.
+    // The tier's one-hour writes follow its own input price.
     const inTiers = [...named.values()].map((one) => priced(serviceTierOver(plain, one, usualFactors)));
     return { from, ...priced(plain), serviceTiers: inTiers };
   });
 }
 
-/** The prices of a moment for calls that are served in these tiers: what is set for the first, by the factors of the others. */
+/** The prices for calls served in several tiers at once: those of the first, multiplied by the factors of the others. */
 export function pricesServed({ prices, tiers, serviceTiers = [] }: Omit<DatedPrices, "from">, names: readonly string[]): Priced {
   const [first, ...others] = names.flatMap((name) => serviceTiers.find((one) => one.name === name) ?? []);
   if (first === undefined) return { prices, tiers };
@@ -164,7 +164,7 @@ function serviceTierOver(plain: Priced, own: ServiceTierPrices, usualFactors: Re
 
 const OF_TOKENS = ["input", "output", "cacheRead", "cacheWrite", "cacheWriteHour", "audioInput", "audioOutput"] as const;
 
-/** A long prompt costs no less than a short one. */
+/** Keeps a long prompt from costing less than a short one. */
 function notBelow(prices: Prices, least: Prices): Prices {
   const raised: { -readonly [Name in keyof Prices]: Prices[Name] } = { ...prices };
   for (const name of OF_TOKENS) if ((least[name] ?? 0) > (prices[name] ?? 0)) raised[name] = least[name] ?? null;
@@ -173,7 +173,7 @@ function notBelow(prices: Prices, least: Prices): Prices {
 
 type Priced = Pick<DatedPrices, "prices" | "tiers">;
 
-/** What tokens cost by a factor; fees beside them are the same in every tier. */
+/** Multiplies token prices; other fees are the same in every tier. */
 function scaled({ prices, tiers }: Priced, factor: number): Priced {
   if (factor === 1) return { prices, tiers };
   const by = (price: MicroUsd | null | undefined) => (price == null ? null : Math.round(price * factor));
@@ -202,7 +202,7 @@ function hourPricedOf(prices: Prices): Prices {
   return prices.cacheWriteHour !== null || prices.input === null ? prices : { ...prices, cacheWriteHour: prices.input * HOUR_WRITE_RATIO };
 }
 
-/** A change of the plain prices that says nothing of service tiers leaves those alone that follow them. */
+/** A change of the plain prices that leaves out service tiers keeps only those tiers that are defined by a factor alone. */
 export function serviceTiersAfter(
   before: readonly ServiceTierPrices[],
   { service_tiers: own }: Pick<StoredPriceChange, "service_tiers">,
@@ -221,7 +221,7 @@ interface DatedColumns extends Priced {
 function scheduleOfColumns(row: PricedRow): DatedColumns[] {
   const plain = pricesOfColumns(row);
   const changes = row.price_changes.map((change) => {
-    // What is no token, and what tokens of one kind cost beside the others, stays whatever the tokens come to cost.
+    // Prices that are not per token, or only for tokens of one kind, are unaffected by the change.
     const prices = changed({ ...plain, ...UNPRICED, audioInput: null, audioOutput: null }, change);
     return {
       from: Date.parse(change.effective_from),
@@ -239,7 +239,7 @@ function scheduleOfColumns(row: PricedRow): DatedColumns[] {
   return [first, ...changes].sort((a, b) => a.from - b.from);
 }
 
-/** The prices in force at a moment. */
+/** The prices in force at `millis`. */
 export function pricesAt(schedule: readonly DatedPrices[], millis: number): DatedPrices {
   let current = schedule[0];
   for (const dated of schedule) if (dated.from <= millis) current = dated;
@@ -247,7 +247,7 @@ export function pricesAt(schedule: readonly DatedPrices[], millis: number): Date
   return current;
 }
 
-/** Of a tier, a price that is left out is that of the tier below. */
+/** A price omitted in a tier is taken from the tier below. */
 function tiersOver(base: Prices, tiers: readonly TierPrices[]): CompiledPriceTier[] {
   let below = base;
   return tiers
@@ -271,7 +271,10 @@ function changed(base: Prices, columns: ColumnPrices): Prices {
   };
 }
 
-/** For a million pictures that were asked for so; what was left unsaid the provider chose, perhaps the dearest. Null: unpriced. */
+/**
+ * Per million images of a quality and size. Unspecified properties were chosen by the provider, so the dearest match
+ * applies. Null is unpriced.
+ */
 export function imagePriceOf({ imagePrices = [], image = null }: Prices, quality: string | null, size: string | null): MicroUsd | null {
   const fits = (asked: string | undefined, said: string | null, unsaid: boolean) =>
     asked === undefined || asked === said || (unsaid && said === null);
@@ -280,7 +283,7 @@ export function imagePriceOf({ imagePrices = [], image = null }: Prices, quality
   return first?.cost ?? image ?? dearestOf(any.map(({ cost }) => cost));
 }
 
-/** In micro-dollars for a million, as their vendors publish them: a search, a container of 1 GB, five minutes of one, a prompt. */
+/** Micro-dollars per million uses, as published by the vendors: per search, per 1 GB container, per five minutes of one, per prompt. */
 const USUAL_TOOL_PRICES: Readonly<Partial<Record<VendorToolName, MicroUsd>>> = {
   file_search: 2_500_000_000,
   code_interpreter: 30_000_000_000,
@@ -288,7 +291,7 @@ const USUAL_TOOL_PRICES: Readonly<Partial<Record<VendorToolName, MicroUsd>>> = {
   google_maps: 25_000_000_000,
 };
 
-/** For a million uses of a vendor's tool: what is set, else what its vendor usually takes. Null: unpriced. */
+/** Per million uses of a vendor's tool: the price that was set, or else the vendor's usual one. Null is unpriced. */
 export function toolPriceOf(prices: Prices, tool: VendorToolName): MicroUsd | null {
   const set = prices.tools?.[tool] ?? USUAL_TOOL_PRICES[tool];
   if (set !== undefined || tool !== "image_generation") return set ?? null;
@@ -296,7 +299,7 @@ export function toolPriceOf(prices: Prices, tool: VendorToolName): MicroUsd | nu
   return dearestOf([...imagePrices.map(({ cost }) => cost), ...(image === null ? [] : [image])]);
 }
 
-/** For a million seconds of video; `isResolution`: null where none was asked for. */
+/** Per million seconds of video. `isResolution` is null if no resolution was requested. */
 export function videoPriceOf(
   { videoPrices = [], videoSecond = null }: Prices,
   isResolution: ((token: string) => boolean) | null,

@@ -45,8 +45,8 @@ function read(row: ProviderRow): ProviderRecord {
 }
 
 /**
- * The columns of an upstream key: sealed for its record, with its last characters; nothing for a body that does not name
- * it. Throws a refusal for a key that a provider of this format has no use for.
+ * The columns for an upstream key: encrypted for its record, plus its last characters; empty if the body does not set the
+ * key. Throws a refusal if this provider format cannot use such a key.
  */
 export function sealedKey(
   write: Write,
@@ -68,7 +68,7 @@ export function sealedKey(
   return { api_key_sealed: write.directory.secrets.seal(text, sealContext(table, id)), api_key_hint: hintOf(shown) };
 }
 
-/** The key a body gives to a stored record, undefined when it has that very one. */
+/** The key that a body sets; undefined if the stored record already has it. */
 export function newKey(
   { directory }: Write,
   table: "providers" | "models",
@@ -81,7 +81,7 @@ export function newKey(
   return directory.secrets.openOrNull(sealed, sealContext(table, id)) === text ? undefined : apiKey;
 }
 
-/** Null for a key that is a plain text, a key file in base64 included. */
+/** Null if the key is plain text, which includes a base64-encoded key file. */
 function serviceAccountFile(apiKey: UpstreamKey): Readonly<Record<string, unknown>> | null {
   if (typeof apiKey !== "string") return apiKey;
   try {
@@ -92,7 +92,7 @@ function serviceAccountFile(apiKey: UpstreamKey): Readonly<Record<string, unknow
   }
 }
 
-/** Throws a refusal for a query that the format's addresses do not have. */
+/** Throws a refusal if the address has a query that its format does not allow. */
 export function checkAddress(apiFormat: string, address: string | null | undefined): void {
   if (address != null && address.includes("?") && providerFormat(apiFormat)?.addressQuery !== true)
     throw invalidField("base_url", `may carry a query only for api_format ${formatsWith(({ addressQuery }) => addressQuery)}`);
@@ -106,7 +106,7 @@ function baseUrl(format: string, given: string | null | undefined): string | nul
   return usual === "none" ? null : usual;
 }
 
-/** Throws a refusal where the format has no batches that the gateway could hand lines to. */
+/** Throws a refusal if the format does not support provider batches. */
 function batchMode(format: string, mode: ProviderRecord["batch_mode"] | undefined): ProviderRecord["batch_mode"] | undefined {
   if (mode === "provider" && providerFormat(format)?.batches !== true)
     throw invalidField("batch_mode", `may be provider only for api_format ${formatsWith(({ batches }) => batches)}`);
@@ -115,7 +115,7 @@ function batchMode(format: string, mode: ProviderRecord["batch_mode"] | undefine
 
 type StorageFields = Pick<ProviderUpdate, "storage_uri" | "storage_endpoint" | "storage_role_arn">;
 
-/** Those of the bucket that a body names, or all that a record has. */
+/** The storage members set in a body, or all of those of a record. */
 function storageFields({ storage_uri: uri, storage_endpoint: endpoint, storage_role_arn: role }: StorageFields): StorageFields {
   return {
     ...(uri !== undefined && { storage_uri: uri }),
@@ -124,7 +124,7 @@ function storageFields({ storage_uri: uri, storage_endpoint: endpoint, storage_r
   };
 }
 
-/** Throws a refusal for a bucket that the format has no use for, and for a record that is to run batches without one that it needs. */
+/** Throws a refusal if the format cannot use a bucket, or needs one for batches that is missing. */
 function storageOf(
   format: string,
   { storage_uri: uri = null, storage_endpoint: endpoint = null, storage_role_arn: role = null, batch_mode: mode }: ProviderUpdate,
@@ -193,7 +193,7 @@ export const providers = records<
     const { api_key: writtenKey, headers, pass_request_headers: sent, pass_response_headers: answered, base_url: given, ...rest } = body;
     const apiKey = newKey(write, "providers", row, writtenKey);
     const address = given === undefined ? row.base_url : given;
-    // A key goes only to the host it was given for: whoever may write providers may not read keys.
+    // An admin who may write providers may not read keys, so a key must not be sent to another host.
     if (originOf(address) !== originOf(row.base_url)) {
       if (writtenKey === undefined && row.api_key_sealed !== null)
         throw invalidField("api_key", "must be sent again when base_url moves to another host");
@@ -208,7 +208,7 @@ export const providers = records<
     const mode = body.batch_mode ?? (row.batch_mode as ProviderRecord["batch_mode"]);
     batchMode(body.api_format ?? row.api_format, mode);
     const storage = storageOf(body.api_format ?? row.api_format, { ...storageFields(row), ...storageFields(body), batch_mode: mode });
-    // What opens the bucket goes there too.
+    // The bucket's credential is sent there too.
     if (originOf(storage.storage_endpoint) !== originOf(row.storage_endpoint)) {
       if (writtenKey === undefined && row.api_key_sealed !== null)
         throw invalidField("api_key", "must be sent again when storage_endpoint moves to another host");
@@ -230,8 +230,8 @@ export const providers = records<
 });
 
 /**
- * The provider a new model is to be served by. The record of one the gateway knows is made when the tenant has none; it
- * has no key until an admin sets one, or the model's own. Throws a refusal that names `provider`.
+ * The provider to serve a new model. If the tenant lacks a record for a known provider, one is created, without a key
+ * until an admin sets one there or on the model. Throws a refusal that names `provider`.
  */
 export async function providerToUse(write: Write, tenantId: string, providerKey: string): Promise<ProviderRow> {
   const there = await providerByKey(write.trx, tenantId, providerKey);

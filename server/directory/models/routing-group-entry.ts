@@ -3,43 +3,43 @@ import type { Selectable } from "kysely";
 import type { ModelTable, RoutingGroupTable } from "../../store/tables/models.ts";
 import type { ModelEntry } from "./model-entry.ts";
 
-/** A virtual model: a call that names it is served by one of its members. */
+/** A virtual model: each call that names it is served by one of its members. */
 export interface RoutingGroupEntry {
-  /** The slug an admin chose. */
+  /** The slug chosen by an admin. */
   readonly id: string;
   readonly name: string;
-  /** Gateway id of the virtual model. */
+  /** The gateway's ID of the virtual model. */
   readonly modelId: string;
   readonly description: string | null;
   readonly mode: string;
   readonly strategy: RoutingStrategy;
   readonly enabled: boolean;
-  /** So many failures of a member within the window open its circuit for the cooldown. */
+  /** This many failures within the window open a member's circuit for the cooldown. */
   readonly allowedFails: number;
   readonly cooldownSeconds: number;
   readonly cooldownWindowSeconds: number;
-  /** For each request, over other healthy members first. */
+  /** Retries per request, over other healthy members first. */
   readonly retries: number;
-  /** Shortest wait before a retry. */
+  /** The minimum wait before a retry. */
   readonly retryAfterSeconds: number;
-  /** Of each attempt; null: the gateway's own. */
+  /** Per attempt; null uses the gateway's default. */
   readonly timeoutSeconds: number | null;
-  /** Ceilings of the group as a whole; null is none. */
+  /** Limits of the group as a whole; null is unlimited. */
   readonly rpmLimit: number | null;
   readonly tpmLimit: number | null;
   readonly maxParallel: number | null;
   readonly createdSeconds: number;
-  /** Heaviest first, then by name: the order of the strategy `ordered`. Switched off members included. */
+  /** By descending weight, then by name, which is the order of the strategy `ordered`. Includes disabled members. */
   readonly members: readonly RoutingMember[];
 }
 
 export interface RoutingMember {
   readonly model: ModelEntry;
-  /** 0: only when no member of weight 1 or more can serve. */
+  /** 0 means only if no member of weight 1 or more can serve. */
   readonly weight: number;
 }
 
-/** `rows` and `models` are of one tenant, and every row is among the models. */
+/** `rows` and `models` belong to one tenant, and `models` includes every row. */
 export function compileRoutingGroups(
   groups: readonly Selectable<RoutingGroupTable>[],
   rows: readonly Selectable<ModelTable>[],

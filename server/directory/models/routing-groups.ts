@@ -27,7 +27,7 @@ function read(row: RoutingGroupRow): RoutingGroup {
   };
 }
 
-/** A group's id is unique in its tenant only, so each tenant's records have a store of their own. */
+/** A group's ID is unique only within its tenant, so the records of each tenant have their own store. */
 function ofTenant(tenantId: string): GroupRecords {
   return records<
     RoutingGroupRow,
@@ -83,7 +83,7 @@ function ofTenant(tenantId: string): GroupRecords {
   });
 }
 
-/** A group with members is not removed: its models would go on being called by its name, and fail. */
+/** A group with members cannot be removed, because calls to its name would fail. */
 export const routingGroups: GroupRecords = {
   list: (directory, tenantId, filters, page) => ofTenant(tenantId).list(directory, tenantId, filters, page),
   get: (directory, tenantId, id) => ofTenant(tenantId).get(directory, tenantId, id),

@@ -6,7 +6,7 @@ import type { Directory } from "../writes/write.ts";
 
 const PROVIDER = "routing";
 
-/** The routing groups of a tenant as the models callers see in them. */
+/** A tenant's routing groups as the virtual models that callers see. */
 export async function listVirtualModels(directory: Directory, tenantId: string, filters: ModelQuery, page: Page): Promise<Paged<Model>> {
   if (filters.provider_key !== undefined && filters.provider_key !== PROVIDER) return { items: [], total: 0 };
   const groups = await routingGroupStore(tenantId).page(directory.db, tenantId, { search: filters.search }, page);
@@ -26,13 +26,13 @@ export async function listVirtualModels(directory: Directory, tenantId: string, 
   };
 }
 
-/** One of them; undefined where no routing group has a virtual model of this id. */
+/** A single virtual model; undefined if no routing group has one with this ID. */
 export async function findVirtualModel(directory: Directory, tenantId: string, id: string): Promise<Model | undefined> {
   const group = await routingGroupOfVirtualModel(directory.db, tenantId, id);
   return group === undefined ? undefined : virtualModel(group, await routedModels(directory.db, tenantId, [group.id]));
 }
 
-/** It can do what each of its members can, because any of them may serve a call. */
+/** A virtual model can do only what all its members can, because any of them may serve a call. */
 function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Model {
   const all = (can: (model: ModelRow) => boolean) => members.length > 0 && members.every(can);
   const least = (of: (model: ModelRow) => number | null) =>

@@ -5,19 +5,19 @@ import { addConversationNotice, countNoticePost, noticesOfConversation } from ".
 import { BoundedMap } from "../bounded-map.ts";
 
 interface Known {
-  /** Record ids by method, earliest first. */
+  /** Record IDs by method, earliest first. */
   readonly records: ReadonlyMap<string, string>;
-  /** When what is known must be asked for again, because another process may know more. */
+  /** When the entry must be read again, because another process may have recorded more. */
   readonly until: number;
 }
 
 /** Notice POSTs per user and minute (interface 8.7). */
 const A_MINUTE = { most: 30, withinMs: 60_000 };
 const REMEMBERED = 100_000;
-/** A conversation without a notice is asked about again after this; one with a notice never, for the earliest stays it. */
+/** How soon a conversation without a notice is read again. One with a notice is never, because its earliest notice cannot change. */
 const UNNOTICED_FOR_MS = 2_000;
 
-/** The notice records of conversations: each is read once and then found in memory. */
+/** The notice records of conversations, cached in memory after the first read. */
 export class ConversationNotices {
   private readonly known = new BoundedMap<string, Known>(REMEMBERED);
   private readonly db: Database;
@@ -30,19 +30,19 @@ export class ConversationNotices {
     this.log = log;
   }
 
-  /** The conversation's records by method, earliest first; what is known when the database is away. */
+  /** The conversation's record IDs by method, earliest first; if the database is unreachable, those already known. */
   of(tenantId: string, handle: string): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>> {
     const key = `${tenantId}/${handle}`;
     const known = this.known.get(key);
     return known !== undefined && known.until > this.clock.now() ? known.records : this.read(tenantId, handle, key);
   }
 
-  /** Counts a post of the user's; false past their limit, which holds over all processes. */
+  /** Counts a user's POST. Returns false beyond the user's limit, which applies across all processes. */
   countPost(tenantId: string, userId: string): Promise<boolean> {
     return countNoticePost(this.db, { tenantId, userId, ...A_MINUTE });
   }
 
-  /** Told once the record is sealed. */
+  /** Must be called once the record is sealed. */
   sealed(tenantId: string, notice: { handle: string; method: string; recordId: string; at: Date }): void {
     const key = `${tenantId}/${notice.handle}`;
     const records = new Map(this.known.get(key)?.records);
@@ -61,7 +61,7 @@ export class ConversationNotices {
     try {
       const rows = await noticesOfConversation(this.db, tenantId, handle);
       const records = new Map(rows.map((row) => [row.method, row.record_id]));
-      // What was sealed while this was read is newer.
+      // A record sealed during the read is newer than its result.
       const now = this.known.get(key);
       if (now?.until === Number.POSITIVE_INFINITY) return now.records;
       this.known.set(key, { records, until: records.size > 0 ? Number.POSITIVE_INFINITY : this.clock.now() + UNNOTICED_FOR_MS });

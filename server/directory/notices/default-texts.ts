@@ -1,4 +1,4 @@
-/** What people are told where nobody has written anything else, in the languages of the portal. */
+/** The built-in notice in the languages of the portal, used if nothing else is configured. */
 export const DEFAULT_TEXTS: Readonly<Record<string, string>> = {
   en: "You are interacting with an AI system. Its output may be inaccurate; please check important information.",
   de: "Sie interagieren mit einem KI-System. Seine Ausgaben können ungenau sein; bitte prüfen Sie wichtige Angaben.",

@@ -41,7 +41,7 @@ function read(row: NoticeConfigRow | undefined): NoticeConfig {
 
 /**
  * The configuration in force: the system's, else the tenant's, else the built-in one (interface 6.4). Throws a `not_found`
- * refusal for a system that is not the tenant's.
+ * refusal if the system does not belong to the tenant.
  */
 export async function effectiveNoticeConfig(
   { db }: Pick<Directory, "db">,
@@ -58,7 +58,10 @@ export async function isSystem(db: Directory["db"], tenantId: string, id: string
   return (await resourceGroupStore.find(db, tenantId, id)) !== undefined;
 }
 
-/** Whether the digest is of a text that anybody may be shown: one in force, or a built-in one, which a portal shows when it cannot ask. */
+/**
+ * Whether the digest belongs to a text that may be shown: one in force, or a built-in one, which a portal shows when it
+ * cannot fetch the configuration.
+ */
 export function isKnownText(config: NoticeConfig, digest: string): boolean {
   return Object.values(config.text_digests).includes(digest) || Object.values(DEFAULT_TEXTS).some((text) => sha256Hex(text) === digest);
 }
@@ -88,7 +91,7 @@ export async function setNoticeConfig(write: Write, tenantId: string, body: Noti
   const stored = async () => (await noticeConfigs(write.trx, tenantId, systemId)).find((row) => row.ai_system_id === systemId);
   const before = await stored();
   const stood = before === undefined ? undefined : read(before);
-  // Read, they are the built-in texts.
+  // A configuration without texts is read as the built-in ones, so sending these back changes nothing.
   const isBuiltIn = before !== undefined && Object.keys(before.texts).length === 0 && isDeepStrictEqual(body.texts, { ...DEFAULT_TEXTS });
   await putNoticeConfig(write.trx, {
     id: uuid(),
@@ -122,7 +125,7 @@ export async function deleteNoticeConfig(write: Write, tenantId: string, systemI
   if (!(await endNoticeConfig(write, tenantId, systemId))) throw new Refused(refuse("not_found", "There is no such notice configuration."));
 }
 
-/** False where there is none. */
+/** Returns false if there is none. */
 export async function endNoticeConfig(write: Write, tenantId: string, systemId: string | null): Promise<boolean> {
   const removed = await removeNoticeConfig(write.trx, tenantId, systemId);
   if (removed === undefined) return false;

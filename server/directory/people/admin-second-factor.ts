@@ -23,7 +23,7 @@ export interface AdminFactorStatus {
   readonly backup_codes_remaining: number;
 }
 
-/** Whether it is a code of the admin's authenticator or an unused backup code; it is used up by the answer true. */
+/** Whether the code is from the admin's authenticator or is an unused backup code. A correct code is consumed. */
 export async function adminCodeIsRight(logins: Logins, row: AdminUserRow, code: string): Promise<boolean> {
   const { directory } = logins;
   if (/^\d{6}$/.test(code)) {
@@ -52,7 +52,7 @@ export async function adminFactorStatus(logins: Logins, admin: Pick<Admin, "id">
   };
 }
 
-/** One change of the admin's second factor, with its log entry. Nothing of the factor itself is in the log. */
+/** Changes the admin's second factor and logs that. The log holds nothing of the factor itself. */
 async function changeAdminFactor(
   logins: Logins,
   { row, actor, action }: { readonly row: AdminUserRow; readonly actor: Actor; readonly action: string },
@@ -74,7 +74,7 @@ async function changeAdminFactor(
   });
 }
 
-/** A new secret and ten codes, shown only here and in force once a code of the secret has come back. */
+/** Creates a secret and ten backup codes, returned only here. They take effect once a code generated from the secret is confirmed. */
 export async function beginAdminFactor(
   logins: Logins,
   admin: Admin,
@@ -93,7 +93,7 @@ export async function beginAdminFactor(
   return { secret, otpauth_url: otpauthUrl(secret, row.username), backup_codes: codes };
 }
 
-/** Runs `judge` within the throttle of what a signed-in admin may guess of their own account. */
+/** Runs `judge` under the throttle for guesses that a signed-in admin makes about their own account. */
 async function judged(logins: Logins, admin: Admin, origin: LoginOrigin, judge: () => Promise<boolean>): Promise<boolean> {
   let right = false;
   const outcome = await logins.throttle.attempt(JSON.stringify(["own", admin.id]), origin.address, async () => {
@@ -122,7 +122,7 @@ export async function confirmAdminFactor(
   });
 }
 
-/** Asks for a code, so that a token alone cannot take the second factor away. */
+/** Requires a code, so that a token alone cannot disable the second factor. */
 export async function disableAdminFactor(
   logins: Logins,
   admin: Admin,

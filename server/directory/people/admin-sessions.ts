@@ -7,7 +7,7 @@ import { beginPageSession, continuePageSession, endPageSession, pageTokenSeconds
 
 const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { reason }));
 
-/** The second step of a login: a code of the authenticator or a backup code, each good once. */
+/** The second step of a login: an authenticator or backup code, each accepted once. */
 export async function logInAdminWithCode(logins: Logins, given: { tempToken: string; code: string }, origin: LoginOrigin): Promise<SignIn> {
   const step = await logins.tokens.verifySecondStep(given.tempToken);
   if (step === null) throw wrong("temp_token_invalid");
@@ -15,7 +15,7 @@ export async function logInAdminWithCode(logins: Logins, given: { tempToken: str
   const outcome = await logins.throttle.attempt(JSON.stringify(["admin_code", step.userId]), origin.address, async () => {
     const row = await adminWithTenant(logins.directory.db, step.userId);
     if (!admits(row, step.generation) || !row.totp_enabled) return false;
-    // Passwords may have been switched off since the first step.
+    // Passwords may have been disabled since the first step.
     if (step.after === null && !takesPassword(row)) return false;
     if (!(await adminCodeIsRight(logins, row, given.code))) return false;
     const actor: Actor = { id: row.id, username: row.username, role: row.role, clientIp: origin.address, requestId: origin.requestId };
@@ -28,7 +28,7 @@ export async function logInAdminWithCode(logins: Logins, given: { tempToken: str
   return signIn;
 }
 
-/** What the cookie of a new session holds. Refuses a token that was not just given for a sign-in. */
+/** Returns the cookie value of a new session. Refuses a token that was not freshly issued by a sign-in. */
 export async function beginAdminSession({ directory, tokens }: Logins, bearer: string): Promise<string> {
   const token = await tokens.verify(bearer);
   if (token === null || token === "expired") throw wrong("credential_unknown");
@@ -44,7 +44,7 @@ export async function beginAdminSession({ directory, tokens }: Logins, bearer: s
   });
 }
 
-/** The next token of a session; `cookie` as of `continuePageSession`. Null for a session that ended. */
+/** The next token of a session; for `cookie` see `continuePageSession`. Null if the session has ended. */
 export async function renewAdminSession(
   { directory, tokens }: Logins,
   given: string | null,

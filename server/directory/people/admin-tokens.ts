@@ -10,21 +10,21 @@ const ISSUER = "gatehouse";
 
 export interface AdminToken {
   readonly userId: string;
-  /** The user's `tokens_valid_from` when it was issued, in milliseconds: another value now means that it ended. */
+  /** The user's `tokens_valid_from` at issue, epoch milliseconds; the token is void once that has changed. */
   readonly generation: number;
-  /** Milliseconds since the epoch, to the second. */
+  /** Epoch milliseconds, to the second. */
   readonly issuedAt: number;
-  /** When the session ends that it was given for, as an identity provider said, milliseconds since the epoch; null where none did. */
+  /** When the session behind the token ends according to the identity provider, epoch milliseconds; null if it sets no end. */
   readonly sessionEndsAt: number | null;
-  /** Whether a page's session yielded it, and no sign-in. */
+  /** Whether it was renewed from a page session rather than issued by a sign-in. */
   readonly renewed: boolean;
-  /** Whether an identity provider vouched for its holder that asks for a second factor itself. */
+  /** Whether the holder signed in by an identity provider that requires a second factor itself. */
   readonly factorElsewhere: boolean;
 }
 
-/** What a token says beside whose it is. */
+/** What a token states besides its holder. */
 type Said = Pick<AdminToken, "sessionEndsAt" | "renewed" | "factorElsewhere">;
-/** Of whoever owes a code: whether an identity provider vouched for them, and until when; null of a password. */
+/** For a pending second step: when the identity provider ends the session; null after a password. */
 export type OwedAfter = Pick<AdminToken, "sessionEndsAt"> | null;
 
 interface AdminTokenHolder {
@@ -37,16 +37,16 @@ interface AdminTokenHolder {
 export interface AdminTokens {
   readonly expirySeconds: number;
   issue(user: AdminTokenHolder, more?: { readonly seconds?: number } & Partial<Said>): Promise<string>;
-  /** Null for whatever is no admin token; `expired` for one that was. */
+  /** Null if it is not an admin token; `expired` if it was one. */
   verify(token: string): Promise<AdminToken | "expired" | null>;
-  /** For whoever has given the right password, or was vouched for, and still owes a code. It opens nothing but the second step. */
+  /** Issued after the first step (password or identity provider) while a code is still required. Accepted only for the second step. */
   issueSecondStep(user: AdminTokenHolder, after?: OwedAfter): Promise<string>;
   verifySecondStep(token: string): Promise<(Pick<AdminToken, "userId" | "generation"> & { readonly after: OwedAfter }) | null>;
 }
 
 /**
- * Bearer tokens of the control plane (HS256). Their key is none that anybody is given: the secret of the portal's tokens
- * may be shared with who issues those, and must not make an administrator.
+ * Bearer tokens of the control plane (HS256). Their key is never shared: the secret of portal tokens may be shared with
+ * other issuers, which must not be able to create administrators.
  */
 export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; clock: Clock }): AdminTokens {
   const { key, clock, expirySeconds } = settings;

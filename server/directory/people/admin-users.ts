@@ -32,7 +32,7 @@ function read(row: AdminUserRow): AdminUser {
   };
 }
 
-/** Nobody hands out, changes or takes away more than they are: owners are for owners, system admins for system admins. */
+/** Nobody may grant, change or revoke a role above their own: owners for owners, system admins for system admins. */
 function guardRank(write: Write, role: string): void {
   const own = write.actor.role;
   if (own === SYSTEM_ROLE || write.actor.id === null) return;
@@ -40,18 +40,18 @@ function guardRank(write: Write, role: string): void {
   if (role === OWNER && own !== OWNER) throw new Refused(refuse("forbidden", "Only an owner may do this to an owner."));
 }
 
-/** Refuses what would leave the system without an active system admin. */
+/** Refuses a change that would leave no active system admin. */
 async function guardLastSystemAdmin(write: Write, row: AdminUserRow): Promise<void> {
   if (row.tenant_id === null && row.is_active && (await otherActiveSystemAdmins(write.trx, row.id)) === 0)
     throw new Refused(refuse("last_system_admin"));
 }
 
-/** Tokens issued before this are void. Moves on even when the clock stands still. */
+/** The time from which the user's tokens are valid. Always increases, even if the clock does not. */
 export function nextGeneration(row: AdminUserRow, now: Date): Date {
   return new Date(Math.max(now.getTime(), row.tokens_valid_from.getTime() + 1));
 }
 
-/** A null scope means all tenants and the system; in `create` it makes a system admin. */
+/** A null scope covers all tenants and the system; in `create` it makes a system admin. */
 export const adminUsers = records<
   AdminUserRow,
   AdminUserInsert,
@@ -117,6 +117,6 @@ export const adminUsers = records<
     if (row.id === write.actor.id) throw new Refused(refuse("own_account"));
     await guardLastSystemAdmin(write, row);
   },
-  // Runtime processes know no admins.
+  // Runtime processes hold no admins.
   notify: () => {},
 });

@@ -4,7 +4,7 @@ import { directoryHasToken } from "../../store/provisioning/scim-tokens.ts";
 import { scimUserOf } from "../../store/provisioning/scim-users.ts";
 import type { Trx } from "../../store/database.ts";
 
-/** What a directory keeps of a person, as changes by hand name it. */
+/** The fields that a directory manages, by their names in manual changes. */
 const KEPT = ["username", "email", "display_name"] as const;
 
 function owned(source: string): Refused {
@@ -12,8 +12,8 @@ function owned(source: string): Refused {
 }
 
 /**
- * Refuses to change by hand what an external directory keeps of a person: it would write over it. Shutting them out is
- * always possible; whom the directory has switched off only it lets in again, whoever shut them out first.
+ * Refuses manual changes to fields that an external directory manages, as it would overwrite them. Deactivating is always
+ * possible; somebody deactivated by the directory can only be reactivated by it, whoever deactivated them first.
  */
 export async function guardDirectoryPerson(
   trx: Trx,
@@ -31,13 +31,13 @@ export async function guardDirectoryPerson(
     throw owned(kept.source);
 }
 
-/** Refuses to change by hand who is in a group that an external directory keeps, and what it is called. */
+/** Refuses manual changes to the members and name of a group that an external directory manages. */
 export async function guardDirectoryGroup(trx: Trx, tenantId: string, groupId: string): Promise<void> {
   const source = await scimSourceOfGroup(trx, tenantId, groupId);
   if (source !== undefined) throw owned(source);
 }
 
-/** A group goes by hand once nobody speaks for its directory any more. */
+/** A directory's group can be removed manually only when no token of that directory is left. */
 export async function guardDirectoryGroupRemoval(trx: Trx, tenantId: string, groupId: string): Promise<void> {
   const source = await scimSourceOfGroup(trx, tenantId, groupId);
   if (source !== undefined && (await directoryHasToken(trx, tenantId, source))) throw owned(source);

@@ -4,7 +4,7 @@ import { nextGeneration } from "./admin-users.ts";
 import { LOGIN_RESOURCE, type Admin, type Logins } from "./logins.ts";
 import { endPageSessionsOf } from "./page-sessions.ts";
 
-/** Ends every session and token of the admin, wherever they are signed in. */
+/** Ends every session and token of the admin, on every device. */
 export async function endAdminSessions({ directory }: Logins, admin: Admin, actor: Actor): Promise<void> {
   await write(directory, actor, async (change) => {
     const row = await adminUserStore.find(change.trx, null, admin.id, "lock");

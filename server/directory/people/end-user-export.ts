@@ -29,14 +29,14 @@ async function* allOf(directory: Directory, tenantId: string): AsyncGenerator<En
   }
 }
 
-/** Every end user of the tenant as RFC 4180 text with a header line, in pieces. */
+/** Every end user of the tenant as CSV (RFC 4180) with a header line, in chunks. */
 export async function* endUsersAsCsv(directory: Directory, tenantId: string): AsyncGenerator<string> {
   yield `${COLUMNS.join(",")}\r\n`;
   for await (const users of allOf(directory, tenantId))
     yield users.map((user) => `${COLUMNS.map((column) => csvCell(user[column])).join(",")}\r\n`).join("");
 }
 
-/** Every end user of the tenant as `{users: [...]}`, in pieces. */
+/** Every end user of the tenant as `{users: [...]}`, in chunks. */
 export async function* endUsersAsJson(directory: Directory, tenantId: string): AsyncGenerator<string> {
   yield '{"users":[';
   let separator = "";

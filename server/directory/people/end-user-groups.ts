@@ -48,7 +48,7 @@ function read(row: EndUserGroupRow): EndUserGroup {
   };
 }
 
-/** The ids, each once; refuses those that are not records of the tenant. */
+/** The deduplicated IDs; refuses IDs that are not records of the tenant. */
 async function allKnown(
   write: Write,
   table: Parameters<typeof knownOf>[1],
@@ -132,7 +132,7 @@ export async function listMembers(directory: Directory, tenantId: string, groupI
   return groupMembersOf(directory.db, tenantId, groupId, page);
 }
 
-/** Refuses with `already_bound` when all of them are direct members already. */
+/** Refuses with `already_bound` if all of them are direct members already. */
 export async function addGroupMembers(
   write: Write,
   tenantId: string,
@@ -150,7 +150,7 @@ export async function addGroupMembers(
   return { bound, already_bound: already };
 }
 
-/** Refuses with `not_bound` when none of them is a direct member. */
+/** Refuses with `not_bound` if none of them is a direct member. */
 export async function removeGroupMembers(
   write: Write,
   tenantId: string,
@@ -165,7 +165,7 @@ export async function removeGroupMembers(
   return { unbound, not_bound: wanted.filter((id) => !unbound.includes(id)) };
 }
 
-/** Makes exactly these the direct members. What an external directory says stays as it is. */
+/** Makes exactly these the direct members. Memberships from an external directory are not changed. */
 export async function setGroupMembers(
   write: Write,
   tenantId: string,
@@ -181,7 +181,7 @@ export async function setGroupMembers(
   return answer;
 }
 
-/** Told of only when somebody comes or goes. */
+/** Logged only if a member is added or removed. */
 async function replaceMembers(
   write: Write,
   tenantId: string,
@@ -204,7 +204,7 @@ async function replaceMembers(
 
 type Side = "end-user-groups" | "resource-groups";
 
-/** What a binding is seen from: the record in the path, and the ids the body gives of the other side. */
+/** The side from which a binding is changed: that of the record in the path, with the body's field for the other side's IDs. */
 interface BindingSide {
   readonly side: Side;
   readonly field: string;
@@ -281,7 +281,7 @@ export const bindToResourceGroups = (write: Write, tenantId: string, groupId: st
   bind(write, FROM_USERS, tenantId, groupId, ids);
 export const unbindFromResourceGroups = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) =>
   unbind(write, FROM_USERS, tenantId, groupId, ids);
-/** The same, from the resource group's side. */
+/** The same bindings, from the resource group's side. */
 export const bindEndUserGroupsTo = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) =>
   bind(write, FROM_RESOURCES, tenantId, groupId, ids);
 export const unbindEndUserGroupsFrom = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) =>

@@ -22,7 +22,7 @@ export function readEndUser(row: EndUserRow): EndUser {
   };
 }
 
-/** Without what says who the person is: the admin log is kept whole, and a person may ask to be forgotten. */
+/** Omits personal data, because the admin log is never erased, while a person may ask to be. */
 export function loggedEndUser(row: EndUserRow): object {
   const {
     username: _username,

@@ -21,7 +21,7 @@ import { nextTokenGeneration } from "./token-generation.ts";
 
 export const END_USERS = "end-users";
 
-/** Tells the runtime processes that what they hold of the user is old. */
+/** Makes the runtime processes drop their cached data of the user. */
 export function notifyUser(write: Write, row: Pick<EndUserRow, "tenant_id" | "id">): void {
   write.notify(row.tenant_id, "end_user", row.id);
 }
@@ -132,12 +132,12 @@ export function setEndUserStatus(write: Write, tenantId: string, id: string, act
   });
 }
 
-/** Puts the user in the group, as their primary one, and out of the one an administrator gave before. */
+/** Adds the user to the group as their primary one, replacing the one an administrator assigned before. */
 export function setEndUserPrimaryGroup(write: Write, tenantId: string, id: string, groupId: string | null): Promise<EndUser> {
   return change(write, tenantId, id, "set_primary_group", () => primaryGroupPatch(write, tenantId, groupId, "group_id"));
 }
 
-/** For a user who has lost their device and their codes. */
+/** For a user who lost their device and backup codes. */
 export function resetSecondFactor(write: Write, tenantId: string, id: string): Promise<EndUser> {
   return change(write, tenantId, id, "reset_2fa", async () => {
     await putBackupCodes(write.trx, id, []);

@@ -5,7 +5,7 @@ import { invalidField } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { endUsers } from "./end-users.ts";
 
-/** Of what a data subject may be named by, what may name an end user of the gateway. */
+/** The identifiers of a data subject that can name an end user of the gateway. */
 interface NamedPerson {
   readonly gateway_user_id?: string | undefined;
   readonly gateway_user_username?: string | undefined;
@@ -13,9 +13,9 @@ interface NamedPerson {
 }
 
 /**
- * Erases the end user a data subject is, and what other records hold of them. Answers the subject with the account's id
- * among its names, so that everything else finds what is known by it, and what there was. Names that are not one
- * person's are refused, because the wrong account cannot be brought back.
+ * Erases the end user behind a data subject and what other records hold about them. Returns the subject with the account's
+ * ID added, so that later steps find everything recorded under it, and what was erased. Refuses identifiers that are not
+ * of one person, because a wrong erasure cannot be undone.
  */
 export async function erasePerson<Subject extends NamedPerson>(
   write: Write,
@@ -25,10 +25,10 @@ export async function erasePerson<Subject extends NamedPerson>(
   const given = (names: readonly (string | undefined)[]) => names.filter((name) => name !== undefined);
   const named = { ids: given([subject.gateway_user_id, subject.subject_id]), usernames: given([subject.gateway_user_username]) };
   const [account, another] = await accountsNamed(write.trx, tenantId, named);
-  // A username may be another person's by now than it was when the id was given.
+  // The username may have passed to another person since the ID was assigned.
   if (another !== undefined || (account !== undefined && named.ids.some((id) => id !== account.id)))
     throw invalidField("subject", "names more than one person");
-  // An account deleted before leaves what is known by the names given.
+  // If the account was deleted earlier, only what is recorded under the given identifiers can be found.
   const known = account === undefined ? named : { ids: [...named.ids, account.id], usernames: [...named.usernames, account.username] };
   const approvals = await eraseFromApprovals(write.trx, tenantId, known, write.now);
   for (const { principal_id: id, mcp_server_id: server } of await eraseUpstreamTokens(write.trx, tenantId, known.ids))

@@ -21,9 +21,9 @@ type Kind = Parameters<typeof logInAdmin>[1];
 type Outcome = SignIn | AdminCodeOwed | Refused;
 
 /**
- * A login of whoever has the username, an admin of the system or of the tenant meant. Only an account that is there is tried and told
- * of in the admin log, the system's first. Whichever are there, a failure is the same work, and counts for both: neither its time nor
- * who has to wait afterwards tells a stranger which names there are.
+ * Logs in a system or tenant admin by username. Only existing accounts are tried and logged, the system's first. In every
+ * case a failure does the same work and counts for both, so that neither timing nor later throttling reveals which
+ * usernames exist.
  */
 export async function logInAnyAdmin(
   logins: Logins,
@@ -46,7 +46,7 @@ export async function logInAnyAdmin(
     if (refusal !== null) refusals.set(kind, refusal);
   }
   const [first, second] = [refusals.get("system"), refusals.get("tenant")];
-  // Who has to wait is not told that the password is wrong.
+  // A caller who is throttled must not learn that the password is wrong.
   throw [first, second].find((refusal) => refusal?.refusal.code === "too_many_logins") ?? first ?? second;
 }
 
@@ -59,7 +59,7 @@ async function refusalOr(login: Promise<SignIn | AdminCodeOwed>): Promise<Outcom
   }
 }
 
-/** A failure on an account that is not there, as it would be on one that is. Its refusal where it has to wait. */
+/** Counts a failure for a missing account, with the same work as for an existing one. Returns the refusal if throttled. */
 async function failedOnNobody(logins: Logins, kind: Kind, given: Given, { address }: LoginOrigin): Promise<Refused | null> {
   const account = accountOfLogin(kind, kind === "system" ? null : given.tenantId, given.username);
   const outcome = await logins.throttle.attempt(account, address, (turn) => logins.dummyVerify(given.password, turn));

@@ -14,8 +14,8 @@ const MAX_ENTRIES = 20_000;
 const MAX_WAITING = 100;
 
 /**
- * What all ways to write one account's name have in common. Letter by letter, as the database compares names: for it
- * `İ` is an `i`, and a sigma at the end of a word no other than elsewhere.
+ * A canonical form of an account name. Lower-cases by code point, as the database compares names: there, `İ` equals `i`,
+ * and a final sigma is not special.
  */
 export function usernameKey(username: string): string {
   return Array.from(username.normalize("NFC"), (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0) ?? 0)).join("");
@@ -24,9 +24,9 @@ export function usernameKey(username: string): string {
 type Kind = keyof typeof LIMITS;
 
 /**
- * Slows the guessing of passwords, in the memory of this process. An account at one address has few failures, an address
- * over all accounts and an account over all addresses have many. The last does not count for an address the account has
- * logged in from before, so that a stranger's guesses never lock the owner out of their own place.
+ * Throttles password guessing, in this process's memory: few failures per account and address, more per address over all
+ * accounts and per account over all addresses. The last two do not apply where the account has logged in from the address
+ * before, so that strangers' guesses never lock out the owner.
  */
 export class LoginThrottle {
   private readonly clock: Clock;
@@ -43,9 +43,9 @@ export class LoginThrottle {
   }
 
   /**
-   * Runs one attempt and counts it when it answers false. Attempts on one account from one address run one after the
-   * other, so that many at once get no more guesses than many in a row. `run` is told whose turn its slow work takes. Answers the seconds
-   * to wait when it was not run.
+   * Runs one attempt, which counts as a failure if it resolves to false. Attempts on one account from one address are
+   * serialized, so that parallel ones gain no extra guesses. `run` receives the requester for its hashing. Returns the
+   * seconds to wait if it was not run.
    */
   async attempt(
     account: string,

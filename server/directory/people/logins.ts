@@ -18,9 +18,9 @@ import { NO_PASSWORD } from "./no-password.ts";
 import { hashingRequesterOf, type PasswordHashing, type HashingRequester } from "./portal/password-work.ts";
 import { usernameKey, type LoginThrottle } from "./login-throttle.ts";
 
-/** What the admin log files logins under. */
+/** The resource name of logins in the admin log. */
 export const LOGIN_RESOURCE = "admin-users";
-/** The reason of a refusal that the admin log has an entry of its own for. */
+/** A refusal with this reason already has its own admin log entry. */
 export const LOGIN_FAILED = "login_failed";
 const DEFAULT_TENANT = "default";
 
@@ -34,15 +34,15 @@ export interface Logins {
   readonly verifyCode: PasswordHashing["verifyCode"];
 }
 
-/** Who is signed in on the control plane. */
+/** The signed-in user of the control plane. */
 export interface Admin {
   readonly id: string;
   readonly username: string;
   readonly role: Role;
-  /** Null: a system admin. */
+  /** Null for a system admin. */
   readonly tenantId: string | null;
   readonly permissions: ReadonlySet<Permission>;
-  /** `owed`: the tenant asks for it and it is not set up, so that nothing else may be done before. */
+  /** `owed`: the tenant requires a second factor that is not set up yet, so nothing else is allowed. */
   readonly twoFactor: "on" | "off" | "owed";
 }
 
@@ -58,13 +58,13 @@ export interface LoginOrigin {
   readonly requestId: string;
 }
 
-/** The right password was given, and a code is still owed. */
+/** The password was correct, and a code is still required. */
 export interface AdminCodeOwed {
   readonly tempToken: string;
   readonly user: { readonly id: string; readonly username: string };
 }
 
-/** `factorElsewhere`: as of their token. */
+/** `factorElsewhere`: see `AdminToken`. */
 export function adminOf(row: SignedInRow, factorElsewhere: boolean): Admin {
   return {
     id: row.id,
@@ -76,12 +76,12 @@ export function adminOf(row: SignedInRow, factorElsewhere: boolean): Admin {
   };
 }
 
-/** Whether a session or token of the row as it is now may be used, when it began under `generation`. */
+/** Whether a session or token begun under `generation` is still valid for the current row. */
 export function admits(row: SignedInRow | undefined, generation: number): row is SignedInRow {
   return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === generation;
 }
 
-/** The admin a bearer token stands for, as the database has them now; why not, when it stands for nobody any more. */
+/** The admin behind a bearer token, as currently in the database, or why the token is not accepted. */
 export async function adminOfLogin(
   logins: Pick<Logins, "directory" | "tokens">,
   bearer: string,
@@ -93,16 +93,16 @@ export async function adminOfLogin(
   return admits(row, token.generation) ? adminOf(row, token.factorElsewhere) : "credential_unknown";
 }
 
-/** Where the tenant took passwords away, only who breaks the glass still has one. */
+/** Once the tenant has disabled passwords, only break-glass accounts may use one. */
 export const takesPassword = (row: SignedInRow) => row.tenant_local_passwords !== false || row.break_glass;
 
-/** The tenant meant by a login that names none: the only one that has the username, else `default`. */
+/** The tenant of a login that names none: the only one with the username, or else `default`. */
 export async function tenantOfLogin(directory: Directory, username: string): Promise<string> {
   const [only, another] = await tenantsWithAdmin(directory.db, username, 2);
   return only !== undefined && another === undefined ? only : DEFAULT_TENANT;
 }
 
-/** What the failures of an account are counted under. */
+/** The key under which an account's login failures are counted. */
 export const accountOfLogin = (kind: "tenant" | "system", tenantId: string | null, username: string): string =>
   JSON.stringify([kind, tenantId, usernameKey(username)]);
 
@@ -112,13 +112,13 @@ async function judge(
   { password, tenantId: named }: { readonly password: string; readonly tenantId?: string | undefined },
   turn: HashingRequester,
 ): Promise<{ signedIn: SignedInRow } | { reason: string }> {
-  // Nor does the work tell of whom there is who has no password here.
+  // Keeps the timing from revealing accounts without a password.
   if (row?.password_hash === NO_PASSWORD) {
     await logins.dummyVerify(password, turn);
     return { reason: "wrong_password" };
   }
   if (row === undefined) {
-    // Together, so that no answer takes longer for it.
+    // Concurrently, so that the lookup does not affect the timing.
     const [isThere] = await Promise.all([
       named === undefined || tenantExists(logins.directory.db, named),
       logins.dummyVerify(password, turn),
@@ -127,7 +127,7 @@ async function judge(
   }
   if (!(await logins.verifyPassword(password, row.password_hash, turn))) return { reason: "wrong_password" };
   const fresh = await adminWithTenant(logins.directory.db, row.id);
-  // Given a new one while the old was being verified: a token now would outlive the change that was to end them all.
+  // The password changed during verification, and a token issued now would escape that revocation.
   if (fresh !== undefined && fresh.password_hash !== row.password_hash) return { reason: "wrong_password" };
   if (fresh === undefined || !fresh.is_active) return { reason: "inactive_user" };
   if (fresh.tenant_enabled === false) return { reason: "tenant_disabled" };
@@ -136,9 +136,9 @@ async function judge(
 }
 
 /**
- * Throws the same `unauthenticated` refusal whatever was wrong, after the same work, and `too_many_logins` with
- * Retry-After. What was wrong stands in the admin log, which has an entry for each attempt that was judged. It never has
- * the username of a stranger, which may be a password typed into the wrong field.
+ * Throws the same `unauthenticated` refusal after the same work, whatever was wrong, or `too_many_logins` with
+ * Retry-After. The admin log has an entry with the actual reason for each attempt that was run. It never holds an unknown
+ * username, which may be a password typed into the wrong field.
  */
 export async function logInAdmin(
   logins: Logins,
@@ -147,7 +147,7 @@ export async function logInAdmin(
   origin: LoginOrigin,
 ): Promise<SignIn | AdminCodeOwed> {
   const { directory } = logins;
-  // However an account is named, its failures are counted together.
+  // Resolved first, so that failures count together whether or not the tenant was named.
   const tenantId = kind === "system" ? null : (given.tenantId ?? (await tenantOfLogin(directory, given.username)));
   const account = accountOfLogin(kind, tenantId, given.username);
   let signIn: SignIn | AdminCodeOwed | undefined;
@@ -184,13 +184,13 @@ export async function logInAdmin(
   return signIn;
 }
 
-/** What an identity provider said of an administrator. */
+/** What an identity provider asserted about an administrator's sign-in. */
 type ProviderWord = Pick<AdminToken, "sessionEndsAt" | "factorElsewhere">;
 const NOTHING_SAID: ProviderWord = { sessionEndsAt: null, factorElsewhere: false };
 
 /**
- * An administrator whom an identity provider vouched for a moment ago, if still let in, until it said that the session ends. Where the
- * tenant requires two factors and the provider asks for none, they owe their code as after a password.
+ * Completes a sign-in that an identity provider just confirmed, if the admin is still admitted; the token is limited to
+ * the provider's session. A code is still required if the tenant requires two factors and the provider does not.
  */
 export async function signedOnAdmin(
   logins: Logins,
@@ -206,7 +206,7 @@ export async function signedOnAdmin(
   return { tempToken: await logins.tokens.issueSecondStep(row, { sessionEndsAt: word.sessionEndsAt }), user: { id, username } };
 }
 
-/** The last step of every login: noted, logged, and answered with a token. */
+/** The last step of a login: recorded, logged, and answered with a token. */
 export async function completeAdminLogin(
   logins: Logins,
   row: SignedInRow,
@@ -238,8 +238,8 @@ export function tooManyLogins(retryAfter: number): Refused {
 }
 
 /**
- * Ends every token of the admin and answers a new one. Refuses a wrong current password as a field of the body, and with
- * `local_passwords_off` whose password the tenant takes no more.
+ * Revokes all the admin's tokens and returns a new one. Refuses a wrong current password as a field error, and with
+ * `local_passwords_off` if the tenant no longer accepts the admin's password.
  */
 export async function changeAdminPassword(
   logins: Logins,
@@ -269,7 +269,7 @@ export async function changeAdminPassword(
     const password_hash = await directory.hashPassword(given.next);
     const changed = await write(directory, actor, async (change) => {
       const current = await adminUserStore.find(change.trx, null, row.id, "lock");
-      // Another one meanwhile, for example from an owner who shuts somebody out: theirs stays.
+      // A password set in the meantime, for example by an owner locking somebody out, is kept.
       if (current?.password_hash !== row.password_hash) throw invalidField("current_password", "is wrong");
       const tokens_valid_from = nextGeneration(current, change.now);
       await adminUserStore.update(change.trx, row.id, { password_hash, tokens_valid_from, updated_at: change.now });

@@ -1,7 +1,7 @@
-/** Stands where the hash of a password would: no password fits it. Of people who sign in elsewhere. */
+/** Stored instead of a password hash for people who sign in elsewhere; matches no password. */
 export const NO_PASSWORD = "none";
 
-/** The columns of a new end user who signs in elsewhere, with no password, group, picture or second factor. */
+/** The columns of a new end user who signs in elsewhere, without password, group, picture or second factor. */
 export function passwordlessEndUser(now: Date) {
   return {
     password_hash: NO_PASSWORD,

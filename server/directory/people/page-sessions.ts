@@ -15,26 +15,26 @@ import type { Directory } from "../writes/write.ts";
 
 export type PagePlane = "portal" | "admin";
 
-/** Whose session it is. */
+/** The holder of a session. */
 export interface PageSessionHolder {
   readonly tenantId: string | null;
   readonly userId: string;
-  /** Their `tokens_valid_from` when it began, in milliseconds. */
+  /** The holder's `tokens_valid_from` when the session began, epoch milliseconds. */
   readonly generation: number;
-  /** When it ends whatever is done in it, milliseconds since the epoch; null where nobody said so. */
+  /** The fixed end of the session, epoch milliseconds; null if none was set. */
   readonly endsAt: number | null;
-  /** As of a portal's token; at the console the `factorElsewhere` of its token. */
+  /** `signedOn` of a portal token, or `factorElsewhere` of an admin token. */
   readonly signedOn: boolean;
 }
 
-/** Without use it ends after the first, and with it after the second. */
+/** The idle timeout and the maximum duration of a session. */
 const IDLE_MS = 12 * 3_600_000;
 export const LONGEST_MS = 7 * 24 * 3_600_000;
-/** Tabs that ask at the same moment all come with the same cookie. */
+/** Browser tabs that renew at the same moment all send the same cookie. */
 const SAME_MOMENT_MS = 20_000;
-/** A token this fresh was just given for a sign-in. */
+/** A token younger than this counts as freshly issued. */
 const FRESH_MS = 5 * 60_000;
-/** What a session yields is renewed before that; what outlives a closed page is short. */
+/** Short, because a token can outlive its page; sessions renew tokens before they expire. */
 const PAGE_TOKEN_SECONDS = 900;
 
 const columnOf = (plane: PagePlane) => (plane === "portal" ? "end_user_id" : "admin_user_id");
@@ -45,24 +45,24 @@ const endOf = (now: number, createdAt: number, endsAt: number | null) =>
 type Parts = Pick<Directory, "db" | "clock">;
 
 /**
- * The secret after this one: the same however often it is asked for, so that an answer that was lost can be given again.
- * Without the gateway's key nobody gets from one to the next.
+ * The next secret of a session, derived deterministically, so that a lost response can be repeated. It cannot be computed
+ * without the gateway's key.
  */
 const secretAfter = ({ secrets }: Pick<Directory, "secrets">, id: string, secret: string) =>
   secrets.hmac("page-session", `${id} ${secret}`);
 
-/** Shows that a secret was the session's at some time, however long ago. */
+/** Proves that a secret once belonged to the session, however long ago. */
 const proofOf = ({ secrets }: Pick<Directory, "secrets">, id: string, secret: string) =>
   secrets.hmac("page-session-proof", `${id} ${secret}`);
 
 const cookieOf = (parts: Pick<Directory, "secrets">, id: string, secret: string) => `${id}.${secret}.${proofOf(parts, id, secret)}`;
 
-/** Refuses a token that was not just given for a sign-in: a stolen one would live longer by the session it begins. */
+/** Refuses a token that was not freshly issued by a sign-in, because a session would extend the life of a stolen one. */
 export function refuseStaleToken({ clock }: Pick<Parts, "clock">, token: { readonly issuedAt: number; readonly renewed: boolean }): void {
   if (token.renewed || clock.now() - token.issuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
 }
 
-/** A new session; what its cookie holds. */
+/** Creates a session and returns its cookie value. */
 export async function beginPageSession(
   { db, clock, secrets }: Parts & Pick<Directory, "secrets">,
   plane: PagePlane,
@@ -89,10 +89,10 @@ export async function beginPageSession(
 }
 
 /**
- * Whose session the cookie is of, and what it holds from now on: the same for all who come with it within a moment, be it
- * two tabs or a page whose answer was lost. `cookie` is null where only the process that answered first knows it. Null for a
- * cookie of no session. One that was used before, however often the session went on since, ends it: of thief and owner one
- * comes second.
+ * The session of a cookie and its next value: the same for all requests that arrive within a moment, such as two tabs or a
+ * retry after a lost response. `cookie` is null if only the process that rotated it knows the next value. Null if the
+ * cookie belongs to no session. Reusing an older value ends the session, because either a thief or the owner then comes
+ * second.
  */
 export async function continuePageSession(
   { db, clock, secrets }: Parts & Pick<Directory, "secrets">,
@@ -116,11 +116,11 @@ export async function continuePageSession(
     }
     const endsAt = row.ends_at?.getTime() ?? null;
     const holder = { tenantId: row.tenant_id, userId, generation: row.generation.getTime(), endsAt, signedOn: row.signed_on };
-    // A request that was sent before the last change may still be under way: after a second one its cookie would be taken for a stolen one.
+    // A request sent before the last rotation may still be in flight; rotating again would make its cookie look stolen.
     if (used === "just_given") return { id, holder, cookie: cookieOf({ secrets }, id, secret) };
     const next = secretAfter({ secrets }, id, secret);
     const nextHash = sha256Hex(next);
-    // In a fleet that is being upgraded, or given another key, the process that answered first made another one.
+    // During an upgrade or key change, another process may have derived a different value.
     if (used === "just_rotated") return { id, holder, cookie: row.secret_hash === nextHash ? cookieOf({ secrets }, id, next) : null };
     const now = clock.now();
     await rotatePageSession(trx, id, {
@@ -142,7 +142,7 @@ function judged(row: PageSessionRow, hash: string, clock: Clock): "current" | "j
   return isSameMoment ? "just_rotated" : "ended";
 }
 
-/** How long the next token of a session is good, in seconds. */
+/** The lifetime of a session's next token, in seconds. */
 export function pageTokenSeconds({ clock }: Parts, { endsAt }: PageSessionHolder, longest: number): number {
   const left = endsAt === null ? Number.POSITIVE_INFINITY : Math.ceil((endsAt - clock.now()) / 1000);
   return Math.max(1, Math.min(longest, PAGE_TOKEN_SECONDS, left));

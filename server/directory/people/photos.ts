@@ -10,10 +10,10 @@ import { END_USERS, notifyUser } from "./end-users.ts";
 /** Profile photo maximum (interface 8.7). */
 export const PHOTO_BYTES = 5 * 1024 * 1024;
 
-/** Where photos are served, on both planes. */
+/** The path under which both planes serve photos. */
 export const PHOTOS = "/v1/portal/photos/";
 
-/** Refuses what is too large or no whole picture, naming `field`; keeps what draws it. Returns the photo's address. */
+/** Stores a photo, stripped of metadata, and returns its address. Refuses one that is too large or damaged, naming `field`. */
 export async function setPhoto(write: Write, tenantId: string, userId: string, content: Uint8Array, field: string): Promise<string> {
   if (content.byteLength > PHOTO_BYTES) throw invalidFields("body_too_large", [{ field, message: "is larger than 5 MB" }]);
   const picture = strippedPicture(content);
@@ -45,7 +45,7 @@ export async function photo(directory: Pick<Directory, "db">, photoId: string): 
   return (await photoByAddress(directory.db, photoId)) ?? null;
 }
 
-/** The photo that an avatar's address leads to; null where it is none of ours. */
+/** The photo that an avatar's address refers to; null if it is not one of the gateway's. */
 export async function photoAt(directory: Pick<Directory, "db">, address: string | null): Promise<PhotoRow | null> {
   return address?.startsWith(PHOTOS) === true ? photo(directory, address.slice(PHOTOS.length)) : null;
 }

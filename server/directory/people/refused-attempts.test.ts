@@ -26,7 +26,7 @@ function tries(clientIp: string | null, reason = "credential_missing", more: { i
   });
 }
 
-/** The entries since the last look. */
+/** The entries since the last call. */
 async function entries(which?: "all"): Promise<any[]> {
   await attempts.write(which);
   const rows = await database.db

@@ -3,20 +3,20 @@ import { networkOf } from "../../kernel/http/ip-address.ts";
 import type { Database } from "../../store/database.ts";
 import { logAsActors, type Actor } from "../writes/write.ts";
 
-/** An attempt on the control plane that was refused. */
+/** A refused attempt on the control plane. */
 interface RefusedAttempt {
   readonly actor: Actor;
-  /** Of the account that tried; null for a stranger. */
+  /** The tenant of the account that tried; null for an unknown caller. */
   readonly tenantId: string | null;
-  /** Method and path of the operation, with no value of the caller's in it. */
+  /** Method and path template of the operation, without values from the caller. */
   readonly route: string;
-  /** One of the gateway's own codes. */
+  /** One of the gateway's own error codes. */
   readonly reason: string;
 }
 
 interface Held {
   latest: RefusedAttempt;
-  /** Not yet in the log. */
+  /** Attempts not yet logged. */
   attempts: number;
   since: number;
   /** When the next entry may be written. */
@@ -27,9 +27,9 @@ const WINDOW_MS = 10 * 60_000;
 const MAX_HELD = 500;
 
 /**
- * Refused attempts on their way to the admin log, in the memory of this process. The first of an account or address for
- * a reason is written at once, those of the ten minutes after it in one more entry that counts them: a stranger may try
- * as often as they like and fills neither the database nor the memory. Addresses beyond the bound are counted together.
+ * Collects refused attempts for the admin log in this process's memory. The first one per account or address and reason is
+ * logged at once, those of the following ten minutes in one entry with their count, so that attackers fill neither
+ * database nor memory. Addresses beyond a limit are counted together.
  */
 export class RefusedAttempts {
   private readonly db: Database;
@@ -64,7 +64,7 @@ export class RefusedAttempts {
     held.latest = attempt;
   }
 
-  /** Writes what is due, or all there is. What could not be written is there for the next time. */
+  /** Writes the entries that are due, or all. Those that cannot be written are kept for the next call. */
   async write(which: "due" | "all" = "due"): Promise<void> {
     const now = this.clock.now();
     const due: { held: Held; attempts: number; latest: RefusedAttempt; since: number }[] = [];

@@ -11,8 +11,8 @@ type Run = (turn: HashingRequester) => Promise<boolean>;
 type Outcome = Awaited<ReturnType<LoginThrottle["attempt"]>>;
 
 /**
- * The throttle of another process of this machine, so that guesses are no more where there are more processes to ask.
- * That one gives the turn, and the attempt itself is made here.
+ * Uses the throttle of another process of this machine, so that more processes do not allow more guesses. That process
+ * decides when an attempt may run; the attempt itself runs here.
  */
 export function remoteAttempts(to: Asking): { readonly attempts: Attempts; readonly answerers: Record<string, (value: never) => unknown> } {
   const waiting = new Map<number, Run>();
@@ -26,7 +26,7 @@ export function remoteAttempts(to: Asking): { readonly attempts: Attempts; reado
           try {
             return await run(turn);
           } catch (error) {
-            // What crosses over to another process is its message alone.
+            // Keeps the original error, because only its message crosses to the other process.
             failure = error;
             throw error;
           }
@@ -50,7 +50,7 @@ export function remoteAttempts(to: Asking): { readonly attempts: Attempts; reado
   };
 }
 
-/** What answers a process that has `remoteAttempts`. */
+/** Serves processes that use `remoteAttempts`. */
 export function attemptAnswerers(throttle: Attempts, process: Asking) {
   return {
     "logins.attempt": ([account, from, number]: [string, string, number]) =>

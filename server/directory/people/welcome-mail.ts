@@ -2,10 +2,10 @@ import type { EndUser } from "@gatehouse/contracts/end-users";
 import type { Log } from "../../kernel/log.ts";
 import type { Mail, SendMail } from "../../runtime/mail-sender.ts";
 
-/** Tells a new user of their account. True only when the mail server took the mail; never throws. */
+/** Mails a new user about their account. Resolves to true only if the mail server accepted it; never rejects. */
 export type WelcomeMailer = (user: EndUser) => Promise<boolean>;
 
-/** Without the password, which whoever made the account hands over another way. A header has one line, so a name has too. */
+/** Omits the password, which is handed over another way. Line breaks in the name are removed, because it may go into a header. */
 function welcomeMail(user: EndUser, address: string, publicUrl: string | null): Mail {
   const name = (user.display_name ?? user.username).replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ").trim();
   const where = publicUrl === null ? [] : [`Address: ${publicUrl}`];
@@ -23,7 +23,7 @@ function welcomeMail(user: EndUser, address: string, publicUrl: string | null): 
   return { to: { name, address }, subject: "Your account at the AI gateway", text: lines.join("\n") };
 }
 
-/** A user without an address is not written to. A failure is logged with its codes and the id of the user. */
+/** Skips users without a mail address. Failures are logged with their codes and the user's ID. */
 export function welcomeMailer(parts: { readonly send: SendMail; readonly publicUrl: string | null; readonly log: Log }): WelcomeMailer {
   return async (user) => {
     if (user.email === null) return false;

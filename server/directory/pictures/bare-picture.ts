@@ -1,4 +1,4 @@
-/** What a file of a picture is reduced to: the bytes that draw it, and its size in pixels. */
+/** A stripped picture: the bytes needed to draw it, and its size in pixels. */
 export interface StrippedPicture {
   readonly content: Buffer;
   readonly width: number;

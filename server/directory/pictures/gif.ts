@@ -6,13 +6,13 @@ const EXTENSION = 0x21;
 const TRAILER = 0x3b;
 const GRAPHIC_CONTROL = 0xf9;
 const APPLICATION = 0xff;
-/** How often an animation runs; other applications' blocks hold what editors wrote. */
+/** Application blocks with the loop count; those of other applications hold editors' data. */
 const LOOPS = new Set(["NETSCAPE2.0", "ANIMEXTS1.0"]);
 
-/** Bytes of the colour table that the flags announce. */
+/** Size in bytes of the colour table described by the flags. */
 const tableBytes = (flags: number) => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
 
-/** Behind the last of the sub-blocks that begin at `at`; null when the file ends before they do. */
+/** The offset after the sub-blocks that begin at `at`; null if the file is truncated. */
 function afterBlocks(file: Buffer, at: number): number | null {
   for (let here = at; here < file.length;) {
     const length = file[here] as number;
@@ -22,7 +22,7 @@ function afterBlocks(file: Buffer, at: number): number | null {
   return null;
 }
 
-/** A GIF of its frames and how they follow each other, up to its trailer. */
+/** Keeps only the frames and their timing, up to the trailer. Null if the file is damaged. */
 export function strippedGif(file: Buffer): StrippedPicture | null {
   if (file.length < HEADER_BYTES) return null;
   let at = HEADER_BYTES + tableBytes(file[10] as number);
@@ -37,7 +37,7 @@ export function strippedGif(file: Buffer): StrippedPicture | null {
     }
     if (kind === IMAGE) {
       if (at + 10 > file.length) return null;
-      // Behind the descriptor and its colours stands the code size of the compressed frame.
+      // The descriptor and its colour table are followed by the code size of the compressed frame.
       const end = afterBlocks(file, at + 10 + tableBytes(file[at + 9] as number) + 1);
       if (end === null) return null;
       kept.push(file.subarray(at, end));

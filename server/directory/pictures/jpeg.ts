@@ -11,9 +11,9 @@ const COMMENT = 0xfe;
 const JFIF_BYTES = 14;
 const ADOBE_BYTES = 12;
 
-/** Tables, frames and arithmetic of the picture itself: C0 to CF without the one that is reserved, and DB to DF. */
+/** Segments needed to draw: C0 to CF except the reserved C8, and DB to DF. */
 const draws = (marker: number) => (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc8) || (marker >= 0xdb && marker <= 0xdf);
-/** A frame header; C4, C8 and CC among its numbers are tables. */
+/** Whether it is a frame header; of the same range, C4, C8 and CC are not. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
 function segment(marker: number, data: Buffer): Buffer {
@@ -22,20 +22,20 @@ function segment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([header, data]);
 }
 
-/** Where the compressed data that begins at `at` ends: before the next marker that is none of its own. */
+/** The end of the compressed data that begins at `at`: the next marker that does not belong to it. */
 function scanEnd(file: Buffer, at: number): number {
   let here = at;
   for (;;) {
     here = file.indexOf(0xff, here);
     if (here < 0) return file.length;
     const next = file[here + 1];
-    // A zero makes it data, D0 to D7 are restarts, FF is fill.
+    // FF followed by 0 is data, by D0 to D7 a restart marker, by FF padding.
     if (next === undefined || !(next === 0 || (next >= 0xd0 && next <= 0xd7) || next === 0xff)) return here;
     here += next === 0xff ? 1 : 2;
   }
 }
 
-/** Which way up the camera was held: 2 to 8 where it matters. */
+/** The orientation of the camera; only 2 to 8 require a change. */
 function orientationOf(exif: Buffer): number | null {
   const tiff = exif.subarray(6);
   const little = tiff.toString("latin1", 0, 4) === "II*\0";
@@ -50,18 +50,18 @@ function orientationOf(exif: Buffer): number | null {
   return null;
 }
 
-/** Camera data that says nothing but which way up. */
+/** An Exif segment with nothing but the orientation. */
 function orientationOnly(orientation: number): Buffer {
   const tiff = Buffer.from("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0", "latin1");
   tiff.writeUInt16BE(orientation, 18);
   return segment(APP1, Buffer.concat([Buffer.from("Exif\0\0", "latin1"), tiff]));
 }
 
-/** What stays of an application's segment; null when nothing does. */
+/** The part of an application segment to keep; null if none. */
 function bareApplication(marker: number, data: Buffer): Buffer | null {
   const named = (name: string) => data.toString("latin1", 0, name.length) === name;
   if (marker === APP0 && named("JFIF\0") && data.length >= JFIF_BYTES) {
-    // Without the preview that may stand in it.
+    // Drops an embedded thumbnail.
     const header = Buffer.from(data.subarray(0, JFIF_BYTES));
     header.fill(0, 12, 14);
     return segment(marker, header);
@@ -75,7 +75,7 @@ function bareApplication(marker: number, data: Buffer): Buffer | null {
   return null;
 }
 
-/** A JPEG of only what draws it, its colours and which way up it is, up to its end. */
+/** Keeps only image data, colour information and orientation, up to the end marker. Null if the file is damaged. */
 export function strippedJpeg(file: Buffer): StrippedPicture | null {
   const kept: Buffer[] = [Buffer.from([0xff, START])];
   let size: { width: number; height: number } | null = null;

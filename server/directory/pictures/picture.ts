@@ -4,7 +4,7 @@ import { strippedJpeg } from "./jpeg.ts";
 import { strippedPng } from "./png.ts";
 import { strippedWebp } from "./webp.ts";
 
-/** Gives null for a file that is damaged: not one byte of it is guessed. */
+/** Returns null for a damaged file; nothing is repaired. */
 type Reduce = (file: Buffer) => StrippedPicture | null;
 
 export type PictureType = "image/jpeg" | "image/png" | "image/webp" | "image/gif";
@@ -16,12 +16,12 @@ const REDUCERS: Readonly<Record<PictureType, Reduce>> = {
   "image/gif": strippedGif,
 };
 const NAMES: Readonly<Record<PictureType, string>> = { "image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF" };
-/** A few kilobytes can claim a size that takes a viewer gigabytes to draw. */
+/** A file of a few kilobytes can claim dimensions that take gigabytes to draw. */
 const MAX_PIXELS = 50_000_000;
 
 const starts = (bytes: Uint8Array, at: number, text: string) => text === String.fromCharCode(...bytes.subarray(at, at + text.length));
 
-/** What kind of picture the bytes begin as, whatever they were said to be; null for anything that is none of these. */
+/** The picture type by its first bytes, whatever it was declared as; null if it is none of these. */
 export function pictureType(bytes: Uint8Array): PictureType | null {
   if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return "image/jpeg";
   if (starts(bytes, 0, "\x89PNG\r\n\x1a\n")) return "image/png";
@@ -31,8 +31,8 @@ export function pictureType(bytes: Uint8Array): PictureType | null {
 }
 
 /**
- * The picture without what cameras, editors and attackers put around it: places and times, comments, previews, whatever
- * stands behind its end. What draws it is copied as it is, never decoded. The error is worded as a predicate of the field.
+ * Strips metadata and anything else that is not needed to draw the picture: locations, times, comments, previews, trailing
+ * data. Image data is copied without decoding. `fault` is worded as a predicate of the field.
  */
 export function strippedPicture(bytes: Uint8Array): { readonly type: PictureType; readonly content: Buffer } | { readonly fault: string } {
   const type = pictureType(bytes);

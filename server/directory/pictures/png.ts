@@ -1,10 +1,10 @@
 import type { StrippedPicture } from "./bare-picture.ts";
 
 const SIGNATURE_BYTES = 8;
-/** Length, type and checksum around the data of a chunk. */
+/** Length, type and checksum of a chunk. */
 const AROUND_DATA = 12;
 
-/** What is drawn, its colours, its density and its frames. Text, times and camera data are none of these. */
+/** Chunks with image data, colours, density and frames; text, times and camera data are dropped. */
 const DRAWING = new Set([
   "IHDR",
   "PLTE",
@@ -24,7 +24,7 @@ const DRAWING = new Set([
   "fdAT",
 ]);
 
-/** A PNG of only the chunks that draw it, up to its end. */
+/** Keeps only the chunks needed to draw, up to IEND. Null if the file is damaged. */
 export function strippedPng(file: Buffer): StrippedPicture | null {
   const kept = [file.subarray(0, SIGNATURE_BYTES)];
   let size: { width: number; height: number } | null = null;

@@ -3,7 +3,7 @@ import type { StrippedPicture } from "./bare-picture.ts";
 const HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
 const FRAME_HEADER_BYTES = 16;
-/** Bits of the extended header that announce camera data and editors' data. */
+/** Extended header flags that announce Exif and XMP data. */
 const EXIF_AND_XMP = 0x0c;
 
 const DRAWING = new Set(["VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP"]);
@@ -14,7 +14,7 @@ interface Chunk {
   readonly data: Buffer;
 }
 
-/** Null when a chunk does not end where the file says. */
+/** Null if a chunk exceeds the file. */
 function chunksOf(file: Buffer): Chunk[] | null {
   const chunks: Chunk[] = [];
   for (let at = 0; at < file.length;) {
@@ -23,7 +23,7 @@ function chunksOf(file: Buffer): Chunk[] | null {
     const end = at + CHUNK_HEADER_BYTES + length;
     if (end > file.length) return null;
     chunks.push({ type: file.toString("latin1", at, at + 4), data: file.subarray(at + CHUNK_HEADER_BYTES, end) });
-    // Each begins at an even place; the padding of the last may be missing.
+    // Chunks are aligned to even offsets; the padding of the last one may be missing.
     at = end + (length & 1);
   }
   return chunks;
@@ -51,8 +51,8 @@ function sizeOf({ type, data }: Chunk): { width: number; height: number } | null
 }
 
 /**
- * An extended header that no longer announces what is gone, a frame of only what draws it, else the chunk itself. Null when it is
- * damaged.
+ * Clears flags for removed chunks from an extended header, strips a frame, and returns any other chunk unchanged. Null if
+ * it is damaged.
  */
 function bareChunk({ type, data }: Chunk): Chunk | null {
   if (type === "VP8X") {
@@ -71,7 +71,7 @@ function bareChunk({ type, data }: Chunk): Chunk | null {
       };
 }
 
-/** A WebP of only the chunks that draw it, within the size it announces. */
+/** Keeps only the chunks needed to draw, within the declared size. Null if the file is damaged. */
 export function strippedWebp(file: Buffer): StrippedPicture | null {
   const end = HEADER_BYTES - 4 + file.readUInt32LE(4);
   const chunks = end < HEADER_BYTES || end > file.length ? null : chunksOf(file.subarray(HEADER_BYTES, end));

@@ -23,7 +23,7 @@ import { checkGroups } from "./bound-groups.ts";
 const RESOURCE = "argument-policies";
 const NOUN = "argument policy";
 
-/** What of a policy keeps it from judging, by field; empty when nothing does. */
+/** Validates a policy: the problems by field; empty if there are none. */
 export type CheckArgumentPolicy = (
   policy: Omit<ArgumentPolicyInsert, "rules" | "schema" | "created_at" | "updated_at"> & Pick<ArgumentPolicyRow, "rules" | "schema">,
 ) => readonly FieldError[];
@@ -50,7 +50,7 @@ export function readArgumentPolicy(row: ArgumentPolicyRow): ArgumentPolicy {
   };
 }
 
-/** Policies on the arguments of tool calls. `check` compiles one to see whether it holds together. */
+/** Policies on the arguments of tool calls. `check` compiles a policy to validate it. */
 export function argumentPolicies(
   check: CheckArgumentPolicy,
 ): Records<ArgumentPolicy, ArgumentPolicyCreate, ArgumentPolicyUpdate, ArgumentPolicyQuery> {
@@ -108,7 +108,7 @@ export function argumentPolicies(
     async toPatch(write, _tenantId, row, body) {
       const { group_ids: groupIds, rules, schema, ...rest } = body;
       const changed = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Partial<ArgumentPolicyRow>;
-      // What belongs to the analyzer before has no meaning under another one: left out, it goes.
+      // Settings of the previous analyzer have no meaning for another one; they are dropped unless given anew.
       const fresh = body.analyzer !== undefined && body.analyzer !== row.analyzer;
       const own = fresh ? { dialect: body.dialect ?? null, read_functions: body.read_functions ?? null } : {};
       const policy = {
@@ -133,7 +133,7 @@ export function argumentPolicies(
   });
 }
 
-/** Null: to every group. */
+/** Null binds to every group. */
 async function bindOnly(write: Write, row: ArgumentPolicyRow, groupIds: readonly string[] | null): Promise<void> {
   await checkGroups(write, row.tenant_id, groupIds, row.group_ids);
   await setArgumentPolicyGroups(write.trx, row.tenant_id, row.id, groupIds === null ? null : [...new Set(groupIds)]);
@@ -159,8 +159,8 @@ async function rebind(write: Write, row: ArgumentPolicyRow, action: "bind" | "un
 }
 
 /**
- * Adds groups. A policy that held for every group holds for the bound ones alone from then on. Refuses with
- * `already_bound` when all are bound already.
+ * Adds groups. A policy that applied to every group then applies only to the bound ones. Refuses with `already_bound` if
+ * all are bound already.
  */
 export async function bindArgumentPolicy(
   write: Write,
@@ -181,7 +181,7 @@ export async function bindArgumentPolicy(
   return { bound, already_bound: already };
 }
 
-/** Takes groups away; a policy without any holds for nobody. Refuses with `not_bound` when none of them is bound. */
+/** Removes groups; a policy without any applies to nobody. Refuses with `not_bound` if none of them is bound. */
 export async function unbindArgumentPolicy(
   write: Write,
   tenantId: string,

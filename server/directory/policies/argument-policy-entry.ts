@@ -1,44 +1,44 @@
 import type { ArgumentPolicyRow } from "../../store/policies/argument-policies.ts";
 import type { InTurns, WorkBudget } from "../../kernel/scheduling/in-turns.ts";
 
-/** A tool call that a policy speaks against. */
+/** A tool call that violates a policy. */
 export interface PolicyHit {
   readonly policy_id: string;
   readonly policy: string;
   readonly tool: string;
   readonly argument_key: string | null;
   readonly severity: "deny" | "warn";
-  /** Which of the policy's conditions holds. */
+  /** The policy's condition that was violated. */
   readonly rule: string;
-  /** What the caller is told. */
+  /** Shown to the caller. */
   readonly message: string;
 }
 
-/** A policy on the arguments of one tool's calls, ready to judge. */
+/** A compiled policy on the arguments of one tool's calls. */
 export interface ToolCallPolicy {
   readonly id: string;
-  /** Name of the tool whose calls it judges. */
+  /** The name of the tool it applies to. */
   readonly target: string;
   readonly severity: "deny" | "warn";
-  /** Judges a call's arguments, the JSON text as the model wrote it; null when it has nothing against them. Never throws. */
+  /** Judges a call's arguments, given as the JSON text written by the model; null if there is no violation. Never throws. */
   judge(argumentsText: string, budget: WorkBudget): InTurns<PolicyHit | null>;
-  /** What it says of a call whose arguments nobody can judge, and why. */
+  /** The violation for a call whose arguments cannot be judged, with the reason. */
   unjudged(why: string): PolicyHit;
 }
 
-/** Makes a policy as it is stored ready to judge, its parsers loaded. Never fails: what cannot be compiled speaks against every call. */
+/** Compiles a stored policy and loads its parsers. Never rejects: a policy that cannot be compiled is violated by every call. */
 export type CompileArgumentPolicy = (row: ArgumentPolicyRow) => Promise<ToolCallPolicy>;
 
 /** A policy as a snapshot holds it. */
 export interface ArgumentPolicyEntry {
-  /** Another one after every change of the record. */
+  /** Changes whenever the record does. */
   readonly version: string;
-  /** Null: every group. */
+  /** Null applies to every group. */
   readonly groupIds: readonly string[] | null;
   readonly policy: ToolCallPolicy;
 }
 
-/** Compiles what changed; `before` holds what was compiled already. */
+/** Compiles only what changed since `before`. */
 export async function argumentPolicyEntries(
   rows: readonly ArgumentPolicyRow[],
   compile: CompileArgumentPolicy,

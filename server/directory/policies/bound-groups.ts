@@ -3,8 +3,8 @@ import { invalidField } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
 /**
- * Refuses groups that are none of the tenant's, naming `field`. Those in `before` may stay although they are gone
- * meanwhile: who changes something else need not know.
+ * Refuses groups that do not belong to the tenant, naming `field`. Groups in `before` may have been deleted since, and
+ * then must not block an unrelated change.
  */
 export async function checkGroups(
   write: Write,
@@ -19,7 +19,7 @@ export async function checkGroups(
   if (strange.length > 0) throw invalidField(field, `names no resource group of this tenant: ${strange.slice(0, 5).join(", ")}`);
 }
 
-/** Whether a policy bound to `groupIds` (null: every group) holds for a group with this chain, itself and all above it. */
+/** Whether a policy bound to `groupIds` (null: every group) applies to a group, given its chain of itself and its ancestors. */
 export function holdsFor(groupIds: readonly string[] | null, chain: readonly { readonly id: string }[]): boolean {
   return groupIds === null || chain.some(({ id }) => groupIds.includes(id));
 }

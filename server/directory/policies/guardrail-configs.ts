@@ -29,7 +29,7 @@ import { sealEngines } from "./sealed-engines.ts";
 
 type Surfaces = Record<GuardrailSurface, boolean>;
 
-/** Every surface named, on or off. */
+/** Every surface by name, enabled or not. */
 function surfacesOf(written: GuardrailConfigCreate["surfaces"]): Surfaces {
   return Object.fromEntries(GUARDRAIL_SURFACES.map((name) => [name, written === undefined ? true : written[name] === true])) as Surfaces;
 }
@@ -62,8 +62,8 @@ function storedEngines(row: { readonly providers: unknown }): readonly StoredEng
 }
 
 /**
- * A guard model that is not there could judge nothing, so every call would be blocked unjudged. One that is gone
- * meanwhile may stay: who changes something else need not know.
+ * Without its guard model a guardrail could not judge, and would block every call. A model in `before` may have been
+ * deleted since, and then must not block an unrelated change.
  */
 async function checkGuardModels(
   write: Write,
@@ -75,7 +75,7 @@ async function checkGuardModels(
     if (provider !== "guard_model" || named == null || before.some((known) => known.provider === provider && known.model === named))
       continue;
     const id = (await modelIdByName(write.trx, tenantId, named)) ?? (isUuid(named) ? named : undefined);
-    // Held, so that nobody deletes or renames it meanwhile; the name is that of the model as it is now.
+    // Locked against concurrent deletion or renaming, and checked against the model's current name.
     const model = id === undefined ? undefined : await lockedModel(write.trx, tenantId, id);
     if (model === undefined || (model.name !== named && model.id !== named))
       throw invalidField(`providers.${index}.model`, "is no model of this tenant");
@@ -84,7 +84,7 @@ async function checkGuardModels(
   }
 }
 
-/** `check` says what of the built-in settings cannot be compiled. */
+/** `check` returns the problems of built-in settings that cannot be compiled. */
 export function guardrailConfigs(
   check: (builtin: GuardrailBuiltin) => readonly FieldError[],
 ): Records<GuardrailConfig, GuardrailConfigCreate, GuardrailConfigUpdate, GuardrailConfigQuery> {

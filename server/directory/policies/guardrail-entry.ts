@@ -2,16 +2,16 @@ import type { GuardrailBuiltin, GuardrailEngineWritten, GuardrailSurface } from 
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { GuardrailConfigRow } from "../../store/policies/guardrail-configs.ts";
 
-/** An engine as it is stored: as it was written, its key sealed. */
+/** A stored engine: as written, with its key encrypted. */
 export type StoredEngine = Omit<GuardrailEngineWritten, "api_key"> & { readonly api_key_sealed: string | null };
 
 /** A guardrail configuration as a snapshot holds it. */
 export interface GuardrailEntry {
   readonly id: string;
   readonly name: string;
-  /** Changes with every change of the record. */
+  /** Changes whenever the record does. */
   readonly version: string;
-  /** Null: every group. */
+  /** Null applies to every group. */
   readonly groupIds: readonly string[] | null;
   readonly surfaces: ReadonlySet<GuardrailSurface>;
   readonly builtin: GuardrailBuiltin;
@@ -19,7 +19,7 @@ export interface GuardrailEntry {
 }
 
 export type GuardrailEngineEntry = Omit<StoredEngine, "api_key_sealed"> & {
-  /** Opened; lives in memory only. */
+  /** Decrypted; held only in memory. */
   readonly apiKey: string | null;
 };
 

@@ -2,7 +2,7 @@ import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import type { ArgumentPolicyEntry, ToolCallPolicy } from "./argument-policy-entry.ts";
 import { holdsFor } from "./bound-groups.ts";
 
-/** The policies that hold for a group with this chain (itself and all above it), by the tool they are on. */
+/** The policies that apply to a group, given its chain of itself and its ancestors, by tool. */
 export function policiesByTool(
   entries: readonly ArgumentPolicyEntry[],
   chain: readonly { readonly id: string }[],

@@ -5,8 +5,8 @@ import type { Write } from "../writes/write.ts";
 import { engineKeyContext, type StoredEngine } from "./guardrail-entry.ts";
 
 /**
- * For each written engine the stored one it goes on from: the same in all but its key, else one of its provider and address, each once
- * while there are enough.
+ * Matches each written engine with a stored one: one that is identical except for its key, or else one with the same
+ * provider and address. A stored engine is matched twice only if there are not enough.
  */
 function predecessors(engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): (StoredEngine | undefined)[] {
   const left = [...before];
@@ -24,7 +24,7 @@ function predecessors(engines: readonly GuardrailEngineWritten[], before: readon
   });
 }
 
-/** An engine whose body leaves its key out keeps the one it had, and only for the address it was given for. */
+/** An engine sent without a key keeps its stored key, but only for the address that key was given for. */
 export function sealEngines(write: Write, id: string, engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): string {
   const known = predecessors(engines, before);
   const { secrets } = write.directory;

@@ -6,9 +6,9 @@ import { notifyPeople } from "./notify-people.ts";
 import type { ScimCaller } from "./scim-tokens.ts";
 
 /**
- * Signs out whoever is in a group no more that a provider of the directory's people lets them in for, or has a role for, and suspends
- * their API keys: their next sign-in says whether it still does. `names`: as a provider may know the group, by its name or by the
- * directory's id of it.
+ * Signs out people who left a group that an identity provider linked to the directory requires, or maps to a role, and
+ * suspends their API keys until a later sign-in shows whether they are still admitted. `names`: the group's name and its
+ * ID in the directory, as a provider may use either.
  */
 export async function signOutLeavers(
   write: Write,

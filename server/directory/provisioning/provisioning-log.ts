@@ -28,12 +28,12 @@ const entryOf = (caller: ScimCaller, at: Date, deed: ProvisioningDeed) => ({
   detail: JSON.stringify(storableValue(deed.detail)),
 });
 
-/** With the change it tells of, or not at all. */
+/** Written in the same transaction as the change. */
 export function noteDeed(write: Write, caller: ScimCaller, deed: ProvisioningDeed): Promise<void> {
   return appendProvisioningLog(write.trx, entryOf(caller, write.now, deed));
 }
 
-/** Of what was refused, and so changed nothing. */
+/** For refused requests, which changed nothing. */
 export function noteRefusedDeed(directory: Directory, caller: ScimCaller, deed: ProvisioningDeed): Promise<void> {
   return appendProvisioningLog(directory.db, entryOf(caller, new Date(directory.clock.now()), deed));
 }

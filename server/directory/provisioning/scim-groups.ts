@@ -30,12 +30,12 @@ import type { ScimCaller } from "./scim-tokens.ts";
 import type { ScimRequest } from "./scim-users.ts";
 
 const RESOURCE = "end-user-groups";
-/** More than so many members are left out of a group in one request only where the token says so, or where more than one in ten stays. */
+/** Removing more members than this in one request requires a permission of the token, unless more than a tenth of the members stay. */
 const GUARDED_MEMBERS = 50;
 const STAYING = 0.1;
 /**
- * A list with members ends before the group that would make it more than these, and of a group that alone has more the members are
- * read as they are sent: what is built at one go keeps calls waiting, and stays in memory until a slow reader has it.
+ * A page of groups ends before it exceeds this many members, and the members of a larger single group are streamed:
+ * building them all at once would block calls, and hold memory until a slow client has read them.
  */
 const LISTED_MEMBERS = 10_000;
 const READ_AT_ONCE = 2_000;
@@ -52,18 +52,18 @@ export interface StoredGroup {
   readonly externalId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** `many`: so many that they are read with `scimGroupMembers`. */
+  /** `many`: too many to hold, to be read with `scimGroupMembers`. */
   readonly members: readonly ScimGroupMember[] | "many";
 }
 
-/** `all`: take everybody out. */
+/** `all` removes every member. */
 export type MemberChange = { readonly op: "add" | "remove" | "set"; readonly ids: readonly string[] } | { readonly op: "all" };
 
 export interface GroupChange {
   readonly displayName?: string;
-  /** Null takes it away. */
+  /** Null removes it. */
   readonly externalId?: string | null;
-  /** In this order. */
+  /** Applied in this order. */
   readonly members: readonly MemberChange[];
 }
 
@@ -104,7 +104,7 @@ async function withTheirMembers(
   return rows.map((row) => stored(row, isLong(row) ? "many" : (byGroup.get(row.end_user_group_id) ?? [])));
 }
 
-/** Everybody in a group, some at a time. Who comes or goes meanwhile may be among them or not, and nobody is twice. */
+/** A group's members in batches. Concurrent changes may or may not be included; nobody is listed twice. */
 export async function* scimGroupMembers(
   { db }: Pick<Directory, "db">,
   { tenantId, source }: ScimCaller,
@@ -120,7 +120,7 @@ export async function* scimGroupMembers(
 
 const idsOf = (rows: readonly ScimGroupRow[]) => rows.map((row) => row.end_user_group_id);
 
-/** How many of the first groups stay within what a list shows of members; never none, or a client would ask for the same for ever. */
+/** How many groups fit into the limit of listed members; at least one, or a client would request the same page forever. */
 function groupsThatFit(rows: readonly ScimGroupRow[], counts: ReadonlyMap<string, number>): number {
   let shown = 0;
   const over = rows.findIndex((row, index) => {
@@ -143,7 +143,7 @@ export async function getScimGroup(
   return group as StoredGroup;
 }
 
-/** What an identity provider may call the group. */
+/** The names that an identity provider may use for the group. */
 const namesOf = ({ display_name: name, external_id: externalId }: Pick<ScimGroupRow, "display_name" | "external_id">) =>
   externalId === null ? [name] : [name, externalId];
 
@@ -204,7 +204,7 @@ export async function changeScimGroup(
   const moved = await moveMembers(write, caller, id, change.members);
   const [before, after] = [namesOf(row), namesOf({ display_name: displayName, external_id: externalId })];
   await signOutLeavers(write, caller, { groupId: id, names: before }, [...moved.removed]);
-  // Nobody is in a group of the former name any more.
+  // The members lose what was granted under the former name.
   const lost = before.filter((name) => !after.includes(name));
   if (lost.length > 0) await signOutLeavers(write, caller, { groupId: id, names: lost }, await scimMemberIds(write.trx, caller.source, id));
   if (changed.length === 0 && moved.added.size === 0 && moved.removed.size === 0) write.stay({}, {}, undefined);
@@ -227,7 +227,7 @@ export async function deleteScimGroup(write: Write, caller: ScimCaller, id: stri
 interface Moved {
   readonly added: ReadonlySet<string>;
   readonly removed: ReadonlySet<string>;
-  /** Ids of nobody the directory keeps. */
+  /** How many IDs belong to nobody in the directory. */
   readonly unknown: number;
 }
 

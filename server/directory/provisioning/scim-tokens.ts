@@ -12,10 +12,10 @@ const PREFIX = "gw_scim_";
 const USE_NOTED_MS = 60_000;
 const DEFAULT_DIRECTORY = "scim";
 
-/** The directory that speaks, and what its token lets it do. */
+/** An authenticated directory and the permissions of its token. */
 export interface ScimCaller {
   readonly tenantId: string;
-  /** The directory, as memberships name it. */
+  /** The directory's name as the source of memberships. */
   readonly source: string;
   readonly tokenId: string;
   readonly tokenName: string;
@@ -46,13 +46,13 @@ function read(row: ScimTokenRow, now: Date): ScimToken {
   };
 }
 
-/** Who speaks with this bearer; null: nobody who may. */
+/** The caller of a bearer token; null if it is not valid. */
 export async function scimCallerOf(directory: Directory, bearer: string): Promise<ScimCaller | null> {
   if (!bearer.startsWith(PREFIX) || bearer.length > 200) return null;
   const row = await scimTokenByHash(directory.db, sha256Hex(bearer));
   const now = new Date(directory.clock.now());
   if (row === undefined || statusOf(row, now) !== "active") return null;
-  // Told to the minute: asking the database each time whether it is due would cost as much as the lookup.
+  // Recorded at most once a minute: a conditional update on every request would cost as much as the lookup.
   if (row.last_used_at === null || now.getTime() - row.last_used_at.getTime() >= USE_NOTED_MS)
     await noteScimTokenUse(directory.db, row.id, now);
   return {
@@ -84,7 +84,7 @@ function future(write: Write, expiresAt: string | null): Date | null {
   return date;
 }
 
-/** The answer is the only place the token is ever in; the table has its hash. */
+/** The token is only in the return value; the table stores its hash. */
 export async function createScimToken(write: Write, tenantId: string, body: ScimTokenCreate): Promise<MintedScimToken> {
   const id = uuid();
   const token = PREFIX + randomBytes(32).toString("base64url");
@@ -131,7 +131,7 @@ export function updateScimToken(write: Write, tenantId: string, id: string, body
   }));
 }
 
-/** For good: the next request with it is refused. */
+/** Permanent: the next request with the token is refused. */
 export function revokeScimToken(write: Write, tenantId: string, id: string): Promise<ScimToken> {
   return changed(write, tenantId, id, "revoke", (row) => ({ revoked_at: row.revoked_at ?? write.now }));
 }

@@ -28,14 +28,14 @@ import type { ScimCaller } from "./scim-tokens.ts";
 
 export type { ScimCondition, ScimField, ScimOperator } from "../../store/provisioning/scim-conditions.ts";
 
-/** A person as their directory describes them. */
+/** A person as described by their directory. */
 export interface ScimPerson {
   readonly userName: string;
   readonly externalId: string | null;
   readonly displayName: string | null;
   readonly email: string | null;
   readonly active: boolean;
-  /** The whole resource, as it is to be read again. */
+  /** The whole resource, to be returned on reads. */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
@@ -49,15 +49,15 @@ export interface StoredPerson {
   readonly groups: readonly { readonly id: string; readonly displayName: string }[];
 }
 
-/** What is asked beside the change itself. `ignored`: names of attributes that nobody knows here. */
+/** The circumstances of a change. `ignored`: names of unsupported attributes. */
 export interface ScimRequest {
   readonly method: string;
   readonly ignored: readonly string[];
-  /** Whether the record is still the one the request was made for. */
+  /** Whether the record still has the version that the request expects. */
   readonly expects: (version: number) => boolean;
 }
 
-/** What the table gives to whoever is new. */
+/** The table's default for new records. */
 const FIRST_VERSION = 1;
 
 const stored = (row: ScimUserRow, memberships: readonly ScimMembership[]): StoredPerson => ({
@@ -106,7 +106,7 @@ const taken = (what: string, existingId?: string) =>
     ),
   );
 
-/** The person who is to become this one: there before, deleted by this directory or known here without it. */
+/** The existing person that a new one continues: deleted earlier by this directory, or known here without it. Refuses conflicts. */
 async function formerSelf(write: Write, caller: ScimCaller, person: ScimPerson): Promise<EndUserRow | undefined> {
   if (await isNewPerson(write.trx, caller.tenantId, caller.source, person.userName, person.externalId)) return undefined;
   const known = await endUserByUsername(write.trx, caller.tenantId, person.userName);
@@ -117,11 +117,12 @@ async function formerSelf(write: Write, caller: ScimCaller, person: ScimPerson):
   if (owned !== undefined && owned.source !== caller.source) throw taken("userName, which another directory keeps");
   if (owned !== undefined && owned.deleted_at === null) throw taken("userName", owned.end_user_id);
   if (known !== undefined && owned === undefined && !caller.adoptExisting) throw taken("userName, which this directory does not keep");
-  // Whoever registered under a name that is to come would have, with their password and keys, what its owner is given.
+  // Whoever registered themselves under the name would otherwise keep their password and keys, and gain what is meant for
+  // its owner.
   if (known?.self_registered === true && !known.is_verified && owned === undefined)
     throw taken("userName, who registered themselves and whom no administrator has verified");
   if (named !== undefined && known !== undefined && named.end_user_id !== known.id) throw taken("userName");
-  // A name is given to the next one in the company; what the one before may open is not.
+  // Companies reassign usernames, but the rights of the previous holder must not pass on with the name.
   const [before, now] = [owned?.external_id ?? null, person.externalId];
   if (before !== null && now !== null && before !== now && !caller.adoptExisting)
     throw taken("userName, which a deleted person of another externalId had");
@@ -162,7 +163,7 @@ export async function createScimUser(write: Write, caller: ScimCaller, person: S
   const outcome = former === undefined ? "created" : owned === undefined ? "adopted" : "restored";
   await told(write, caller, id, person.active, { ...request, status: 201, outcome, changed: Object.keys(person.attributes) });
   if (former !== undefined) return getScimUser({ db: write.trx }, caller, id);
-  // Whoever is new is as they were just written, and in no group.
+  // A new person needs no read: they are as just written, without groups.
   return {
     ...{ id, version: FIRST_VERSION, active: person.active, attributes: JSON.parse(JSON.stringify(person.attributes)) },
     ...{ createdAt: write.now, updatedAt: write.now, groups: [] },
@@ -170,8 +171,8 @@ export async function createScimUser(write: Write, caller: ScimCaller, person: S
 }
 
 /**
- * What switching on or off comes to. Only whom the directory itself shut out it lets in again: whoever an administrator
- * switched off stays so.
+ * The effect of switching a person on or off. The directory reactivates only those it deactivated itself; anyone
+ * deactivated by an administrator stays so.
  */
 function activityOf(write: Write, user: EndUserRow, shutOut: boolean, active: boolean): { shut_out: boolean; patch: EndUserPatch } {
   if (!active)
@@ -181,14 +182,17 @@ function activityOf(write: Write, user: EndUserRow, shutOut: boolean, active: bo
   return { shut_out: false, patch: shutOut ? { is_active: true } : {} };
 }
 
-/** Ends what outlives the account's own tokens. `externalIds`: all that an administrator who is this person may have signed in by. */
+/**
+ * Ends access that does not depend on the account's own tokens. `externalIds`: all under which the person may have signed
+ * in as an administrator.
+ */
 async function endAccess(write: Write, caller: ScimCaller, id: string, externalIds: readonly (string | null)[]): Promise<void> {
   await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
   for (const externalId of new Set(externalIds))
     if (externalId !== null) await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, externalId);
 }
 
-/** Changes the person to what `next` makes of them. */
+/** Replaces the person with the result of `next`. */
 export async function changeScimUser(
   write: Write,
   caller: ScimCaller,
@@ -203,7 +207,7 @@ export async function changeScimUser(
   const before = stored(row, await scimMemberships(write.trx, caller.tenantId, caller.source, [id]));
   const person = next(before);
   const changed = changedNames(before.attributes, person.attributes);
-  // Whoever was let in by hand while nobody spoke for the directory is off again by its next word.
+  // Somebody reactivated manually while the directory had no token is deactivated again by its next update.
   const isAsSaid = person.active ? row.active : !row.active && !user.is_active;
   if (changed.length === 0 && isAsSaid) write.stay({}, {}, before);
   await refuseTwins(write, caller, id, person);
@@ -223,7 +227,7 @@ export async function changeScimUser(
     updated_at: write.now,
   });
   if (!person.active) await endAccess(write, caller, id, [row.external_id, person.externalId]);
-  // Whoever is known by another key from now on could not be signed out by it.
+  // After the key changes, sessions under the old one could no longer be ended by it.
   else if (row.external_id !== null && person.externalId !== row.external_id)
     await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
   notifyUser(write, user);
@@ -254,7 +258,7 @@ function changedNames(before: Readonly<Record<string, unknown>>, after: Readonly
   );
 }
 
-/** Shuts the person out and out of the directory's groups. What they did stays: this erases nobody. */
+/** Deactivates the person and removes them from the directory's groups. Their records stay; this is not an erasure. */
 export async function deleteScimUser(write: Write, caller: ScimCaller, id: string, request: ScimRequest): Promise<void> {
   const row = await scimUserById(write.trx, caller.tenantId, caller.source, id, "lock");
   const user = row === undefined ? undefined : await endUserStore.find(write.trx, caller.tenantId, id, "lock");

@@ -9,7 +9,7 @@ export type UseOfResponse = responses.ResponseUse;
 export type HeldResponse = responses.ResponseOfCall;
 export type { FileOwner as ResponseOwner };
 
-/** Where it is kept whose each response is that a provider stores. */
+/** Records the owner of each response that a provider stores. */
 export class ResponseStore {
   private readonly db: Database;
 

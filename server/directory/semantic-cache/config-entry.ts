@@ -1,15 +1,15 @@
 import type { SemanticCacheConfigRow } from "../../store/models/semantic-cache-configs.ts";
 import type { ModelEntry } from "../models/model-entry.ts";
 
-/** How answers to a group's callers may be given again, compiled. */
+/** A compiled semantic cache configuration: how answers to a group's callers may be reused. */
 export interface SemanticCacheEntry {
   readonly id: string;
-  /** Another one once stored answers stopped being valid. */
+  /** Changes when stored answers are invalidated. */
   readonly generation: string;
   readonly scope: "group" | "tenant";
-  /** Seconds; null where exact matches are off. */
+  /** Seconds; null if exact matches are disabled. */
   readonly exactTtl: number | null;
-  /** Null where only exact matches count, or the model that embeds is gone or switched off. */
+  /** Null if only exact matches count, or the embedding model is deleted or disabled. */
   readonly semantic: { readonly ttl: number; readonly threshold: number; readonly model: ModelEntry } | null;
   readonly maxTemperature: number;
   readonly includeTools: boolean;

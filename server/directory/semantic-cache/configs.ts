@@ -44,7 +44,7 @@ function read(row: SemanticCacheConfigRow): SemanticCacheConfig {
   };
 }
 
-/** Leaves out what was said as undefined, so that it does not take the place of a value. */
+/** Ignores members that are undefined, so that they do not replace a value. */
 function merged<T extends object>(base: T, given: { readonly [K in keyof T]?: T[K] | undefined } | undefined): T {
   return { ...base, ...Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== undefined)) };
 }
@@ -67,7 +67,10 @@ async function checkedGroups(write: Write, tenantId: string, ids: readonly strin
   return wanted;
 }
 
-/** How answers may be given again, and to whom. What was stored under other rules is never given: they are part of its key. */
+/**
+ * How answers may be reused, and for whom. The settings are part of the cache key, so answers stored under other settings
+ * are never reused.
+ */
 export const semanticCacheConfigs = records<
   SemanticCacheConfigRow,
   SemanticCacheConfigInsert,
@@ -113,7 +116,7 @@ export const semanticCacheConfigs = records<
     // Each of them is replaced as a whole.
     const semantic = given === undefined ? row.semantic_match : merged(SEMANTIC, given);
     const model = body.embedding_model_id === undefined ? row.embedding_model_id : body.embedding_model_id;
-    // Its model may have been changed meanwhile: who changes something else need not know.
+    // Validated only if changed: its model may have been deleted since, which must not block an unrelated change.
     if (given !== undefined || body.embedding_model_id !== undefined) await checkEmbeddingModel(write, tenantId, semantic.enabled, model);
     if (groupIds !== undefined) await setSemanticCacheGroups(write.trx, tenantId, row.id, await checkedGroups(write, tenantId, groupIds));
     return {
@@ -133,9 +136,7 @@ async function locked(write: Write, tenantId: string, id: string): Promise<Seman
   return row;
 }
 
-/**
- * Adds groups, or with `replace` puts them in the place of those bound before. Refuses with `already_bound` when nothing is left to add.
- */
+/** Adds groups, or with `replace` replaces those bound before. Refuses with `already_bound` if nothing is left to add. */
 export async function bindSemanticCache(
   write: Write,
   tenantId: string,
@@ -165,7 +166,7 @@ export async function bindSemanticCache(
   return answer;
 }
 
-/** Drops stored answers; each process forgets what it holds of them. */
+/** Deletes stored answers; each process also drops those in its memory. */
 export async function invalidateSemanticCache(
   write: Write,
   tenantId: string,

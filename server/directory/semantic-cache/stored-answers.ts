@@ -12,29 +12,29 @@ import {
 
 const MAX_OF_A_CONFIG = 100_000;
 
-/** An answer as it was stored; what it holds is the business of who stored it. */
+/** A stored answer; its content is opaque here. */
 export interface StoredAnswer {
   readonly answer: unknown;
-  /** Gateway name of the model that gave it. */
+  /** The gateway's name of the model that gave it. */
   readonly modelName: string;
-  /** Input and output tokens it took. */
+  /** Input and output tokens it used. */
   readonly tokens: number;
-  /** Unix milliseconds. */
+  /** Epoch milliseconds. */
   readonly storedAt: number;
-  /** Until when it is given, Unix milliseconds. */
+  /** When it expires, epoch milliseconds. */
   readonly until: number;
 }
 
 export interface StoredVector {
   readonly id: string;
   readonly vector: Int8Array;
-  /** Unix milliseconds. */
+  /** Epoch milliseconds. */
   readonly until: number;
 }
 
 export interface NewAnswer {
   readonly id: string;
-  /** Unix milliseconds. */
+  /** Epoch milliseconds. */
   readonly at: number;
   readonly exactKey: string;
   readonly modelId: string;
@@ -44,12 +44,12 @@ export interface NewAnswer {
   readonly callId: string;
   readonly endUserId: string | null;
   readonly apiKeyId: string | null;
-  /** Seconds; null: not by an exact match. */
+  /** Seconds; null disables exact matches. */
   readonly exactTtl: number | null;
   readonly semantic: { readonly space: string; readonly vector: Int8Array; readonly ttl: number } | null;
 }
 
-/** Stored answers of all processes. Every query is held to a tenant and a configuration. */
+/** The stored answers of all processes. Every query is scoped to a tenant and a configuration. */
 export class StoredAnswers {
   private readonly db: Database;
   private readonly clock: Clock;
@@ -69,7 +69,7 @@ export class StoredAnswers {
     return row === undefined ? null : read(row, new Date(vector.until));
   }
 
-  /** Vectors of a space stored after the one named (""): newest first, at most `limit`. */
+  /** Vectors of a space stored after the ID `after` ("" for all): newest first, at most `limit`. */
   async vectors(of: CacheOf, space: string, after: string, limit: number): Promise<StoredVector[]> {
     const rows = await vectorsOf(this.db, of, space, after, limit, this.now());
     return rows.map(({ id, embedding, semantic_until: until }) => ({
@@ -79,7 +79,7 @@ export class StoredAnswers {
     }));
   }
 
-  /** Does nothing when the configuration has another generation by now. */
+  /** Does nothing if the configuration's generation has changed. */
   async store(of: CacheOf, generation: string, answer: NewAnswer): Promise<void> {
     const { semantic, id, at: now } = answer;
     await storeAnswer(this.db, generation, {

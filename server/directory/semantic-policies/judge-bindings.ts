@@ -3,7 +3,7 @@ import { groupsOnlyJudgedBy } from "../../store/policies/semantic-policies.ts";
 import { tenantStore } from "../../store/tenants/tenants.ts";
 import type { Write } from "../writes/write.ts";
 
-/** What of a policy decides which groups have its judge. */
+/** The parts of a policy that determine which groups get its judge. */
 export interface JudgingPolicy {
   readonly enabled: boolean;
   readonly judge_model_id: string | null;
@@ -11,7 +11,7 @@ export interface JudgingPolicy {
   readonly group_ids: readonly string[];
 }
 
-/** A model and the groups that have it as a judge alone: nobody may call it there who is not granted it besides. */
+/** A model and the groups that have it only as a judge: their callers may not call it unless it is also granted to them. */
 export interface JudgeBinding {
   readonly modelId: string;
   readonly groupIds: readonly string[];
@@ -23,7 +23,7 @@ async function defaultJudge({ trx, directory }: Write, tenantId: string): Promis
   return (await modelIdByName(trx, tenantId, directory.fallbackJudge)) ?? null;
 }
 
-/** As the policy stands; null where it judges nothing or nobody judges for it. */
+/** The binding of the policy as stored; null if it is disabled or has no judge. */
 export async function judgeBinding(write: Write, tenantId: string, policy: JudgingPolicy): Promise<JudgeBinding | null> {
   if (!policy.enabled) return null;
   const modelId = policy.judge_model_id ?? (await defaultJudge(write, tenantId));
@@ -31,7 +31,7 @@ export async function judgeBinding(write: Write, tenantId: string, policy: Judgi
   return { modelId, groupIds: await groupsOnlyJudgedBy(write.trx, tenantId, policy.all_groups ? "roots" : policy.group_ids, modelId) };
 }
 
-/** Logs on each group that it has a judge now, or no longer, by this policy. */
+/** Logs on each group that it gained or lost a judge through this policy. */
 export function logJudgeBindings(
   write: Write,
   tenantId: string,

@@ -42,12 +42,12 @@ function read(row: SemanticPolicyRow): SemanticPolicy {
   };
 }
 
-/** What fails may not let pass what the policy was to stop. */
+/** A judge's failure must not let through what an enforcing policy would block. */
 function failureOf(action: string, mode: string): "block" | "allow" {
   return action === "block" && mode === "enforce" ? "block" : "allow";
 }
 
-/** Refuses a judge that is not there or cannot be asked, naming `field`; holds one that is there, so that nobody deletes it meanwhile. */
+/** Refuses a judge that does not exist or cannot be called, naming `field`; locks it against concurrent deletion. */
 export async function checkJudge(
   write: Write,
   tenantId: string,
@@ -61,7 +61,7 @@ export async function checkJudge(
     throw invalidField(field, "is a model that holds no conversation");
 }
 
-/** Null: every group. */
+/** Null binds to every group. */
 async function bind(write: Write, tenantId: string, policyId: string, ids: readonly string[] | null): Promise<void> {
   const wanted = [...new Set(ids ?? [])];
   const known = await knownGroups(write.trx, tenantId, wanted);
@@ -71,7 +71,7 @@ async function bind(write: Write, tenantId: string, policyId: string, ids: reado
   await setSemanticPolicyGroups(write.trx, tenantId, policyId, wanted);
 }
 
-/** Rules in words by which a model judges what goes in and out. */
+/** Policies in natural language, by which a model judges requests and answers. */
 export const semanticPolicies = records<
   SemanticPolicyRow,
   SemanticPolicyInsert,
@@ -128,7 +128,7 @@ export const semanticPolicies = records<
       group_ids: given === undefined ? row.group_ids : (given ?? []),
     });
     logJudgeBindings(write, tenantId, row.id, before, now);
-    // Whoever turns a policy into one that stops calls, and said nothing of failures, gets its strict default too.
+    // A policy that becomes blocking also gets the strict failure default, unless another was chosen.
     const turned = failureOf(body.action ?? row.action, body.mode ?? row.mode);
     const untouched = row.on_judge_failure === failureOf(row.action, row.mode);
     return {

@@ -1,6 +1,6 @@
 import type { SemanticPolicyRow } from "../../store/policies/semantic-policies.ts";
 
-/** A rule in words, as calls are held to it. */
+/** A semantic policy as applied to calls. */
 export interface SemanticPolicyEntry {
   readonly id: string;
   readonly name: string;
@@ -8,11 +8,11 @@ export interface SemanticPolicyEntry {
   readonly action: "block" | "warn";
   readonly mode: "enforce" | "shadow";
   readonly surfaces: ReadonlySet<string>;
-  /** Null: the tenant's default, then the gateway's. */
+  /** Null uses the tenant's default, then the gateway's. */
   readonly judgeModelId: string | null;
   readonly onFailure: "block" | "allow";
   readonly timeoutMs: number;
-  /** Null: every group. */
+  /** Null applies to every group. */
   readonly groupIds: ReadonlySet<string> | null;
 }
 
@@ -31,13 +31,13 @@ export function compileSemanticPolicies(rows: readonly SemanticPolicyRow[]): Sem
   }));
 }
 
-/** A scope, as far as the policies that hold for it are found by it. */
+/** The parts of a scope that determine its policies. */
 interface PolicedScope {
   readonly chain: readonly { readonly id: string }[];
   readonly tenant: { readonly semanticPolicies: readonly SemanticPolicyEntry[] };
 }
 
-/** The policies that hold for a scope: those of its group and of every group above. */
+/** The policies that apply to a scope: those of its group and all ancestors. */
 export function semanticPoliciesOf({ chain, tenant }: PolicedScope): readonly SemanticPolicyEntry[] {
   if (tenant.semanticPolicies.length === 0) return [];
   return tenant.semanticPolicies.filter(({ groupIds }) => groupIds === null || chain.some(({ id }) => groupIds.has(id)));

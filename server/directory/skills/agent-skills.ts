@@ -50,7 +50,7 @@ function read(row: AgentSkillRow): AgentSkill {
   };
 }
 
-/** Made by an import alone. */
+/** Created only by imports. */
 export const agentSkills = records<
   AgentSkillRow,
   AgentSkillInsert & { id: string },
@@ -103,7 +103,7 @@ export async function listSkillVersions(
   return { total, items: items.map((row) => versionRead(row, published)) };
 }
 
-/** Throws a `not_found` refusal, for a version that is no number too. */
+/** Throws a `not_found` refusal, also for a version that is not a number. */
 async function foundVersion(
   db: Database | Trx,
   tenantId: string,
@@ -132,7 +132,7 @@ export async function readSkillVersion(
   };
 }
 
-/** Makes it the version that is served; an earlier one as well. */
+/** Makes this the served version; it may be an earlier one. */
 export async function publishSkillVersion(write: Write, tenantId: string, skillId: string, version: string): Promise<AgentSkill> {
   const before = await agentSkillStore.find(write.trx, tenantId, skillId, "lock");
   const { row } = await foundVersion(write.trx, tenantId, skillId, version);
@@ -154,7 +154,7 @@ export async function publishSkillVersion(write: Write, tenantId: string, skillI
   return read(after);
 }
 
-/** Writes down that an administrator has a script of a version run, before it is; answers with which version that is. */
+/** Logs that an administrator runs a script of a version, before it runs. Returns the version. */
 export async function recordTrial(
   write: Write,
   tenantId: string,
@@ -173,7 +173,7 @@ export async function recordTrial(
   return { tenantId, id: skillId, version: row.version, digest: row.digest };
 }
 
-/** The files of a version as a ZIP, the same bytes each time. */
+/** The files of a version as a ZIP, byte-identical every time. */
 export async function exportSkillVersion(
   db: Database,
   tenantId: string,
@@ -183,7 +183,7 @@ export async function exportSkillVersion(
 ): Promise<{ readonly archive: Uint8Array; readonly fileName: string }> {
   const { skill, row } = await foundVersion(db, tenantId, skillId, version);
   const files = await skillFiles(db, skillId, row.version);
-  // A header holds ASCII only, and a name may be of any script.
+  // Headers are limited to ASCII, but a name may be in any script.
   const slug = /^[a-z0-9-]+$/.test(skill.name) ? skill.name : skill.id;
   return { archive: await writeSkillZip(files, layout === "folder" ? skill.name : null), fileName: `${slug}-${row.version}.zip` };
 }

@@ -10,7 +10,7 @@ import { agentSkills, exportSkillVersion } from "./agent-skills.ts";
 
 const RESOURCE = "group-skills";
 
-/** What callers of the group may use, granted to it or handed down from above. */
+/** The skills that callers of the group may use, granted directly or inherited. */
 export async function listGroupSkills(directory: Directory, tenantId: string, groupId: string, page: Page): Promise<Paged<GroupSkill>> {
   await resourceGroups.get(directory, tenantId, groupId);
   const { items, total } = await skillsOfGroup(directory.db, tenantId, groupId, page);
@@ -29,7 +29,7 @@ export async function listGroupSkills(directory: Directory, tenantId: string, gr
   };
 }
 
-/** Who may use the skill: groups that were granted it, and those below them that inherit. */
+/** The groups that may use the skill: those granted it, and those below them that inherit it. */
 export async function listSkillGroups(directory: Directory, tenantId: string, skillId: string, page: Page): Promise<Paged<SkillGroup>> {
   await agentSkills.get(directory, tenantId, skillId);
   const { items, total } = await groupsOfSkill(directory.db, tenantId, skillId, page);
@@ -49,7 +49,7 @@ async function lockGroup(write: Write, tenantId: string, groupId: string): Promi
   if ((await resourceGroupStore.find(write.trx, tenantId, groupId, "lock")) === undefined) throw notFound("resource group");
 }
 
-/** Refuses with `already_bound` when nothing is left to grant, and grants nothing when one of the ids is no skill of the tenant. */
+/** Refuses with `already_bound` if nothing is left to grant. Grants nothing if one of the IDs is not a skill of the tenant. */
 export async function bindGroupSkills(
   write: Write,
   tenantId: string,
@@ -72,7 +72,7 @@ export async function bindGroupSkills(
   return { bound, already_bound: already };
 }
 
-/** Refuses with `not_bound` when none of them is granted to the group itself. */
+/** Refuses with `not_bound` if none of them is granted to the group directly. */
 export async function unbindGroupSkills(
   write: Write,
   tenantId: string,
@@ -96,7 +96,7 @@ interface SkillToTake {
   readonly execution_count: number;
 }
 
-/** What members of the groups may take home (interface 2.4). */
+/** The skills that members of the groups may export (interface 2.4). */
 export async function skillsToTake({ db }: Pick<Directory, "db">, tenantId: string, groupIds: readonly string[]): Promise<SkillToTake[]> {
   const rows = await exportableSkills(db, tenantId, groupIds);
   return rows.map(({ id, name, description, published_version: version, execution_count }) => ({
@@ -108,7 +108,7 @@ export async function skillsToTake({ db }: Pick<Directory, "db">, tenantId: stri
   }));
 }
 
-/** Throws a `not_found` refusal for one that they may not take. */
+/** Throws a `not_found` refusal for a skill that they may not export. */
 export async function takeSkill(
   directory: Pick<Directory, "db">,
   tenantId: string,

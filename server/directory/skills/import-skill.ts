@@ -6,7 +6,10 @@ import { notFound } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { AGENT_SKILLS, agentSkills, readSkillVersion } from "./agent-skills.ts";
 
-/** Stores a skill as the next version of the one of its name, or as a new skill. The same files again are the version there is. */
+/**
+ * Stores a skill as the next version of the one with its name, or as a new skill. Importing identical files returns the
+ * existing version.
+ */
 export async function importSkill(write: Write, tenantId: string, { document, files, digest }: SkillBundle): Promise<AgentSkillImport> {
   const { name, description } = document;
   await lockName(write.trx, `agent_skills/${tenantId}/${name}`);

@@ -3,7 +3,7 @@ import type { Entry, ZipFile } from "yauzl";
 import { openZip, TooManyZipEntries } from "../../kernel/files/zip-archive.ts";
 import { InvalidSkill, MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillFile } from "./skill-file.ts";
 
-// With the folders, which archives list beside the files.
+// Includes folders, which archives list in addition to files.
 const MAX_ENTRIES = MAX_SKILL_FILES * 2;
 const MAX_RATIO = 200;
 const RATIO_FROM_BYTES = 256 * 1024;
@@ -11,7 +11,7 @@ const FILE_TYPE = 0o170000;
 const REGULAR = 0o100000;
 const FOLDER = 0o040000;
 
-/** The files of a ZIP, held to every bound before a byte of them is unpacked; throws `InvalidSkill`. */
+/** The files of a ZIP, checked against all limits before anything is decompressed. Throws `InvalidSkill`. */
 export async function readSkillZip(archive: Uint8Array): Promise<SkillFile[]> {
   try {
     const { zip, entries: listed } = await openZip(archive, { mostEntries: MAX_ENTRIES, strictFileNames: true });
@@ -32,7 +32,7 @@ const unfit = (field: string, message: string) => new InvalidSkill([{ field, mes
 
 const modeOf = (entry: Entry) => entry.externalFileAttributes >>> 16;
 
-/** False for a folder; throws for what is neither. */
+/** False for a folder; throws for anything that is neither file nor folder. */
 function isFile(entry: Entry): boolean {
   const name = entry.fileName;
   const type = modeOf(entry) & FILE_TYPE;

@@ -15,14 +15,14 @@ export interface ServedSkill {
   readonly frontmatter: Readonly<Record<string, unknown>>;
   /** By path, in order. */
   readonly files: ReadonlyMap<string, ServedFile>;
-  /** SKILL.md. */
+  /** The content of SKILL.md. */
   readonly document: Uint8Array;
   readonly size: number;
 }
 
 const MOST_BYTES = 128 * 1024 * 1024;
 
-/** Versions of skills as they were imported, in memory once they were asked for: a version never changes. */
+/** Versions of skills as imported, cached on first use; a version never changes. */
 export class ServedSkills {
   private readonly kept = new BoundedMap<string, ServedSkill>(MOST_BYTES, undefined, ({ size }) => size);
   private readonly loading = new Map<string, Promise<ServedSkill>>();
@@ -32,7 +32,7 @@ export class ServedSkills {
     this.db = db;
   }
 
-  /** Rejects when the database is needed and away. */
+  /** Rejects if the database is needed and unreachable. */
   of({ id, version }: Pick<SkillEntry, "id" | "version">): ServedSkill | Promise<ServedSkill> {
     const key = `${id}/${version}`;
     const kept = this.kept.get(key);

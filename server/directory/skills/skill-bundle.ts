@@ -3,20 +3,20 @@ import { readSkillDocument, type SkillDocument } from "./skill-document.ts";
 import { InvalidSkill, SKILL_DOCUMENT, type SkillFile } from "./skill-file.ts";
 import { checkFiles } from "./skill-path.ts";
 
-/** A skill that may be stored: its files in order, and what they say. */
+/** A valid skill: its files in order, and its parsed document. */
 export interface SkillBundle {
   readonly document: SkillDocument;
   readonly files: readonly SkillFile[];
-  /** Of all files with their paths and whether they run: the same skill has the same one. */
+  /** Covers all files with their paths and executable flags, so identical skills have the same digest. */
   readonly digest: string;
 }
 
 export const sha256 = (content: Uint8Array | string): string => `sha256:${createHash("sha256").update(content).digest("hex")}`;
 
-// What the file manager of macOS leaves in archives.
+// Files that the macOS Finder adds to archives.
 const isLitter = (path: string) => path.startsWith("__MACOSX/") || /(?:^|\/)\.DS_Store$/.test(path);
 
-/** Reads the files of a skill, whose SKILL.md is at the root or in the one top folder; throws `InvalidSkill`. */
+/** Validates the files of a skill, whose SKILL.md is at the root or in the single top-level folder. Throws `InvalidSkill`. */
 export function skillBundle(given: readonly SkillFile[]): SkillBundle {
   checkFiles(given);
   const kept = given.filter(({ path }) => !isLitter(path));

@@ -3,13 +3,13 @@ import { isObject } from "../../kernel/json-value.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 import { InvalidSkill, SKILL_DOCUMENT, type SkillFault } from "./skill-file.ts";
 
-/** What a SKILL.md says of its skill. */
+/** The parsed frontmatter of a SKILL.md. */
 export interface SkillDocument {
   readonly name: string;
   readonly description: string;
-  /** All of it, every value as the text it is written as. */
+  /** The whole frontmatter, with every value as text. */
   readonly frontmatter: Readonly<Record<string, unknown>>;
-  /** What other hosts may stumble over. */
+  /** Possible problems on other hosts. */
   readonly warnings: readonly string[];
 }
 
@@ -18,11 +18,11 @@ const ADVISED_LINES = 500;
 const OPENING = /^---[ \t]*\r?\n/;
 const CLOSING = /^---[ \t]*\r?$/m;
 const KNOWN = new Set(["name", "description", "license", "compatibility", "metadata", "allowed-tools"]);
-// Letters of any script that has no upper case for them, as the reference reader takes names.
+// Lower-case letters, and letters of scripts without case, as the reference implementation accepts names.
 const NAME = /^[\p{Ll}\p{Lo}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{N}]+)*$/u;
 const ASCII_NAME = /^[a-z0-9-]+$/;
 
-/** Reads a SKILL.md; throws `InvalidSkill` that names line and rule. */
+/** Parses a SKILL.md. Throws `InvalidSkill` with the line and the rule. */
 export function readSkillDocument(content: Uint8Array): SkillDocument {
   const text = textOf(content);
   const opening = OPENING.exec(text)?.[0];
@@ -66,15 +66,15 @@ function textOf(content: Uint8Array): string {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(content);
     if (isStorableText(text)) return text;
   } catch {
-    // Told below, as a NUL is.
+    // Reported below, like a NUL.
   }
   throw invalid(1, "must be UTF-8 text");
 }
 
-/** The top of a SKILL.md as a map of texts; anchors are no part of the format, and multiply what they name. */
+/** Parses the frontmatter as a map of texts. Anchors are not part of the format, and could be used to multiply content. */
 function readYaml(yaml: string): { value: Record<string, unknown>; lineOf: (key: string) => number } {
   const lines = new LineCounter();
-  // The opening line is the first of the file.
+  // Line 1 of the file is the opening `---`.
   const lineAt = (offset: number) => lines.linePos(offset).line + 1;
   try {
     const document = parseDocument(yaml, { schema: "failsafe", lineCounter: lines, prettyErrors: false });

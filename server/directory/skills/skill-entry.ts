@@ -1,14 +1,14 @@
 import type { ServedSkillRow } from "../../store/agents/agent-skills.ts";
 
-/** A skill as calls meet it: the version that is served. */
+/** A skill as calls use it: its served version. */
 export interface SkillEntry {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly version: number;
-  /** Of all files of the version. */
+  /** Covers all files of the version. */
   readonly digest: string;
-  /** Paths of scripts that run only once somebody approved it; * stands for all. */
+  /** Paths of scripts that require approval before they run; * stands for all. */
   readonly approvalRequired: ReadonlySet<string>;
   readonly groupIds: ReadonlySet<string>;
 }
@@ -25,13 +25,13 @@ export function skillEntries(rows: readonly ServedSkillRow[]): SkillEntry[] {
   }));
 }
 
-/** A scope, as far as skills are granted by it. */
+/** The parts of a scope that determine which skills it grants. */
 interface GrantedScope {
   readonly grantingGroups: ReadonlySet<string>;
   readonly tenant: { readonly skills: readonly SkillEntry[] };
 }
 
-/** Those that a caller may use: granted to its group or handed down to it, and opened by its key. By name. */
+/** The skills that a caller may use, by name: granted to its group directly or by inheritance, and allowed by its key. */
 export function grantedSkills({ grantingGroups, tenant }: GrantedScope, allowed: readonly string[] | undefined): SkillEntry[] {
   return tenant.skills.filter(({ id, groupIds }) => !groupIds.isDisjointFrom(grantingGroups) && (allowed?.includes(id) ?? true));
 }

@@ -6,13 +6,13 @@ export interface SkillFile {
   readonly executable: boolean;
 }
 
-/** What is wrong with a skill, and where: a file, or a line of one. */
+/** What is wrong with a skill, and where: in a file, or a line of one. */
 export interface SkillFault {
   readonly field: string;
   readonly message: string;
 }
 
-/** A skill that cannot be taken. */
+/** A skill that is refused. */
 export class InvalidSkill extends Error {
   readonly faults: readonly SkillFault[];
   constructor(faults: readonly SkillFault[]) {
@@ -22,7 +22,7 @@ export class InvalidSkill extends Error {
   }
 }
 
-/** What every host of the skills extension of MCP takes. */
+/** The limits that every host of the MCP skills extension accepts. */
 export const MAX_SKILL_FILES = 512;
 export const MAX_SKILL_BYTES = 16 * 1024 * 1024;
 

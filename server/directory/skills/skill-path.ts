@@ -3,13 +3,14 @@ import { InvalidSkill, MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillFault, type S
 
 const MAX_PATH_BYTES = 255;
 const MAX_DEPTH = 16;
-// What Windows refuses in names, with the control characters that hide what a name is.
+// Characters that Windows forbids in names, and control characters that disguise a name.
 const UNFIT = /[\p{Cc}\p{Cf}\\:*?"<>|]/u;
-// Windows takes them off, so that such a file is written over the one without them, and knows devices whatever ends their names.
+// Windows strips trailing dots and spaces, so such files would overwrite others, and it reserves device names with any
+// extension.
 const CUT_OFF = /[. ]$/;
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])[ ]*(?:\.|$)/i;
 
-/** Why a path is none that a skill may have; null when it is one. */
+/** Why a path is not allowed in a skill; null if it is. */
 export function pathFault(path: string): string | null {
   if (path === "") return "has no name";
   if (!isStorableText(path)) return "has a name that is no text";
@@ -24,10 +25,10 @@ export function pathFault(path: string): string | null {
   return null;
 }
 
-/** Names that are one name on file systems that know no case or compose accents. */
+/** Names that are identical on file systems that ignore case or normalize accents. */
 const folded = (path: string) => path.normalize("NFC").toLowerCase();
 
-/** Throws `InvalidSkill` for files that could not all be unpacked everywhere, or are too many or too large. */
+/** Throws `InvalidSkill` if the files could not all be unpacked on every system, or are too many or too large. */
 export function checkFiles(files: readonly SkillFile[]): void {
   if (files.length > MAX_SKILL_FILES) throw new InvalidSkill([{ field: "file", message: `has more than ${MAX_SKILL_FILES} files` }]);
   const faults: SkillFault[] = [];

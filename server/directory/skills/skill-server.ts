@@ -4,7 +4,7 @@ import type { ToolAccess } from "../tools/tool-access.ts";
 import type { ToolServerEntry } from "../tools/tool-server-entry.ts";
 
 const PREFIX = "system-agent-skill-server-";
-/** Of no configuration: whoever has skills may load them. */
+/** Not from any configuration: whoever has skills may load them. */
 const ACCESS: ToolAccess = {
   configId: null,
   enabled: null,
@@ -14,7 +14,7 @@ const ACCESS: ToolAccess = {
   approvers: [],
 };
 
-/** The tool server of the gateway itself by which agents load and run skills; one for each tenant (interface 4.5). */
+/** The gateway's own tool server for loading and running skills; one per tenant (interface 4.5). */
 export function skillServer(tenantId: string, timeoutMs: number): ToolServerEntry {
   return {
     id: PREFIX + tenantId,
@@ -42,7 +42,7 @@ export function isSkillServer({ tenant }: GroupScope, id: string): boolean {
   return id === PREFIX + tenant.id;
 }
 
-/** What callers of a group may do there; null where an AI System that is restricted leaves it out. */
+/** A group's access to the skill server; null if the restrictions of an AI System exclude it. */
 export function skillServerAccess({ autonomy, tenant }: GroupScope): ToolAccess | null {
   const id = PREFIX + tenant.id;
   const bounds = autonomy?.bounds ?? null;

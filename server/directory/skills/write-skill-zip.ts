@@ -5,14 +5,14 @@ const UNIX = 3;
 const REGULAR = 0o100000;
 
 /**
- * The same files as a ZIP, the same bytes whenever and wherever it is made. Nothing is compressed: to pack the largest skill
- * would hold up every other call for more than a second.
- * `folder`: what they stand in; at the root without.
+ * Writes files as a ZIP that is byte-identical whenever and wherever it is made. Nothing is compressed, because
+ * compressing the largest skill would block other calls for over a second. `folder`: the folder to put them in; null for
+ * the root.
  */
 export async function writeSkillZip(files: readonly SkillFile[], folder: string | null): Promise<Uint8Array> {
-  // Its tables take a start fifteen milliseconds, and few gateways write a ZIP.
+  // Loaded lazily: its tables cost 15 ms at start, and few gateways write a ZIP.
   const { zipSync } = await import("fflate");
-  // The first moment a ZIP can name, in the machine's own zone as the format has it: the same bytes everywhere.
+  // The earliest time a ZIP can represent. ZIP times are local, so a local time gives the same bytes everywhere.
   const mtime = new Date(1980, 0, 1);
   const entries: Zippable = {};
   for (const { path, content, executable } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1)))

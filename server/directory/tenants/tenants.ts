@@ -21,7 +21,7 @@ export type { TenantRecordTable };
 
 const DEFAULT_TENANT = "default";
 
-/** What a tenant is whose body says nothing but a name. */
+/** The defaults of a new tenant. */
 export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
   display_name: null,
   enabled: true,
@@ -37,7 +37,7 @@ export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
   autonomy_floor: "autonomous",
 };
 
-/** The id a tenant gets from its name; throws a refusal that names `id` when the name gives none. */
+/** Derives a tenant's ID from its name; throws a refusal that names `id` if that is not possible. */
 function slugOf(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -56,13 +56,13 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
   store: tenantStore,
   read: readTenantRow,
   tenantOf: (row) => row.id,
-  // The id is all that must be unique, and it is looked for before the values are made.
+  // Only the ID must be unique, and `toInsert` checks it.
   twin: async () => undefined,
   async toInsert(write, _scope, body) {
     const id = body.id ?? slugOf(body.name);
     if (await tenantExists(write.trx, id))
       throw new Refused(refuse("conflict", "There is already a tenant of this id.", { extra: { existing_id: id } }));
-    // Whoever got the id would read what callers of the tenant before them said.
+    // A new tenant with the ID could read what callers of the deleted one said.
     if (await hasRetainedRows(write.trx, id))
       throw new Refused(refuse("conflict", "A tenant of this id was deleted, and its audit rows are kept under it."));
     await forgetDeletedTenant(write.trx, id);
@@ -113,8 +113,8 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
 });
 
 /**
- * The tenant a system admin means: the one named, else `default`, else the only one there is.
- * Undefined when the one named is not there, or when none is named and it could be any.
+ * The tenant that a system admin means: the one named, else `default`, else the only one. Undefined if the named one does
+ * not exist, or if none is named and there are several.
  */
 export async function requestedTenant(directory: Directory, named: string | undefined): Promise<string | undefined> {
   if (named !== undefined) return (await tenantExists(directory.db, named)) ? named : undefined;
@@ -123,12 +123,12 @@ export async function requestedTenant(directory: Directory, named: string | unde
   return another === undefined ? only : undefined;
 }
 
-/** Whether a tenant of this id was deleted, of which something is kept. */
+/** Whether a tenant with this ID was deleted but still has retained data. */
 export function tenantIsDeleted(directory: Directory, id: string): Promise<boolean> {
   return isTenantDeleted(directory.db, id);
 }
 
-/** The tenant a record is in, for a system admin who names only the record; undefined when there is no such record. */
+/** The tenant of a record, for a system admin who names only the record; undefined if the record does not exist. */
 export async function lockedTenant(directory: Directory, table: TenantRecordTable, id: string): Promise<string | undefined> {
   return (await tenantOfRecord(directory.db, table, id)) ?? undefined;
 }

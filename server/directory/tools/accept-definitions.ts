@@ -6,7 +6,7 @@ import { notFound } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { toolDefinitionsOf } from "./definition-drift.ts";
 
-/** Takes the newest discovery for what is right from now on. Throws `not_found`, and `conflict` when the snapshot is not the newest. */
+/** Accepts the newest discovery as the reference. Throws `not_found`, or `conflict` if the snapshot is not the newest. */
 export async function acceptToolDefinitions(write: Write, tenantId: string, id: string, snapshotId: string): Promise<void> {
   const server = await mcpServerStore.find(write.trx, tenantId, id, "lock");
   if (server === undefined) throw notFound("tool server");

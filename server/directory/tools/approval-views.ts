@@ -3,7 +3,7 @@ import type { ApprovalRow } from "../../store/approvals/approvals.ts";
 import type { Database } from "../../store/database.ts";
 import { mayResolve, readApproval, type ViewedApproval, type Viewer } from "./approvals.ts";
 
-/** How each of the viewers who may see it reads an approval, by their ids; equal views are one object. */
+/** An approval as seen by each viewer who may see it, by viewer ID; equal views share one object. */
 export async function approvalViews(
   db: Database,
   row: ApprovalRow,

@@ -25,16 +25,16 @@ import type { Directory } from "../writes/write.ts";
 
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
-/** Who looks at approvals: the caller that asked, by user or key id, and the groups they are in. Null of an administrator. */
+/** Whoever views approvals: the requesting caller, by user or key ID, and their groups. Null stands for an administrator. */
 export interface Viewer {
   readonly requesterId: string;
   readonly groupIds: readonly string[];
 }
 
-/** One tool of a tool server, or the tool calls of a model's answer. */
+/** One tool of a tool server, or the tool calls in a model's answer. */
 type CapabilityType = "tool" | "tool_calls";
 
-/** What a blocked call asks approval for. */
+/** The request for approval of a blocked call. */
 export interface ApprovalDemand {
   readonly tenantId: string;
   readonly serverConfigId: string | null;
@@ -47,7 +47,7 @@ export interface ApprovalDemand {
   readonly requesterDisplay: string;
   readonly requesterGroupId: string;
   readonly approverGroupIds: readonly string[];
-  /** JSON, as it was sent. */
+  /** JSON, as sent. */
   readonly callArguments: string;
   readonly argumentsDigest: string;
   readonly definitionDigest: string;
@@ -55,7 +55,7 @@ export interface ApprovalDemand {
   readonly timeoutSeconds: number;
 }
 
-/** Characters of arguments that somebody can be asked to look through; lists of what waits for approval hold them. */
+/** The maximum length of arguments, in characters, that a person can be asked to review; lists of pending approvals include them. */
 export const LONGEST_TO_APPROVE = 256 * 1024;
 
 const TOKEN = /^gw_apr_([0-9a-f]{32})_([0-9a-f]{64})$/;
@@ -64,14 +64,14 @@ function tokenOf(parts: Parts, row: Pick<ApprovalRow, "id" | "tenant_id" | "toke
   return `gw_apr_${row.id.replaceAll("-", "")}_${parts.secrets.hmac("approval-token", `${row.tenant_id}\n${row.id}\n${row.token_nonce}`)}`;
 }
 
-/** A time that has run out counts before the sweep has written so. */
+/** Expiry applies even before the sweep has recorded it. */
 function statusOf(row: ApprovalRow, now: number): Approval["status"] {
   return row.expires_at.getTime() <= now && (row.status === "pending" || (row.status === "approved" && row.consumed_at === null))
     ? "expired"
     : (row.status as Approval["status"]);
 }
 
-/** As callers and people read it. */
+/** An approval as callers and people read it. */
 export function readApproval(row: ApprovalRow, now: number): Approval {
   return {
     id: row.id,
@@ -95,7 +95,7 @@ export function readApproval(row: ApprovalRow, now: number): Approval {
   };
 }
 
-/** Whether the viewer may approve and reject it. Nobody resolves what they asked for themselves. */
+/** Whether the viewer may approve or reject it. Nobody may resolve their own request. */
 export function mayResolve(
   row: Pick<ApprovalRow, "requester_id" | "approver_group_ids" | "requester_group_id">,
   viewer: Viewer | null,
@@ -113,14 +113,14 @@ async function visible(parts: Parts, tenantId: string, id: string, viewer: Viewe
   return row;
 }
 
-/** In one transaction: notifications are written exactly when the change is, and a failed change can be retried. */
+/** In one transaction, so that notifications are written exactly when the change is, and a failed change can be retried. */
 function together<T>(db: Database, work: (db: Database) => Promise<T>): Promise<T> {
   return db.isTransaction ? work(db) : db.transaction().execute(work);
 }
 
 /**
- * Makes the request and tells those who may resolve it, or gives the pending one for the very same call. `whenNew` writes what goes with
- * a new one.
+ * Creates a request and notifies those who may resolve it, or returns the pending one for the identical call. `whenNew`
+ * writes what accompanies a new one.
  */
 export async function requestApproval(
   parts: Parts,
@@ -166,7 +166,10 @@ export async function requestApproval(
   return readApproval(row, now);
 }
 
-/** Redeems a token for one call: true at most once for each token, and never for another caller, tool, definition of it or arguments. */
+/**
+ * Redeems a token for one call and returns the approval's ID; null if it is not valid. Works once per token, and only for
+ * the same caller, tool, tool definition and arguments.
+ */
 export async function redeemApproval(
   parts: Parts,
   token: string,
@@ -177,7 +180,7 @@ export async function redeemApproval(
   return (await consumeApproval(parts.db, { ...redemption, id: row.id, now: new Date(parts.clock.now()) })) ? row.id : null;
 }
 
-/** Redeems a token for the answer that waits under it: its approval and what was kept, once, and for nobody else and no other request. */
+/** Redeems a token for the answer held under it. Works once, and only for the same caller and request; null otherwise. */
 export async function redeemHeldAnswer(
   parts: Parts,
   token: string,
@@ -195,7 +198,7 @@ export async function redeemHeldAnswer(
   });
 }
 
-/** Asks for the approval of an answer and keeps it under the approval; where one waits already, that one and what was kept with it. */
+/** Requests approval of an answer and stores the answer with it; if one is already pending, returns that with its own stored answer. */
 export function holdAnswer(
   parts: Parts,
   demand: Omit<ApprovalDemand, "capabilityType" | "definitionDigest">,
@@ -208,7 +211,7 @@ export function holdAnswer(
 
 const heldContext = (id: string) => `held_answers/${id}`;
 
-/** The approval a token was given for; null where it is nobody's. */
+/** The approval that a token was issued for; null if there is none. */
 async function rowOfToken(parts: Parts, token: string, tenantId: string): Promise<ApprovalRow | null> {
   const match = TOKEN.exec(token);
   if (match === null) return null;
@@ -218,12 +221,12 @@ async function rowOfToken(parts: Parts, token: string, tenantId: string): Promis
   return row?.token_nonce == null || !isSameSecret(token, tokenOf(parts, row)) ? null : row;
 }
 
-/** Redeems an approval the gateway itself remembers to have asked the caller for: as with its token, once, and for that call only. */
+/** Redeems an approval that the gateway itself requested from the caller; like a token, once and only for that call. */
 export function redeemRequestedApproval(parts: Parts, id: string, redemption: Omit<ApprovalRedemption, "id" | "now">): Promise<boolean> {
   return consumeApproval(parts.db, { ...redemption, id, now: new Date(parts.clock.now()) });
 }
 
-/** Redeems what was approved after the caller was shown the way to it in this session; null when there is nothing. */
+/** Redeems an approval that was granted after the caller was shown its link in this session; null if there is none. */
 export async function redeemShownApproval(
   parts: Parts,
   session: string,
@@ -233,18 +236,18 @@ export async function redeemShownApproval(
   return id !== null && (await redeemRequestedApproval(parts, id, redemption)) ? id : null;
 }
 
-/** Notes that the caller of a session (its digest) was shown the way to the approval. */
+/** Records that the caller of a session (by its digest) was shown the approval's link. */
 export function noteApprovalShown(parts: Parts, tenantId: string, id: string, session: string): Promise<void> {
   return markApprovalShown(parts.db, tenantId, id, session);
 }
 
-/** As it stands, whoever asks; null when it is not there. */
+/** Without an access check; null if it does not exist. */
 export async function findApproval(parts: Parts, tenantId: string, id: string): Promise<Approval | null> {
   const row = await approvalById(parts.db, tenantId, id);
   return row === undefined ? null : readApproval(row, parts.clock.now());
 }
 
-/** Lets the next request of the same redeemed call go on under its approval: once for each request that has had it. */
+/** Passes the approval of a redeemed call to its next request; works once for each request that held it. */
 export function continueApproval(parts: Parts, hand: Parameters<typeof transferApproval>[1]): Promise<boolean> {
   return transferApproval(parts.db, hand);
 }
@@ -260,12 +263,12 @@ export async function listApprovals(
   return { total, items: items.map((row) => readApproval(row, now)) };
 }
 
-/** Throws a `not_found` refusal, as what follows. */
+/** Throws a `not_found` refusal, like the functions below. */
 export async function getApproval(parts: Parts, tenantId: string, id: string): Promise<Approval> {
   return readApproval(await visible(parts, tenantId, id, null), parts.clock.now());
 }
 
-/** As the end user reads it who asked for it or is among those who decide. */
+/** An approval as seen by an end user who requested it or may resolve it. */
 export interface ViewedApproval extends Approval {
   readonly may_resolve: boolean;
   readonly may_approve: boolean;
@@ -297,18 +300,18 @@ export async function getViewedApproval(parts: Parts, tenantId: string, id: stri
   return approval;
 }
 
-/** How many wait for the viewer to decide: not those that somebody else has to approve, which the viewer may only reject. */
+/** How many approvals the viewer may grant; excludes those that the viewer may only reject because somebody else must approve them. */
 export async function countApprovable(parts: Parts, tenantId: string, viewer: Viewer): Promise<number> {
   const open = await resolvableApprovalIds(parts.db, tenantId, viewer, new Date(parts.clock.now()));
   return open.length - (await ownAmong(parts, tenantId, open, viewer)).size;
 }
 
-/** Those that the viewer is the asker of by another way than as their requester. */
+/** Those that the viewer requested in another way than as the recorded requester. */
 async function ownAmong(parts: Parts, tenantId: string, ids: readonly string[], viewer: Viewer): Promise<ReadonlySet<string>> {
   return ids.length === 0 ? new Set() : askedByAccount(parts.db, tenantId, ids, { plane: "portal", id: viewer.requesterId });
 }
 
-/** `approval_token` is there once it is approved and not yet used, and only for whoever asked. */
+/** `approval_token` is present only while the approval is granted and unused, and only for the requester. */
 export async function pollApproval(
   parts: Parts,
   tenantId: string,
@@ -321,7 +324,7 @@ export async function pollApproval(
   return { id, status, ...(usable ? { approval_token: tokenOf(parts, row) } : {}), expires_at: row.expires_at.toISOString() };
 }
 
-/** Ends what nobody resolved in time, or nobody used, and tells whoever asked. */
+/** Expires approvals that were not resolved or used in time, and notifies their requesters. */
 export function expireApprovalRows(db: Database): Promise<void> {
   return together(db, async (trx) => {
     for (const row of await expireRows(trx)) await notifyRequester(trx, row);
@@ -332,9 +335,9 @@ export function expireApprovalRows(db: Database): Promise<void> {
 export interface Resolver {
   /** Shown as resolved_by. */
   readonly name: string;
-  /** Null of an administrator. */
+  /** Null for an administrator. */
   readonly viewer: Viewer | null;
-  /** The account it is; null where none is behind it. */
+  /** The resolver's account; null if there is none. */
   readonly account: ResolverAccount | null;
 }
 
@@ -368,7 +371,7 @@ async function resolve(
   });
 }
 
-/** The token is valid from now for as long as the request was. */
+/** The token is valid from now on for the same duration as the request was. */
 export async function approveApproval(parts: Parts, tenantId: string, id: string, resolver: Resolver, note: string | null) {
   const row = await resolve(parts, tenantId, id, resolver, "approved", note);
   return {

@@ -27,13 +27,13 @@ function read(row: OAuthUpstreamClientRow): McpOAuthClient {
   };
 }
 
-/** Throws a `not_found` refusal, as the others do. */
+/** Throws a `not_found` refusal, like the functions below. */
 export async function getConfiguredClient(directory: Directory, tenantId: string, serverId: string): Promise<McpOAuthClient> {
   await mcpServers.get(directory, tenantId, serverId);
   return read(there(await adminClient(directory.db, tenantId, serverId)));
 }
 
-/** Puts it in the place of one that is there. */
+/** Creates the client, or replaces an existing one. */
 export async function putConfiguredClient(
   write: Write,
   tenantId: string,
@@ -45,7 +45,7 @@ export async function putConfiguredClient(
   const context = clientSecretContext(serverId, body.issuer, body.client_id);
   const same = before !== undefined && before.issuer === body.issuer && before.client_id === body.client_id;
   const stored = same ? write.directory.secrets.openOrNull(before.client_secret_sealed, context) : null;
-  // It cannot be read, so that a client that is put back as it was read has none.
+  // Reads omit the secret, so a client sent back without one keeps it.
   const left = body.token_endpoint_auth_method === "none" ? null : stored;
   const secret = body.client_secret === undefined ? left : body.client_secret;
   const method = body.token_endpoint_auth_method ?? (secret === null ? "none" : "client_secret_basic");
@@ -83,7 +83,7 @@ export async function removeConfiguredClient(write: Write, tenantId: string, ser
   changed(write, tenantId, serverId, { action: "delete", before: read(before) });
 }
 
-/** One administrator at a time says what a server's client is. */
+/** Locks the server, so that only one administrator at a time changes its client. */
 async function holdServer(write: Write, tenantId: string, serverId: string): Promise<void> {
   if ((await mcpServerStore.find(write.trx, tenantId, serverId, "lock")) === undefined) throw notFound("tool server");
 }

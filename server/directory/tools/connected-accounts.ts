@@ -55,7 +55,7 @@ async function accountsOf(
   return { items: items.map(read), total };
 }
 
-/** From then on no call goes out in its name. What it held is given back, so that its issuer can be told. */
+/** From then on no call uses the account. Returns its tokens, so that they can be revoked at their issuer. */
 export async function endConnectedAccount(write: Write, tenantId: string, serverId: string, id: string): Promise<DroppedTokens> {
   const row = await lockedToken(write.trx, tenantId, id);
   if (row === undefined || row.mcp_server_id !== serverId) throw notFound("connected account");

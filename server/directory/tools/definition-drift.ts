@@ -5,7 +5,7 @@ import { comparedMcpSnapshots, type McpSnapshotRow } from "../../store/tools/mcp
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 
-/** Definitions by their names. A server may list what is none. */
+/** Definitions by name; skips entries that are not definitions. */
 export function toolDefinitionsOf({ tools }: McpSnapshotRow): Map<string, unknown> {
   return new Map(
     tools.flatMap((tool) => {
@@ -17,7 +17,7 @@ export function toolDefinitionsOf({ tools }: McpSnapshotRow): Map<string, unknow
 
 const told = ({ id, taken_at: at }: McpSnapshotRow) => ({ snapshot_id: id, taken_at: at.toISOString() });
 
-/** How the tools and instructions of a server differ from those that were accepted last. Throws a `not_found` refusal. */
+/** How a server's tools and instructions differ from those last accepted. Throws a `not_found` refusal. */
 export async function readDefinitionDrift({ db }: Pick<Directory, "db">, tenantId: string, id: string): Promise<DefinitionDrift> {
   const server = await mcpServerStore.find(db, tenantId, id);
   if (server === undefined) throw notFound("tool server");

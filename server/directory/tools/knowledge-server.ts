@@ -5,7 +5,7 @@ import type { ToolAccess } from "./tool-access.ts";
 import type { ToolServerEntry } from "./tool-server-entry.ts";
 
 const PREFIX = "system-knowledge-";
-/** Of no configuration: who may use a knowledge base may search it, but for AI Systems that ask before each action. */
+/** Not from any configuration: whoever may use a knowledge base may search it, subject to the approvals that AI Systems require. */
 const ACCESS: ToolAccess = {
   configId: null,
   enabled: null,
@@ -15,7 +15,7 @@ const ACCESS: ToolAccess = {
   approvers: [],
 };
 
-/** The tool server of the gateway itself by which agents search the knowledge bases of their group; one for each tenant. */
+/** The gateway's own tool server for searching a group's knowledge bases; one per tenant. */
 export function knowledgeServer(tenantId: string): ToolServerEntry {
   return {
     id: PREFIX + tenantId,
@@ -43,7 +43,7 @@ export function isKnowledgeServer({ tenant }: GroupScope, id: string): boolean {
   return id === PREFIX + tenant.id;
 }
 
-/** What callers of a group may do there; null where they have no knowledge base, or are held back from it. */
+/** A group's access to the knowledge server; null if it has no enabled knowledge base, or the restrictions of an AI System exclude it. */
 export function knowledgeAccess(scope: GroupScope): ToolAccess | null {
   if (!grantedKnowledgeBases(scope).some(({ enabled }) => enabled)) return null;
   const id = PREFIX + scope.tenant.id;

@@ -73,7 +73,7 @@ const withoutSlash = (url: string) => url.replace(/\/+$/, "");
 
 const UNPROBED: McpServerPatch = { is_healthy: null, health_checked_at: null };
 
-/** What an earlier address was found to be says nothing of a new one. */
+/** Resets everything that was discovered at the previous address. */
 const UNDISCOVERED: McpServerPatch = {
   ...UNPROBED,
   dialect: null,
@@ -132,7 +132,7 @@ export const mcpServers = records<
     const isSame = writtenKey === stored && (stored !== null || row.api_key_sealed === null);
     const apiKey = isSame ? undefined : writtenKey;
     const moved = baseUrl !== undefined && withoutSlash(baseUrl) !== withoutSlash(row.base_url);
-    // A key goes only to the host it was given for: whoever may write servers may not read keys.
+    // An admin who may write servers may not read keys, so a key must not be sent to another host.
     if (moved && new URL(baseUrl).origin !== new URL(row.base_url).origin && writtenKey === undefined && row.api_key_sealed !== null)
       throw invalidField("api_key", "must be sent again when base_url moves to another host");
     const keyed = writtenKey === undefined ? row.api_key_sealed !== null : writtenKey !== null;
@@ -154,14 +154,14 @@ export const mcpServers = records<
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
-/** Where a server of the gateway's own is, and how it is asked, is no setting. */
+/** The address and authentication of the gateway's own servers cannot be configured. */
 function refuseOwnFields(id: string, body: McpServerUpdate): void {
   if (!isOwnServer(id)) return;
   for (const field of ["base_url", "mcp_endpoint_path", "auth_type", "api_key"] as const)
     if (body[field] !== undefined) throw invalidField(field, "cannot be set: the gateway itself is this server");
 }
 
-/** The server with its credential opened, for a probe. Throws a `not_found` refusal. */
+/** The server with its credential decrypted, for a probe. Throws a `not_found` refusal. */
 export async function probedMcpServer(
   directory: Pick<Directory, "db" | "secrets">,
   tenantId: string,
@@ -173,10 +173,10 @@ export async function probedMcpServer(
   return toolServerEntry(row, directory.secrets.openOrNull(row.api_key_sealed, sealContext("mcp_servers", id)));
 }
 
-/** Kept in the record itself, so that whoever may see the server sees it. */
+/** Small, because the icon is stored in the record and returned with it. */
 export const ICON_BYTES = 64 * 1024;
 
-/** Refuses what is too large or no whole picture, naming `field`; keeps what draws it. */
+/** Stores an icon, stripped of metadata. Refuses one that is too large or damaged, naming `field`. */
 export async function setMcpServerIcon(write: Write, tenantId: string, id: string, content: Uint8Array, field: string): Promise<McpServer> {
   if (content.byteLength > ICON_BYTES) throw invalidFields("body_too_large", [{ field, message: "is larger than 64 KB" }]);
   const picture = strippedPicture(content);
@@ -197,7 +197,7 @@ export async function setMcpServerIcon(write: Write, tenantId: string, id: strin
   return readMcpServer((await mcpServerStore.find(write.trx, tenantId, id)) as McpServerRow);
 }
 
-/** What a conclusive discovery found. */
+/** The result of a conclusive discovery. */
 export interface DiscoveredServer {
   readonly dialect: "handshake" | "stateless";
   readonly protocolVersion: string;
@@ -214,7 +214,7 @@ export interface DiscoveredServer {
   readonly resourceTemplates: readonly unknown[];
 }
 
-/** A server is elsewhere by now than where it was looked at: what was found says nothing of it. */
+/** The server's address changed during the probe, so its result no longer applies. */
 export class ServerMoved extends Refused {
   constructor() {
     super(refuse("conflict", "The server's address was changed while it was being looked at."));
@@ -222,8 +222,8 @@ export class ServerMoved extends Refused {
 }
 
 /**
- * Stores a conclusive discovery with its date and as a snapshot; answers with how the tools differ from those before. Throws
- * `ServerMoved`.
+ * Stores a conclusive discovery with its date and as a snapshot. Returns how the tools differ from the previous ones.
+ * Throws `ServerMoved`.
  */
 export async function recordDiscovery(
   write: Write,
@@ -281,7 +281,7 @@ export async function recordDiscovery(
   return told;
 }
 
-/** Writes what a probe found. It is no change of policy. Throws `not_found` and `ServerMoved`. */
+/** Records the result of a health probe. This is not a policy change. Throws `not_found` and `ServerMoved`. */
 export async function recordServerHealth(
   directory: Directory,
   tenantId: string,

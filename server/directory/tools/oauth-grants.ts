@@ -12,24 +12,24 @@ import { lockedToken } from "../../store/tools/oauth-tokens.ts";
 import type { Directory } from "../writes/write.ts";
 import { dropLockedTokens, type StoredTokens, tokenRef } from "./oauth-tokens.ts";
 
-/** For the transaction that keeps the tokens it stands for. */
+/** Must run in the transaction that stores the tokens behind the grant. */
 export async function storeGrant(trx: Trx, grant: Parameters<typeof insertGrant>[1]): Promise<void> {
   await insertGrant(trx, grant);
 }
 
-/** Turns a grant's refresh token over. `replayed` when it was not the newest; null when there is no such grant. */
+/** Rotates a grant's refresh token. `replayed` if the given one was not the newest; null if there is no such grant. */
 export async function rotateRefreshToken({ db }: Pick<Directory, "db">, one: GrantRotation): Promise<"turned" | "replayed" | null> {
   return rotateGrant(db, one);
 }
 
 export interface EndedGrant {
-  /** Whose tokens changed, as the change names them. */
+  /** The holder of the changed tokens, as change notices name it. */
   readonly ref: string;
-  /** The tokens when this was their last client and they can be decrypted, so that they can be revoked at their issuer. */
+  /** The tokens if this was their last client and they can be decrypted, so that they can be revoked at their issuer. */
   readonly dropped: StoredTokens | null;
 }
 
-/** Ends what a client was given, and with the last client the tokens it stood for. Null when there is no such grant. */
+/** Ends a client's grant, and with the last client also the tokens behind it. Null if there is no such grant. */
 export async function endGrant(
   parts: Pick<Directory, "db" | "secrets" | "clock">,
   tenantId: string,

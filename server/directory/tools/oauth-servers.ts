@@ -2,7 +2,7 @@ import { oauthServerById } from "../../store/tools/mcp-servers.ts";
 import type { Directory } from "../writes/write.ts";
 import { endpointUrl } from "./tool-server-entry.ts";
 
-/** A tool server that is reached in its users' names, as browsers and clients come to it without a key. */
+/** A tool server that is called on behalf of its users, as found by browsers and clients that have no key yet. */
 export interface OAuthServer {
   readonly tenantId: string;
   readonly id: string;
@@ -10,7 +10,7 @@ export interface OAuthServer {
   readonly url: string;
 }
 
-/** Null for one that is not there, is switched off or is reached otherwise. */
+/** Null if it does not exist, is disabled or uses another authentication. */
 export async function findOAuthServer({ db }: Pick<Directory, "db">, id: string): Promise<OAuthServer | null> {
   const row = await oauthServerById(db, id);
   return row === undefined

@@ -36,7 +36,7 @@ describe("a renewal", () => {
     return (await findTokens(parts(), principal, "notes")) as StoredTokens;
   }
 
-  /** A renewal that was begun and waits for its issuer. */
+  /** A renewal that has begun and is waiting for its issuer. */
   async function begun(seen: StoredTokens) {
     const { promise: answer, resolve, reject } = Promise.withResolvers<typeof renewed | "gone" | null>();
     const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
@@ -85,7 +85,7 @@ describe("a renewal", () => {
     const seen = await connected();
     let lost = 0;
     const transaction = () => {
-      // As the driver says it of a connection that broke.
+      // The error that the driver throws for a broken connection.
       if (++lost < 3) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
       return database.db.transaction();
     };

@@ -22,35 +22,35 @@ import { grantsOfToken } from "../../store/tools/oauth-client-grants.ts";
 import type { Directory } from "../writes/write.ts";
 import { issuerId } from "./issuer-id.ts";
 
-/** In whose name a tool server is reached. */
+/** The user or key on whose behalf a tool server is called. */
 export type Principal = OAuthPrincipal;
 
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
-/** What an authorization server gave. */
+/** The tokens issued by an authorization server. */
 export interface IssuedTokens {
   readonly accessToken: string;
   readonly refreshToken: string | null;
   readonly scopes: readonly string[];
-  /** Milliseconds since the epoch; null when the issuer did not say. */
+  /** Epoch milliseconds; null if the issuer did not say. */
   readonly expiresAt: number | null;
 }
 
-/** Tokens of a principal for one tool server, opened; lives in memory only. */
+/** A principal's tokens for one tool server, decrypted; held only in memory. */
 export interface StoredTokens extends IssuedTokens {
   readonly id: string;
   readonly issuer: string;
   readonly clientId: string;
   readonly redirectUri: string;
-  /** What the tokens are for: they are sent nowhere else. */
+  /** The resource that the tokens are for; they are sent nowhere else. */
   readonly resource: string;
-  /** When the account was connected, milliseconds since the epoch. It may be another account each time. */
+  /** When the account was connected, epoch milliseconds. Reconnecting may use a different account. */
   readonly connectedAt: number;
-  /** Clients that hold tokens of the gateway's own which stand for these. */
+  /** Clients whose gateway tokens stand for these tokens. */
   readonly grants: ReadonlySet<string>;
 }
 
-/** As a reader may see them. */
+/** Tokens without their secrets, for display. */
 export interface TokenSummary {
   readonly id: string;
   readonly mcp_server_id: string;
@@ -64,24 +64,24 @@ export interface TokenSummary {
   readonly updated_at: string;
 }
 
-/** For whom: named by what the change notice says. */
+/** The reference in change notices to a principal's tokens for a server. */
 export function tokenRef(principal: Principal, serverId: string): string {
   return `${principal.type}:${principal.id}:${serverId}`;
 }
 
-/** What a change of how a server is authorized for is named by. */
+/** The reference in change notices to a server's authorization settings. */
 export function serverRef(serverId: string): string {
   return `server:${serverId}`;
 }
 
 type Owner = Pick<OAuthTokenRow, "tenant_id" | "principal_type" | "principal_id" | "mcp_server_id" | "issuer">;
 
-/** Binds what is sealed to whose it is and where it may go. */
+/** Binds encrypted tokens to their owner and issuer. */
 function sealContext(kind: "access" | "refresh", row: Owner): string {
   return ["oauth_tokens", kind, row.tenant_id, row.principal_type, row.principal_id, row.mcp_server_id, row.issuer].join("\n");
 }
 
-/** Null when they were sealed under another key: whoever they are of has to connect anew. */
+/** Null if they were encrypted with a different key; the owner must then reconnect. */
 function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly string[]): StoredTokens | null {
   const accessToken = secrets.openOrNull(row.access_token_sealed, sealContext("access", row));
   if (accessToken === null) return null;
@@ -100,7 +100,7 @@ function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly 
   };
 }
 
-/** Null when the principal has none for the server that can be opened. */
+/** Null if the principal has no tokens for the server that can be decrypted. */
 export async function findTokens({ db, secrets }: Parts, principal: Principal, serverId: string): Promise<StoredTokens | null> {
   const row = await newestToken(db, principal, serverId);
   return row === undefined ? null : opened(secrets, row, await grantsOfToken(db, row.id));
@@ -114,7 +114,7 @@ export interface TokenTerms {
   readonly resource: string;
 }
 
-/** Keeps what was given, in the place of what the principal had of this issuer for this server. Gives the row's id. */
+/** Stores tokens, replacing those that the principal had from this issuer for this server. Returns the row's ID. */
 export async function storeTokens(
   { db, secrets, clock }: Parts,
   principal: Principal,
@@ -150,10 +150,10 @@ export async function storeTokens(
   });
 }
 
-/** How often it is looked whether another process has renewed the tokens. */
+/** How often to check whether another process has renewed the tokens. */
 const LOOK_AGAIN_MS = 100;
 
-/** The tokens as they are now, once they are the caller's to renew or nobody need renew them; null when they are gone. */
+/** Waits until the tokens are this caller's to renew, or another has renewed them, and returns the current ones; null if they are gone. */
 async function turnToRenew(
   { db, secrets }: Parts,
   tenantId: string,
@@ -170,10 +170,10 @@ async function turnToRenew(
   }
 }
 
-/** After that another process may renew the tokens. */
+/** Just before another process may take over the renewal. */
 const STORED_WITHIN_MS = (RENEWAL_SECONDS - 1) * 1_000;
 
-/** Tries again while the database is away: a refresh token that was turned over and is not stored is lost, and the account with it. */
+/** Retries while the database is unreachable: if a rotated refresh token is not stored, the account's connection is lost. */
 async function untilStored<T>(until: number, store: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -186,9 +186,9 @@ async function untilStored<T>(until: number, store: () => Promise<T>): Promise<T
 }
 
 /**
- * Replaces the tokens by what `refresh` gets for them, while no other process does the same; no connection is held
- * meanwhile. `refresh` is not asked when another has been faster than whoever saw `seen`; null from it leaves everything
- * as it is, `gone` takes them away. What was connected anew meanwhile stays, and what was given up stays away: null.
+ * Replaces the tokens with the result of `refresh`, while no other process does so; holds no connection meanwhile. Does
+ * not call `refresh` if the tokens were already renewed since `seen`. If it returns null nothing changes; `gone` deletes
+ * them. An account reconnected meanwhile is kept, and for one disconnected meanwhile the result is null.
  */
 export async function renewTokens(
   parts: Parts,
@@ -240,7 +240,7 @@ export async function renewTokens(
   );
 }
 
-/** The issuer of that id, where the principal has tokens of it for the server. */
+/** The issuer with this ID, if the principal has tokens from it for the server. */
 export async function issuerWithTokens({ db }: Parts, principal: Principal, serverId: string, idpId: string): Promise<string | null> {
   return (await issuersOf(db, principal, serverId)).find((issuer) => issuerId(issuer) === idpId) ?? null;
 }
@@ -264,12 +264,12 @@ export function tokenSummary(row: OAuthTokenRow): TokenSummary {
   };
 }
 
-/** The stored tokens, decrypted, so that they can be revoked at their issuer; null where they cannot be decrypted. */
+/** Removed tokens, decrypted so that they can be revoked at their issuer; null if they cannot be decrypted. */
 export interface DroppedTokens {
   readonly tokens: StoredTokens | null;
 }
 
-/** Null when the principal had no such tokens of this issuer. */
+/** Null if the principal had no such tokens from this issuer. */
 export async function dropTokens(
   { db, secrets }: Parts,
   principal: Principal,
@@ -293,20 +293,23 @@ export async function dropTokens(
   });
 }
 
-/** For a transaction that holds the row and tells of the change itself. Null when what was there cannot be opened. */
+/** For a transaction that has locked the row and announces the change itself. Null if the tokens cannot be decrypted. */
 export async function dropLockedTokens({ secrets }: Pick<Parts, "secrets">, trx: Trx, row: OAuthTokenRow): Promise<StoredTokens | null> {
   await removeToken(trx, row.tenant_id, row.id);
   return opened(secrets, row, []);
 }
 
-/** Tokens that were given up, and the server they were for. */
+/** Deleted tokens, and the server they were for. */
 export interface OrphanTokens {
   readonly tenantId: string;
   readonly serverId: string;
   readonly tokens: StoredTokens;
 }
 
-/** Deletes the tokens of whoever is gone for good; those that can be opened are given back, so that they can be revoked at their issuer. */
+/**
+ * Deletes the tokens of principals that no longer exist. Returns those that can be decrypted, so that they can be revoked
+ * at their issuer.
+ */
 export async function dropOrphanTokens({ db, secrets }: Pick<Parts, "db" | "secrets">): Promise<OrphanTokens[]> {
   return (await pruneOrphanTokens(db)).flatMap((row) => {
     const tokens = opened(secrets, row, []);

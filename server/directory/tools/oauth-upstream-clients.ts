@@ -2,19 +2,19 @@ import { adminClient, type OAuthUpstreamClientRow } from "../../store/tools/oaut
 import { removeRegisteredClient, putRegisteredClient, registeredClient } from "../../store/tools/registered-upstream-clients.ts";
 import type { Directory } from "../writes/write.ts";
 
-/** The gateway as an authorization server knows it; lives in memory only. */
+/** The gateway's registration as a client of an authorization server; held only in memory. */
 export interface UpstreamClient {
   readonly clientId: string;
   readonly clientSecret: string | null;
   readonly authMethod: string;
-  /** By an administrator, as no other can be. */
+  /** Whether an administrator entered it, rather than the gateway registering itself. */
   readonly isEntered: boolean;
 }
 
-/** What an administrator entered for a server: it wins over what the server says. */
+/** A client that an administrator entered for a server; takes precedence over what the server advertises. */
 export interface ConfiguredClient {
   readonly issuer: string;
-  /** Null: those that the server names. */
+  /** Null uses the scopes that the server names. */
   readonly scopes: readonly string[] | null;
 }
 
@@ -29,7 +29,7 @@ export async function configuredClient({ db }: Pick<Parts, "db">, tenantId: stri
   return row === undefined ? null : { issuer: row.issuer, scopes: row.scopes };
 }
 
-/** Null when nobody has entered one for this issuer and none was registered for this redirect address. */
+/** Null if no client was entered for this issuer and none was registered for this redirect address. */
 export async function knownClient(
   { db, secrets }: Parts,
   tenantId: string,
@@ -38,7 +38,7 @@ export async function knownClient(
   redirectUri: string,
 ): Promise<UpstreamClient | null> {
   const entered = await adminClient(db, tenantId, serverId);
-  // A client is its issuer's: it is shown to no other.
+  // A client belongs to its issuer and must not be shown to any other.
   const row = entered?.issuer === issuer ? entered : await registeredClient(db, tenantId, serverId, issuer, redirectUri);
   return row === undefined ? null : opened(secrets, row);
 }
@@ -48,7 +48,7 @@ export interface UpstreamClientRegistration extends Omit<UpstreamClient, "isEnte
   readonly redirectUri: string;
 }
 
-/** Of two registrations made at once the first stays. */
+/** Of two concurrent registrations the first is kept. */
 export async function storeRegistration(
   { db, secrets, clock }: Parts & Pick<Directory, "clock">,
   tenantId: string,
@@ -68,7 +68,7 @@ export async function storeRegistration(
   });
 }
 
-/** An issuer that knows the client no more gets a new registration the next time. */
+/** For an issuer that no longer knows the client: the next authorization registers a new one. */
 export async function deleteRegistration({ db }: Pick<Parts, "db">, serverId: string, issuer: string, clientId: string): Promise<void> {
   await removeRegisteredClient(db, serverId, issuer, clientId);
 }

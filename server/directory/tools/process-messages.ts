@@ -10,8 +10,8 @@ const EVERY_MS = 100;
 const CONTEXT = "tool_letters";
 
 /**
- * Messages between processes about exchanges with tool servers that one of them holds. They go through the database,
- * which is polled only while something in this process waits for one.
+ * Messages between processes about exchanges with tool servers that one of them holds. They go through the database, which
+ * is polled only while this process waits for a message.
  */
 export class ProcessMessages {
   private readonly waiting = new Map<string, (message: ProcessMessage) => void>();
@@ -26,7 +26,7 @@ export class ProcessMessages {
     this.log = log;
   }
 
-  /** Gives every message for the recipient to `take`, until the returned function is called. */
+  /** Passes every message for the recipient to `take` until the returned function is called. */
   wait(recipient: string, take: (message: ProcessMessage) => void): () => void {
     this.waiting.set(recipient, take);
     this.timer ??= setTimeout(() => void this.look(), EVERY_MS);
@@ -35,7 +35,7 @@ export class ProcessMessages {
     };
   }
 
-  /** Rejects when the database cannot be reached. */
+  /** Rejects if the database is unreachable. */
   async send(recipient: string, message: ProcessMessage): Promise<void> {
     await writeProcessMessage(this.db, recipient, this.secrets.seal(JSON.stringify(message), `${CONTEXT}\n${recipient}`));
   }
@@ -49,7 +49,7 @@ export class ProcessMessages {
     this.timer = this.waiting.size > 0 ? setTimeout(() => void this.look(), EVERY_MS) : null;
   }
 
-  /** A message that cannot be read or handled keeps no other from its recipient: they are taken out of the table together. */
+  /** A message that fails must not block others, because they are removed from the table together. */
   private give(recipient: string, body: string): void {
     try {
       this.waiting.get(recipient)?.(exactValue(this.secrets.open(body, `${CONTEXT}\n${recipient}`)) as ProcessMessage);

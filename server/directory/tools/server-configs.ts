@@ -72,7 +72,7 @@ export const serverConfigs = records<
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
-/** Bound to the group itself, or handed down to it; and what they come to together. */
+/** The configurations bound to the group directly or inherited, and the access that results from them. */
 export async function readEffectiveServerConfigs(directory: Directory, tenantId: string, groupId: string): Promise<EffectiveServerConfigs> {
   await resourceGroups.get(directory, tenantId, groupId);
   const chain = await readGroupChains(directory.db, tenantId, [groupId]);

@@ -43,14 +43,14 @@ test("what is said at one process is known at the other, whichever came first, a
   await one.subscribe(session, "test://b");
   await until(() => told > before);
   expect(following.uris()).toEqual(["test://a", "test://b"]);
-  // A log level is no other subscription, nor is the same one again.
+  // Setting a log level does not change subscriptions, nor does repeating one.
   await one.setLogLevel(session, "error");
   await one.subscribe(session, "test://a");
   await until(async () => (await other.statusOf(session)).level === "error");
   await one.unsubscribe(session, "test://a");
   await until(() => following.uris().length === 1);
   expect(told).toBe(before + 2);
-  // Whoever has just said it knows it at once.
+  // The process that set it sees it immediately.
   await other.setLogLevel(session, "debug");
   expect((await other.statusOf(session)).level).toBe("debug");
   await one.tellCancelled("mark 1");

@@ -7,13 +7,13 @@ import { addSubscription, markSessionEnded, removeSubscription, setLogLevel } fr
 import { type SessionRef, tellCancelled, TOOL_CHANNEL, type ToolSessionRow, touchSession } from "../../store/tools/tool-sessions.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
-/** A caller's session with a server: its token is a credential, and is stored nowhere. */
+/** A caller's session with a server. The token is a credential and is never stored. */
 export interface SessionCredential {
   readonly tenantId: string;
   readonly token: string;
 }
 
-/** A stream that carries the updates its session subscribed to. */
+/** A stream with the updates that its session subscribed to. */
 interface Followed {
   readonly ref: SessionRef;
   version: number;
@@ -22,18 +22,18 @@ interface Followed {
   readonly changed: Set<() => void>;
 }
 
-/** What a session's caller set for the whole session. */
+/** Settings that apply to a whole session. */
 export interface SessionStatus {
-  /** Null: nothing of logs. */
+  /** Null sends no log messages. */
   readonly level: string | null;
-  /** That it is over. */
+  /** Whether the session has ended. */
   readonly ended: boolean;
 }
 
 export interface SubscriptionFollower {
-  /** What the session is subscribed to now. */
+  /** The current subscriptions of the session. */
   uris(): readonly string[];
-  /** Whether its caller has ended it. */
+  /** Whether the caller has ended the session. */
   ended(): boolean;
   stop(): void;
 }
@@ -42,9 +42,9 @@ const MAX_SESSIONS = 20_000;
 const RENEWED_MS = 86_400_000;
 
 /**
- * State that callers of the handshake dialect set for a whole session: subscribed resources, the log level, and that it
- * has ended. Any process may receive it, and any other may hold the stream or the call it applies to: it stands in the
- * database, whose notices tell of a change at once. What a lost connection did not tell is read when it is back.
+ * State that handshake-dialect callers set for a whole session: subscriptions, the log level, and whether it has ended.
+ * Any process may receive it while another holds the stream or call it applies to, so it is kept in the database, whose
+ * notifications announce changes at once. After a lost connection it is read again.
  */
 export class SessionState {
   private readonly known = new BoundedMap<string, SessionStatus & { readonly version: number }>(MAX_SESSIONS);
@@ -58,9 +58,7 @@ export class SessionState {
     readonly ended: (name: string) => void;
   };
 
-  /**
-   * `cancelled` is called with the mark of a request that was cancelled at any process; `ended` with the name of a session that is over.
-   */
+  /** `cancelled` is called with the mark of a request cancelled at any process, and `ended` with the name of a session that has ended. */
   static async open(parts: SessionState["parts"]): Promise<SessionState> {
     const sessionState = new SessionState(parts);
     await sessionState.channel.start();
@@ -86,12 +84,12 @@ export class SessionState {
     return this.channel.stop();
   }
 
-  /** Of a session that was just made: nobody can have said anything of it yet. */
+  /** Records a new session, so that its state need not be read. */
   sessionStarted(session: SessionCredential): void {
     this.known.set(this.refOf(session).session, { version: 0, ...NOTHING_SAID });
   }
 
-  /** What cannot be read just now was not said. */
+  /** Returns the defaults if the state cannot be read. */
   async statusOf(session: SessionCredential): Promise<SessionStatus> {
     const ref = this.refOf(session);
     const known = this.known.get(ref.session);
@@ -105,13 +103,13 @@ export class SessionState {
     }
   }
 
-  /** Rejects, as what follows, when the database cannot be reached. */
+  /** Rejects if the database is unreachable, like the methods below. */
   async setLogLevel(session: SessionCredential, level: string): Promise<void> {
     const ref = this.refOf(session);
     this.take(ref, await setLogLevel(this.parts.connection.db, ref, level));
   }
 
-  /** False when the session has too many already. */
+  /** Returns false if the session has too many subscriptions. */
   async subscribe(session: SessionCredential, uri: string): Promise<boolean> {
     const ref = this.refOf(session);
     const row = await addSubscription(this.parts.connection.db, ref, uri, MAX_SUBSCRIPTIONS);
@@ -129,7 +127,7 @@ export class SessionState {
     this.take(ref, await markSessionEnded(this.parts.connection.db, ref));
   }
 
-  /** Calls `changed` whenever the session is subscribed to something else than before, or over. */
+  /** Calls `changed` whenever the subscriptions change or the session ends. */
   async follow(session: SessionCredential, changed: () => void): Promise<SubscriptionFollower> {
     const ref = this.refOf(session);
     const one: Followed = this.followed.get(ref.session) ?? { ref, version: -1, uris: [], ended: false, changed: new Set() };
@@ -149,12 +147,12 @@ export class SessionState {
     };
   }
 
-  /** Tells every process that a request was cancelled. Rejects when the database cannot be reached. */
+  /** Tells every process that a request was cancelled. Rejects if the database is unreachable. */
   async tellCancelled(mark: string): Promise<void> {
     await tellCancelled(this.parts.connection.db, mark);
   }
 
-  /** What the session is called where its own text may not stand. */
+  /** A name for the session that does not reveal its token. */
   nameOf(session: SessionCredential): string {
     return this.refOf(session).session;
   }
@@ -163,7 +161,7 @@ export class SessionState {
     return { tenantId, session: this.parts.secrets.hmac("mcp-session-notes", `${tenantId}\n${token}`) };
   }
 
-  /** Keeps what was read unless something newer is known. */
+  /** Stores a row that was read, unless a newer version is known. */
   private take({ session }: SessionRef, row: ToolSessionRow | undefined): void {
     if (row === undefined) return;
     const { version, ended } = row;
@@ -180,7 +178,7 @@ export class SessionState {
     try {
       this.take(ref, (await touchSession(this.parts.connection.db, ref)) ?? NOTHING);
     } catch (error) {
-      // The notices are read again once the database is back.
+      // Read again when the database connection is back.
       this.parts.log.warn("tool_session_unread", { error: error as Error });
     }
   }

@@ -5,27 +5,27 @@ type ConfigRow = TenantPolicyRows["server_configs"][number];
 
 /** What a resource group's callers may use of one tool server. */
 export interface ToolAccess {
-  /** The configuration that opens it, of several the nearest; null of the gateway's own servers. */
+  /** The configuration that grants access, the nearest if there are several; null for the gateway's own servers. */
   readonly configId: string | null;
-  /** Null: all that are not disabled. */
+  /** Null allows all that are not disabled. */
   readonly enabled: ReadonlySet<string> | null;
   readonly disabled: ReadonlySet<string>;
   readonly approvalRequired: ReadonlySet<string>;
   readonly approvalTimeoutSeconds: number;
-  /** Of each configuration that names some, nearest group first. */
+  /** One entry per configuration that names approvers, nearest group first. */
   readonly approvers: readonly Approvers[];
 }
 
-/** Who may resolve the approvals of the tools that one configuration marks. */
+/** Who may resolve approvals for the tools that one configuration marks. */
 interface Approvers {
   readonly marked: ReadonlySet<string>;
   readonly groupIds: readonly string[];
 }
 
-/** Stands in a list of tools for all of them. */
+/** Stands for all tools in a list. */
 const ALL = "*";
 
-/** What a configuration opens by itself, which is all there is for most groups: one for all of them. */
+/** The access from a configuration alone, shared by all groups that have no other, which is most of them. */
 const alone = new WeakMap<ConfigRow, ToolAccess>();
 
 function accessOf(row: ConfigRow): ToolAccess {
@@ -45,7 +45,7 @@ function accessOf(row: ConfigRow): ToolAccess {
   return access;
 }
 
-/** Two that hold for one server together; the first is of the nearer group. */
+/** Combines two for one server; the first belongs to the nearer group. */
 function both(near: ToolAccess, far: ToolAccess): ToolAccess {
   const { enabled } = far;
   return {
@@ -60,8 +60,8 @@ function both(near: ToolAccess, far: ToolAccess): ToolAccess {
 }
 
 /**
- * The access of each server that one of the configurations, nearest group first, opens. Several of one server together
- * allow what each of them allows: a group can tighten what stands above it, never loosen it.
+ * The access to each server granted by the configurations, nearest group first. Several for one server allow only what
+ * each of them allows: a group can tighten what it inherits, never loosen it.
  */
 export function toolAccessOf(configs: readonly ConfigRow[]): Map<string, ToolAccess> {
   const byServer = new Map<string, ToolAccess>();
@@ -82,9 +82,9 @@ export function needsApproval(access: ToolAccess, name: string): boolean {
 }
 
 /**
- * Groups whose members may resolve an approval of the tool; empty: the requester's own. A configuration that does not
- * mark the tool has no say, and one of several that do cannot bring in who the others leave out: where they agree on
- * nobody, the one farthest up the tree counts.
+ * Groups whose members may resolve an approval of the tool; empty stands for the requester's own. Only configurations that
+ * mark the tool count, and none of these can add groups that others leave out; if they have none in common, those of the
+ * highest ancestor apply.
  */
 export function approversOf({ approvers }: Pick<ToolAccess, "approvers">, name: string): readonly string[] {
   const named = approvers.filter(({ marked }) => marks(marked, name)).map(({ groupIds }) => groupIds);
@@ -92,7 +92,7 @@ export function approversOf({ approvers }: Pick<ToolAccess, "approvers">, name: 
   return agreed.length > 0 ? agreed : (named.at(-1) ?? []);
 }
 
-/** A name in another spelling is marked as well: a server that does not care about case or form would take it for the tool. */
+/** Also matches other spellings of a name, since a server that ignores case or Unicode form would run the tool. */
 function marks(tools: ReadonlySet<string>, name: string): boolean {
   if (tools.size === 0) return false;
   return tools.has(name) || tools.has(ALL) || spellings(tools).has(toolSpelling(name));
@@ -109,7 +109,7 @@ function spellings(tools: ReadonlySet<string>): ReadonlySet<string> {
   return known;
 }
 
-/** Whether there is any rule about single tools, so that what cannot be read must not pass. */
+/** Whether any rule concerns individual tools, so that unreadable messages must be refused. */
 export function restrictsTools(access: ToolAccess): boolean {
   return access.enabled !== null || access.disabled.size > 0 || access.approvalRequired.size > 0;
 }

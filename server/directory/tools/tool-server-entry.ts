@@ -1,32 +1,32 @@
 import type { TenantPolicyRows } from "../../store/records/policy-reads.ts";
 import type { IndexedTool } from "../../store/tables/tools.ts";
 
-/** A tool server as calls need it. */
+/** A tool server as compiled for calls. */
 export interface ToolServerEntry {
   readonly id: string;
   readonly name: string;
-  /** Without a closing slash. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** Where it speaks its protocol: base URL and endpoint path. */
+  /** The MCP endpoint: base URL and endpoint path. */
   readonly url: string;
   readonly authType: "none" | "bearer" | "oauth";
-  /** Opened; lives in memory only. */
+  /** Decrypted; held only in memory. */
   readonly credential: string | null;
   readonly timeoutMs: number;
   readonly enabled: boolean;
   readonly iconUrl: string | null;
-  /** Null until a discovery was conclusive. */
+  /** Null until a discovery is conclusive. */
   readonly dialect: "handshake" | "stateless" | null;
   readonly protocolVersion: string | null;
   readonly serverName: string | null;
   readonly serverVersion: string | null;
-  /** What else it says of itself to clients: its title, description, website and icons. */
+  /** What else the server tells clients about itself: title, description, website and icons. */
   readonly serverInfo: Readonly<Record<string, unknown>> | null;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | null;
-  /** What a stateless server is to clients of the handshake dialect, where it has sessions for them itself. */
+  /** How a stateless server presents itself to handshake-dialect clients, if it has sessions for them itself. */
   readonly handshake: Pick<ToolServerEntry, "protocolVersion" | "capabilities" | "instructions"> | null;
-  /** As the last discovery found them. */
+  /** As of the last discovery. */
   readonly tools: ReadonlyMap<string, IndexedTool>;
 }
 
@@ -41,7 +41,7 @@ export interface VirtualServerEntry {
 
 export type McpServerPolicyRow = TenantPolicyRows["mcp_servers"][number];
 
-/** The server as it is to callers of a dialect: one with sessions of its own needs nobody between them. */
+/** The server as presented to callers of a dialect. One with sessions of its own needs no translation. */
 export function servedIn(dialect: "handshake" | "stateless", server: ToolServerEntry): ToolServerEntry {
   return dialect === "handshake" && server.handshake !== null ? { ...server, ...server.handshake, dialect } : server;
 }

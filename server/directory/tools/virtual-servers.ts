@@ -26,7 +26,7 @@ function read(row: VirtualServerRow): VirtualServer {
   };
 }
 
-/** A server's name as a slug; two names may give the same. */
+/** Derives a slug from a server's name; different names may give the same slug. */
 export function slugOf(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -46,8 +46,8 @@ interface StoredMember {
 }
 
 /**
- * The members a body names, in either way; where it names them in both, the one that differs from `before` counts, which a new record has
- * not.
+ * The members named in a body, in either form. If both forms are given, the one that differs from `before` counts;
+ * `before` is null for a new record.
  */
 function namedMembers(body: Body, before: readonly StoredMember[] | null) {
   const { members, mcp_server_ids: ids } = body;
@@ -59,7 +59,7 @@ function namedMembers(body: Body, before: readonly StoredMember[] | null) {
   throw invalidField("mcp_server_ids", "does not go with members");
 }
 
-/** Undefined when the body names no members. A member that is there already keeps its slug. */
+/** Undefined if the body names no members. Existing members keep their slugs. */
 async function membersOf(
   write: Write,
   tenantId: string,

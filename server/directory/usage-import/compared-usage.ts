@@ -1,5 +1,5 @@
 export interface Sums {
-  /** Null where the vendor counts none. */
+  /** Null if the vendor does not count requests. */
   requests: number | null;
   input: number;
   output: number;
@@ -17,7 +17,7 @@ export interface Compared {
   /** Tokens of rows whose usage the gateway estimated. */
   estimated: number;
   unpriced: number;
-  /** Of the vendor's: cost of names that nothing here was found for, and of keys that are no key of ours. */
+  /** Parts of the vendor's usage: of models not matched here, of keys not matched here, and of keys that do not belong to the gateway. */
   unmatchedModel: { cost: bigint; tokens: number };
   unmatchedKey: { cost: bigint; tokens: number };
   foreign: { cost: bigint; tokens: number };

@@ -2,12 +2,12 @@ import type { UsageDifferenceExplained } from "@gatehouse/contracts/usage-import
 import { unitsOfNano } from "../../kernel/nano-money.ts";
 import { type Compared, allTokens } from "./compared-usage.ts";
 
-/** A cent. */
+/** One cent in nano-dollars. */
 const ROUNDING = 10_000_000n;
 
 /**
- * What a difference is made of, in the order in which the causes are told apart: each takes its part and leaves the rest to
- * those behind it, so the parts always add up to the difference.
+ * Splits a difference by cause. Causes are applied in order, each taking its share and leaving the rest to later ones, so
+ * the parts always add up to the difference.
  */
 export function explainDifference(at: Compared): UsageDifferenceExplained[] {
   let cost = at.vendor.cost - at.gateway.cost;

@@ -9,7 +9,7 @@ interface Finish {
   readonly providerName: string;
   readonly keys: readonly ShownKey[] | null;
   readonly register: boolean;
-  /** The vendor's figures of days that ended later are not complete yet. */
+  /** The vendor's figures for days that end after this are not complete yet. */
   readonly completeBefore: number;
 }
 
@@ -28,7 +28,7 @@ export function finishRun(
   });
 }
 
-/** Null: for good. */
+/** Null stops it permanently. */
 export async function stopRun(db: Database, run: ImportRun, error: string, resumeAt: Date | null, now: Date): Promise<void> {
   const status = resumeAt === null ? "failed" : "partial";
   const finishedAt = resumeAt === null ? now : null;
@@ -41,7 +41,7 @@ export async function stopRun(db: Database, run: ImportRun, error: string, resum
   });
 }
 
-/** Its turn is over: it goes on behind those that wait. */
+/** Ends the run's turn; it continues after those that are waiting. */
 export async function pauseRun(db: Database, run: ImportRun, now: Date): Promise<void> {
   await endImport(db, run.id, run.lease, { status: "queued", error: null, finishedAt: null, resumeAt: now, totals: null });
 }

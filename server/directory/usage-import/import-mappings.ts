@@ -15,7 +15,7 @@ import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { getImportProvider } from "./import-settings.ts";
 
-/** A key of the vendor's by what it shows of it. */
+/** One of the vendor's keys, as far as the vendor shows it. */
 export interface ShownKey {
   readonly id: string;
   readonly name: string | null;
@@ -37,14 +37,14 @@ interface Matching {
   readonly tenantId: string;
   readonly providerId: string;
   readonly providerName: string;
-  /** Null where the vendor tells of no keys, or would not. */
+  /** Null if the vendor does not list keys, or refused to. */
   readonly keys: readonly ShownKey[] | null;
   readonly register: boolean;
 }
 
 /**
- * Matches what the vendor names: models by their very name, keys by their end where it is one key's on both sides. Gives how many nobody
- * is found for.
+ * Matches the vendor's names: models by exact name, keys by their last characters if these are unique on both sides.
+ * Returns how many remain unmatched.
  */
 export async function matchNames(trx: Trx, { tenantId, providerId, providerName, keys, register }: Matching, now: Date): Promise<number> {
   const own = await importTargets(trx, tenantId, providerId);
@@ -62,7 +62,7 @@ export async function matchNames(trx: Trx, { tenantId, providerId, providerName,
   return unmatched.length;
 }
 
-/** Whose key it is. One end that two keys have, there or here, tells nothing: somebody has to say. */
+/** The owner of a key; null if its last characters are not unique on either side, which must then be mapped manually. */
 function ownerOf(
   shown: ShownKey | undefined,
   keys: readonly ShownKey[],
@@ -85,7 +85,7 @@ export async function listMappings(
   return { items: items.map(read), total };
 }
 
-/** Says by hand what a name stands for. */
+/** Maps a vendor's name manually. */
 export async function mapName(
   write: Write,
   tenantId: string,

@@ -4,25 +4,25 @@ import { type BucketFigure, takeBuckets, withdrawUnseen } from "../../store/usag
 import { extendImportLease, noteRunProgress, type RunProgress } from "../../store/usage/usage-import-progress.ts";
 import { leaseUsageImportRun, type UsageImportRunRow } from "../../store/usage/usage-import-runs.ts";
 
-/** Longer than any one question to a vendor may take. */
+/** Longer than any single request to a vendor may take. */
 const LEASE_MS = 40_000;
 
 export type ImportRun = Pick<UsageImportRunRow, "id" | "tenant_id" | "provider_id" | "from_day" | "to_day" | "checkpoint"> & {
   readonly lease: string;
-  /** Those in a row that brought nothing. */
+  /** Consecutive attempts without progress. */
   attempts: number;
 };
 
-/** Takes a run that waits, or whose process is gone; undefined when there is none. */
+/** Claims a run that is waiting or whose lease has expired; undefined if there is none. */
 export async function takeRun(db: Database, lease: string, now: Date): Promise<ImportRun | undefined> {
   const row = await leaseUsageImportRun(db, lease, now, new Date(now.getTime() + LEASE_MS));
   return row === undefined ? undefined : { ...row, lease };
 }
 
-/** The run is held by another process by now: what this one does is undone. */
+/** Another process has taken over the run; this one's work is rolled back. */
 export class LeaseLost extends Error {}
 
-/** Holds the run for one more question, which brings no figures. Throws `LeaseLost`. */
+/** Renews the lease for a request that brings no figures. Throws `LeaseLost`. */
 export async function keepRun(db: Database, run: ImportRun, now: Date): Promise<void> {
   if (!(await extendImportLease(db, run.id, run.lease, new Date(now.getTime() + LEASE_MS)))) throw new LeaseLost();
 }
@@ -31,13 +31,13 @@ export interface ImportStep {
   readonly source: string;
   readonly figures: readonly BucketFigure[];
   readonly checkpoint: RunProgress["checkpoint"];
-  /** The window whose last page of this source this is; null before. */
+  /** The window of which this is the source's last page; null before that. */
   readonly completed: { readonly from: Date; readonly to: Date } | null;
-  /** The day before which everything is read by now; null where nothing more is. */
+  /** The day up to which everything has now been read; null if that has not advanced. */
   readonly readThrough: string | null;
 }
 
-/** A page and the place behind it, in one transaction: whatever stops the run, it goes on behind what was taken in. */
+/** Stores a page together with the position after it in one transaction, so that an interrupted run continues exactly there. */
 export async function takeImportStep(
   db: Database,
   run: ImportRun,

@@ -51,7 +51,7 @@ interface ImportToQueue {
   readonly through: string | null;
 }
 
-/** The run that is under way goes on at once; else one is made, from where everything was read to this day's end. */
+/** Resumes an open run at once, or otherwise queues one from where everything was read to the end of today. */
 async function queue(trx: Trx, { tenantId, providerId, cause, through }: ImportToQueue, now: Date): Promise<string> {
   const open = await openUsageImportRun(trx, providerId);
   if (open !== undefined) {
@@ -87,7 +87,7 @@ export async function runImport(write: Write, tenantId: string, providerId: stri
   return run;
 }
 
-/** Queues the imports that are due. Safe in two processes at once. */
+/** Queues the imports that are due. Safe in several processes at once. */
 export function queueDueImports(db: Database, now: Date): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const due = await lockDueImports(trx, now, AT_ONCE);

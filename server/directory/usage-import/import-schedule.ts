@@ -3,14 +3,14 @@ import { invalidField } from "../writes/records.ts";
 
 export const DEFAULT_IMPORT_SCHEDULE = "17 3 * * *";
 const LEAST_MS = 15 * 60_000;
-/** As many times as tell apart a pattern that is close now and then. */
+/** Enough occurrences to detect patterns that are too frequent only at times. */
 const LOOKED_AT = 200;
-/** So that all tenants' imports do not begin in one second. */
+/** Spreads the imports of all tenants, so that they do not start in the same second. */
 const SPREAD_SECONDS = 300;
 
 const cronOf = (pattern: string) => new Cron(pattern, { timezone: "UTC", mode: "5-part", paused: true });
 
-/** Throws a refusal for a pattern that never comes, comes too often, or is none. */
+/** Throws a refusal for a pattern that is invalid, never occurs or occurs too often. */
 export function checkSchedule(pattern: string, now: Date): void {
   let times: Date[];
   try {
@@ -23,7 +23,7 @@ export function checkSchedule(pattern: string, now: Date): void {
     throw invalidField("import_schedule_cron", "must leave at least 15 minutes between two runs");
 }
 
-/** When a schedule comes next, moved by up to five minutes that are the same for each provider; null when it never does. */
+/** The next occurrence of a schedule, delayed by up to five minutes that are fixed per provider; null if there is none. */
 export function nextImport(pattern: string, providerId: string, now: Date): Date | null {
   const spread = (Number.parseInt(providerId.replaceAll("-", "").slice(0, 8), 16) % SPREAD_SECONDS) * 1000;
   const next = cronOf(pattern).nextRun(new Date(now.getTime() - spread));

@@ -9,7 +9,7 @@ import type { Directory, Write } from "../writes/write.ts";
 import { checkSchedule, DEFAULT_IMPORT_SCHEDULE, nextImport } from "./import-schedule.ts";
 import { IMPORT_SPLITS, importVendorOf } from "./import-vendors.ts";
 
-/** As many as a tenant may have providers for one list to tell of all. */
+/** The maximum number of providers of a tenant, so that one list includes all. */
 const MOST = 1_000;
 
 function read(provider: ProviderRow, settings: UsageImportSettingsRow | undefined): UsageImportProvider {
@@ -41,7 +41,7 @@ export async function listImportProviders(
   onlySupported: boolean,
   page: Page,
 ): Promise<Paged<UsageImportProvider>> {
-  // Whether one is supported hangs on two tables and on addresses: a tenant has few enough to look at all.
+  // Support depends on two tables and on addresses, so it is evaluated here; a tenant has few enough providers.
   const { items } = await providerStore.page(db, tenantId, {}, { limit: MOST, offset: 0 });
   const settings = await usageImportSettings(
     db,
@@ -58,12 +58,12 @@ export async function getImportProvider(db: Database | Write["trx"], tenantId: s
   return read(provider, (await usageImportSettings(db, tenantId, [id])).get(id));
 }
 
-/** The columns of the account's key; nothing for a body that does not name it. */
+/** The columns for the account's key; empty if the body does not set it. */
 function sealed(write: Write, id: string, apiKey: string | null | undefined) {
   if (apiKey === undefined) return {};
   if (apiKey === null) return { api_key_sealed: null, api_key_hint: null };
   const key = apiKey.trim();
-  // The end of a key file is a brace, and of other keys what people tell them by.
+  // A key file ends with a brace; other keys are recognized by their last characters.
   const hint = key.startsWith("{") ? "file" : hintOf(key);
   return { api_key_sealed: write.directory.secrets.seal(key, sealContext("usage_import_settings", id)), api_key_hint: hint };
 }
@@ -81,7 +81,7 @@ export async function setImportProvider(
   const stored = write.directory.secrets.openOrNull(row?.api_key_sealed ?? null, sealContext("usage_import_settings", id));
   const apiKey = stored !== null && body.api_key?.trim() === stored ? undefined : body.api_key;
   const override = body.import_endpoint_override === undefined ? before.import_endpoint_override : body.import_endpoint_override;
-  // A key goes only to the host it was given for: whoever may write this may not read keys.
+  // An admin who may write this may not read keys, so a key must not be sent to another host.
   if (override !== before.import_endpoint_override && before.has_api_key && body.api_key === undefined)
     throw invalidField("api_key", "must be sent again when import_endpoint_override changes");
   const enabled = body.import_enabled ?? before.import_enabled;
@@ -109,7 +109,7 @@ export async function setImportProvider(
     { ...values, updated_at: write.now },
   );
   const after = await getImportProvider(write.trx, tenantId, id);
-  // Another key may have the same end.
+  // A new key may have the same last characters as the old one.
   if (apiKey === undefined) write.stay(before, after, before);
   write.log({ tenant_id: tenantId, action: "update", resource: "usage-import-providers", resource_id: id, before, after });
   return after;

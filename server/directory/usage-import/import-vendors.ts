@@ -5,11 +5,11 @@ interface VendorRecord {
   readonly base_url: string | null;
 }
 
-/** Whose bill the use of a provider stands on; null where nobody can be asked. */
+/** The vendor that bills for a provider; null if it cannot be queried. */
 export function importVendorOf({ api_format: format, base_url: address }: VendorRecord, override: string | null): ImportVendor | null {
   switch (format) {
     case "openai":
-      // Many servers speak OpenAI's format; its bill is its own.
+      // Many servers speak OpenAI's format, but only OpenAI itself has its billing API.
       return override !== null || hostOf(address) === "api.openai.com" ? "openai" : null;
     case "anthropic":
       return "anthropic";
@@ -29,7 +29,7 @@ function hostOf(address: string | null): string | null {
   return address !== null && URL.canParse(address) ? new URL(address).hostname : null;
 }
 
-/** How finely each says who used it: only two tell of keys. */
+/** The finest breakdown of usage by vendor: only two report it by key. */
 export const IMPORT_SPLITS: Readonly<Record<ImportVendor, NonNullable<UsageImportProvider["split"]>>> = {
   openai: "key",
   anthropic: "key",
@@ -40,7 +40,7 @@ export const IMPORT_SPLITS: Readonly<Record<ImportVendor, NonNullable<UsageImpor
 
 const HOUR_MS = 3_600_000;
 
-/** How long after a day a vendor's figures of it are not complete: until then, that it tells nothing of the day says nothing. */
+/** How long after a day the vendor's figures for it remain incomplete; until then, missing figures mean nothing. */
 export const IMPORT_LAGS_MS: Readonly<Record<ImportVendor, number>> = {
   openai: 6 * HOUR_MS,
   anthropic: HOUR_MS / 6,

@@ -42,7 +42,7 @@ function ofVendor(row: VendorFigures): Sums {
   };
 }
 
-/** Days of which the vendor may still change a figure, or tell its first. They are compared, and in no total of either side. */
+/** Days whose figures the vendor may still change or add. They are compared, but excluded from the totals of both sides. */
 function unsettledDays(vendor: readonly VendorFigures[], gateway: readonly GatewayFigures[], completeBefore: number): ReadonlySet<string> {
   const told = new Set(vendor.map(({ day }) => day));
   const untold = gateway.filter(({ day }) => !told.has(day) && Date.parse(day) + DAY_MS > completeBefore);
@@ -63,7 +63,7 @@ export interface ReconciledSpan {
   readonly by: "day" | "model" | "key";
 }
 
-/** What the vendor says beside what the gateway's rows say, each difference explained as far as the figures tell. */
+/** Compares the vendor's figures with the gateway's rows and explains each difference as far as possible. */
 export async function reconcileUsage(
   db: Database | Trx,
   tenantId: string,
@@ -119,7 +119,7 @@ export async function reconcileUsage(
     const part = { cost: sums.cost, tokens: allTokens(sums) };
     const unknownKey = key !== undefined && key.target === null;
     const unknownModel = model !== undefined && model.target === null && !model.ignored;
-    // A key that the vendor lists, and that is no key of ours, is used past the gateway.
+    // A key that the vendor lists but the gateway does not have is used past the gateway.
     const bucket = unknownKey
       ? key.ignored || key.label !== null
         ? at.foreign
@@ -180,7 +180,7 @@ function otherCurrencies(rows: readonly VendorFigures[]): UsageReconciliation["o
   return [...sums].map(([currency, nano]) => ({ currency, amount: textOfNano(nano) }));
 }
 
-/** What a run ends with: what the settled days of its window cost, and how far that is from the gateway's rows. Nano-dollars. */
+/** The totals of a run: the cost of the settled days of its window, and the difference from the gateway's rows. Nano-dollars. */
 export async function runTotals(
   trx: Trx,
   span: { readonly tenantId: string; readonly providerId: string; readonly from: string; readonly to: string },

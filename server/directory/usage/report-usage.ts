@@ -16,7 +16,7 @@ function invalid(field: string, message: string): Error {
   return invalidFields("invalid_query", [{ field, message }]);
 }
 
-/** Whole hours, since no finer totals are kept. */
+/** Rounded to whole hours, since no finer totals are kept. */
 function windowOf({ from, to }: AskedUsage, now: number): { readonly from: Date; readonly to: Date } {
   const end = Math.ceil((to === undefined ? now : Date.parse(to)) / HOUR_MS) * HOUR_MS;
   const start = from === undefined ? end - DEFAULT_DAYS * DAY_MS : Math.floor(Date.parse(from) / HOUR_MS) * HOUR_MS;
@@ -29,7 +29,7 @@ function inDollars<Part extends UsageSums>({ cost, ...rest }: Part) {
   return { ...rest, cost_usd: usdFromMicros(cost) };
 }
 
-/** What a tenant used in a window, divided by what is named. Throws `Refused` (invalid_query) for a window that cannot be. */
+/** A tenant's usage in a window, grouped by the given dimensions. Throws `Refused` (invalid_query) for an invalid window. */
 export async function reportUsage(
   { db, clock }: Directory,
   tenantId: string,

@@ -8,7 +8,7 @@ export type NewVideoJob = Parameters<typeof jobs.createVideoJob>[1];
 export type { FileOwner as VideoOwner };
 export type EndOfVideo = jobs.VideoEnd;
 
-/** Where jobs of videos are kept. */
+/** Stores video jobs. */
 export class VideoStore {
   private readonly db: Database;
 
@@ -27,7 +27,7 @@ export class VideoStore {
   readonly note = (runner: string, id: string, found: Parameters<typeof jobs.noteVideoLook>[3]) =>
     jobs.noteVideoLook(this.db, runner, id, found);
   readonly end = (runner: string, id: string, end: EndOfVideo) => jobs.endVideoJob(this.db, runner, id, end);
-  /** The same within what stores the video: the one is there with the other, or neither is. */
+  /** For the transaction that stores the video, so that the job ends exactly if its file is stored. */
   readonly succeed = (runner: string, id: string, end: Omit<EndOfVideo, "outputFileId">) => (trx: Trx, fileId: string) =>
     jobs.endVideoJob(trx, runner, id, { ...end, outputFileId: fileId });
   readonly cancel = (owner: FileOwner, id: string, used: Parameters<typeof jobs.cancelVideoJob>[3]) =>

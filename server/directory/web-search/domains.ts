@@ -1,9 +1,9 @@
-/** Whether a host is a domain or stands below it; both in lower-case ASCII. */
+/** Whether a host is the domain or one of its subdomains; both in lower-case ASCII. */
 export function isWithin(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** The host as domain lists name it: without a dot at its end, an address of IPv6 without its brackets. */
+/** The host in the form of domain lists: without a trailing dot, and IPv6 addresses without brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }

@@ -5,7 +5,7 @@ import type { Database } from "../../store/database.ts";
 import { type GivenAddress, noteGivenAddresses, pruneGivenAddresses, wasGiven } from "../../store/tools/web-search-addresses.ts";
 import { BoundedCache } from "../../kernel/collections/bounded-cache.ts";
 
-/** Who was given them. */
+/** The caller that received the addresses. */
 export interface AddressHolder {
   readonly tenantId: string;
   readonly principal: string;
@@ -15,8 +15,8 @@ const KEPT_MS = 86_400_000;
 const MOST = 50_000;
 
 /**
- * The addresses that callers were given by searches, for a day: an address is also a message to whoever hears it, so that
- * no other is fetched unless a group allows it. Kept here, and in the database for other processes.
+ * The addresses that searches returned to callers, kept for a day. Fetching an address can leak data to its host, so
+ * others are not fetched unless a group allows it. Kept in memory, and in the database for other processes.
  */
 export class GivenAddresses {
   private readonly known: BoundedCache<true>;
@@ -32,7 +32,8 @@ export class GivenAddresses {
     const addresses = [...new Set(urls.map(addressOf))];
     const given = addresses.map((address) => givenTo(to, address));
     for (const one of given) this.known.set(keyOf(one), true, KEPT_MS);
-    // A search is worth its answer without this: another process then asks for the search again.
+    // The search still succeeds if this fails; another process will then not accept the addresses until they are searched for
+    // again.
     await noteGivenAddresses(db, given, new Date(clock.now() + KEPT_MS)).catch((error: Error) =>
       log.warn("web_search_addresses_not_kept", { error }),
     );
@@ -50,7 +51,7 @@ export class GivenAddresses {
   }
 }
 
-/** Without what is never sent. */
+/** Drops the fragment, which is never sent. */
 function addressOf(url: string): string {
   const address = new URL(url);
   address.hash = "";

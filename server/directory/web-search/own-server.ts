@@ -1,9 +1,9 @@
 const PREFIX = "system-web-search-";
 
-/** Where the server says that it is; nothing leads there from outside. */
+/** The server's nominal address, which is not reachable from outside. */
 export const WEB_SEARCH_URL = "gatehouse:web-search";
 
-/** The tool server that the gateway itself is for a tenant's searches of the web. */
+/** The gateway's own tool server for a tenant's web searches. */
 export const webSearchServerId = (tenantId: string) => `${PREFIX}${tenantId}`;
 
 export const isOwnServer = (id: string) => id.startsWith(PREFIX);

@@ -3,16 +3,16 @@ import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { WebSearchProviderRow } from "../../store/tools/web-search-providers.ts";
 import type { SafeSearch } from "./safe-search.ts";
 
-/** A provider of searches as calls need it. */
+/** A search provider as compiled for calls. */
 export interface WebSearchProviderEntry {
   readonly id: string;
   readonly name: string;
   readonly kind: "brave" | "tavily" | "exa" | "searxng";
-  /** Without a closing slash. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** Opened; lives in memory only. */
+  /** Decrypted; held only in memory. */
   readonly apiKey: string | null;
-  /** Null: nobody said what a search costs. */
+  /** Null if no price was set. */
   readonly priceMicros: MicroUsd | null;
   readonly safeSearch: SafeSearch;
   readonly country: string | null;
@@ -20,7 +20,7 @@ export interface WebSearchProviderEntry {
   readonly maxResults: number;
   readonly timeoutMs: number;
   readonly cacheMs: number;
-  /** Changes with every change of the record. */
+  /** Changes whenever the record does. */
   readonly version: number;
 }
 

@@ -2,19 +2,19 @@ import type { GroupScope } from "../snapshot.ts";
 import { isWithin } from "./domains.ts";
 import type { SafeSearch } from "./safe-search.ts";
 
-/** How a group searches the web and which pages it may read, of all that it and the groups above it say. */
+/** How a group may search the web and which pages it may fetch, merged over the group and its ancestors. */
 export interface WebSearchPolicy {
   readonly safeSearch: SafeSearch | null;
   readonly maxResults: number | null;
   readonly fetch: "any" | "known" | "none";
-  /** To be given to a provider that filters by itself; what it finds is filtered all the same. */
+  /** Passed to providers that can filter; their results are filtered here regardless. */
   readonly allowed: readonly string[];
   readonly denied: readonly string[];
-  /** Whether lists of allowed domains have none in common. */
+  /** Whether the lists of allowed domains have none in common. */
   readonly allowsNone: boolean;
-  /** Whether a host is allowed: by each group of the line that names any, and denied by none. */
+  /** Whether a host is allowed by every group in the chain that lists domains, and denied by none. */
   permits(host: string): boolean;
-  /** Whether a host is allowed by name. */
+  /** Like `permits`, but only if some group lists allowed domains. */
   names(host: string): boolean;
 }
 
@@ -22,7 +22,7 @@ type PolicyScope = Pick<GroupScope, "groupId" | "chain"> & { readonly tenant: Pi
 
 export function webSearchPolicyOf({ groupId, chain, tenant: { policies } }: PolicyScope): WebSearchPolicy {
   const effective = policies.effective(groupId, "web_search");
-  // Level by level: two lists with nothing in common allow nothing, where an empty list would allow everything.
+  // Checked per level: two lists without common domains allow nothing, whereas an empty list allows everything.
   const levels = chain.flatMap(({ id }) => {
     const allowed = policies.ownFields(id, "web_search").get("domains.allowed") as string[] | undefined;
     return allowed === undefined ? [] : [allowed];

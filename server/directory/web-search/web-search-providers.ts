@@ -20,7 +20,7 @@ import { hintOf, invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { WEB_SEARCH_URL, webSearchServerId } from "./own-server.ts";
 
-/** What of a server of the gateway's own stands on its record. */
+/** What is recorded about a server of the gateway's own. */
 export type OwnServer = DiscoveredServer & { readonly name: string; readonly description: string };
 
 const USUAL_ADDRESS: Readonly<Record<string, string>> = {
@@ -103,7 +103,7 @@ export const webSearchProviders = records<
     const { api_key: writtenKey, ...rest } = body;
     const stored = write.directory.secrets.openOrNull(row.api_key_sealed, sealContext("web_search_providers", row.id));
     const apiKey = writtenKey === stored && (stored !== null || row.api_key_sealed === null) ? undefined : writtenKey;
-    // A key goes only to the host it was given for: whoever may write providers may not read keys.
+    // An admin who may write providers may not read keys, so a key must not be sent to another host.
     if (
       body.base_url !== undefined &&
       new URL(body.base_url).origin !== new URL(row.base_url).origin &&
@@ -118,7 +118,7 @@ export const webSearchProviders = records<
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
-/** Makes the tool server that searches go through, where it is not there as this release has it. */
+/** Creates the tool server for web searches, or updates it to this release. */
 export async function ensureWebSearchServer(
   write: Write,
   tenantId: string,

@@ -3,7 +3,7 @@ import { adminLogPage, type AdminLogFilters } from "../../store/ledger/admin-log
 import type { Page, Paged } from "../../store/records/paging.ts";
 import type { Directory } from "./write.ts";
 
-/** Newest first; a null tenant means the entries of all tenants and of none. */
+/** Newest first; a null tenant lists all entries, including those without a tenant. */
 export async function listAdminLog(
   directory: Directory,
   tenantId: string | null,

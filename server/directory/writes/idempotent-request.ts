@@ -9,9 +9,9 @@ import {
 import { lockName } from "../../store/connections/named-lock.ts";
 import type { Directory, Write } from "./write.ts";
 
-/** How long a request that is sent again is answered as it was at first. */
+/** How long a repeated request gets the original answer. */
 export const ANSWERS_KEPT_MS = 24 * 3_600_000;
-/** How long what follows the transaction of a request, such as a look at a tool server, may take. */
+/** How long the work after a request's transaction may take, such as probing a tool server. */
 const FINISHED_WITHIN_MS = 60_000;
 const LOOK_AGAIN_MS = 50;
 
@@ -21,12 +21,12 @@ export interface KeptAnswer {
   readonly etag?: string | undefined;
 }
 
-/** Thrown where another request with the same key was carried out meanwhile. */
+/** Thrown if another request with the same key was carried out in the meantime. */
 export class AnsweredBefore extends Error {}
 
 /**
- * A request with an Idempotency-Key: carried out once, however often and at once it is sent. What it is answered is kept in
- * the transaction that makes the change, so that neither is there without the other.
+ * A request with an Idempotency-Key, which is carried out once, however often or concurrently it is sent. Its answer is
+ * stored in the transaction of the change, so neither exists without the other.
  */
 export class IdempotentRequest {
   private readonly directory: Directory;
@@ -34,16 +34,19 @@ export class IdempotentRequest {
   private readonly requestHash: string;
   private isMade = false;
 
-  /** `request`: all that makes it another one. */
+  /** `request`: everything that distinguishes it from other requests. */
   constructor(directory: Directory, adminId: string, key: string, request: unknown) {
     this.directory = directory;
-    // Keyed: a plain hash of a request that has a password in it could be guessed.
+    // An HMAC, because a plain hash of a request with a password could be brute-forced.
     const hashOf = (text: string) => directory.secrets.hmac("idempotency", text);
     this.of = { admin_id: adminId, key_hash: hashOf(key) };
     this.requestHash = hashOf(JSON.stringify(request));
   }
 
-  /** What it was answered before. Waits for one that is under way; throws a refusal when the key came with another request. */
+  /**
+   * The stored answer; undefined if there is none. Waits for a request in progress; throws a refusal if the key was used for
+   * a different request.
+   */
   async answered(): Promise<KeptAnswer | undefined> {
     for (;;) {
       const row = await this.find(this.directory.db);
@@ -54,7 +57,7 @@ export class IdempotentRequest {
     }
   }
 
-  /** The first write of the request keeps what `answerOf` makes of it; `run` is the transaction. */
+  /** The first write of the request also stores the answer made by `answerOf`. `run` executes the transaction. Throws `AnsweredBefore`. */
   async write<T>(
     run: (work: (write: Write) => Promise<T>) => Promise<T>,
     work: (write: Write) => Promise<T>,
@@ -80,7 +83,7 @@ export class IdempotentRequest {
     return done;
   }
 
-  /** Nothing is added to the answer any more. */
+  /** Stores the final answer. */
   async finish(answer: KeptAnswer): Promise<void> {
     if (this.isMade) await finishIdempotentAnswer(this.directory.db, this.of, this.sealed(answer));
   }

@@ -2,7 +2,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import type { RecordSpec, Records } from "./record-spec.ts";
 import type { Write } from "./write.ts";
 
-/** Body members that are stored sealed or hashed and shown to nobody. */
+/** Body members that are stored encrypted or hashed and never shown. */
 const SECRET_MEMBERS = ["api_key", "password", "credentials"] as const;
 
 export function notFound(noun: string): Refused {
@@ -13,28 +13,28 @@ export function invalidField(field: string, message: string): Refused {
   return new Refused(refuse("invalid_body", `${field} ${message}`, { fields: [{ field, message }] }));
 }
 
-/** "1 model", "2 models", and nothing for none. */
+/** "1 model" or "2 models"; empty for none. */
 export function counted(count: number, singular: string, plural = `${singular}s`): string[] {
   return count === 0 ? [] : [`${count} ${count === 1 ? singular : plural}`];
 }
 
 const HINT_LENGTH = 4;
 
-/** The end of a key, by which people tell it from others. Of a short one it would be most of it, and is kept back. */
+/** The last characters of a key, by which people recognize it. Masked for short keys, of which they would reveal too much. */
 export function hintOf(key: string): string {
   return key.length >= HINT_LENGTH * 3 ? key.slice(-HINT_LENGTH) : "****";
 }
 
 const MAX_NAMED = 5;
-/** How many names to look for, so that `namesOf` can tell whether there are more than it names. */
+/** How many names to query, so that `namesOf` can tell whether there are more than it lists. */
 export const NAMES_LOOKED_FOR = MAX_NAMED + 1;
 
-/** "a, b", and of many the first with "and more". */
+/** "a, b"; a long list is cut off with "and more". */
 export function namesOf(names: readonly string[]): string {
   return `${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " and more" : ""}`;
 }
 
-/** "the models a, b", and nothing for none. */
+/** "the models a, b"; empty for none. */
 export function namedDependents(plural: string, names: readonly string[]): string[] {
   return names.length === 0 ? [] : [`the ${plural} ${namesOf(names)}`];
 }
@@ -135,7 +135,7 @@ export function records<
   };
 }
 
-/** Says which secrets a write set, without saying what to. */
+/** Shows which secrets a write set, but not their values. */
 function masked(after: object, body: unknown): object {
   const set = SECRET_MEMBERS.filter((member) => (body as Record<string, unknown>)[member] != null);
   return { ...after, ...Object.fromEntries(set.map((member) => [member, "***"])) };

@@ -9,7 +9,7 @@ interface Sealed extends Pick<LogEntry, "action" | "resource" | "resource_id" | 
   readonly references?: ActionRecord["references"];
 }
 
-/** A record of the control plane that no contract speaks of: of the system, or of the whole tenant. */
+/** For control plane records that refer to no contract: of a system, or of the whole tenant if null. */
 export const systemAlone = (systemId: string | null): ActionRecord["system"] => ({
   ai_system_id: systemId,
   contract_version: null,
@@ -17,8 +17,8 @@ export const systemAlone = (systemId: string | null): ActionRecord["system"] => 
 });
 
 /**
- * Seals a record of the control plane (interface 2.10): the entry is hashed into the admin log's chain with the record in it. Gives its
- * digest.
+ * Seals a control plane record (interface 2.10): its admin log entry, with the record in it, is hashed into the log's
+ * chain. Returns the record's digest.
  */
 export function sealRecord(write: Write, { tenantId, system, context, references = [], ...entry }: Sealed): string {
   const record: ActionRecord = {

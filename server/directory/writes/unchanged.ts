@@ -4,7 +4,7 @@ export function isUnchanged(before: object, after: object): boolean {
   return isDeepStrictEqual({ ...before, updated_at: null }, { ...after, updated_at: null });
 }
 
-/** Thrown by work that found nothing to change: whatever it did is undone, nothing is told of it, and `answer` is what it comes to. */
+/** Thrown by a write that found nothing to change: the transaction is rolled back, nothing is announced, and `answer` is the result. */
 export class Unchanged extends Error {
   readonly answer: unknown;
   constructor(answer: unknown) {

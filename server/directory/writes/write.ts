@@ -9,18 +9,18 @@ import type { Database, Trx } from "../../store/database.ts";
 import { lockName } from "../../store/connections/named-lock.ts";
 import { Unchanged, isUnchanged } from "./unchanged.ts";
 
-/** What the directory works with. */
+/** The dependencies of the directory. */
 export interface Directory {
   readonly db: Database;
   readonly secrets: SecretBox;
   readonly clock: Clock;
-  /** Argon2id; slow on purpose. */
+  /** Argon2id, which is deliberately slow. */
   readonly hashPassword: (password: string) => Promise<string>;
-  /** Name of the model that judges where neither a policy nor its tenant names one. */
+  /** The name of the model that judges if neither the policy nor its tenant names one. */
   readonly fallbackJudge: string | null;
 }
 
-/** Who makes a change. The ids are null for the gateway itself. */
+/** Who makes a change. The IDs are null for the gateway itself. */
 export interface Actor {
   readonly id: string | null;
   readonly username: string | null;
@@ -34,12 +34,12 @@ export interface LogEntry {
   readonly action: string;
   readonly resource: string;
   readonly resource_id: string | null;
-  /** As a reader of the resource would see it: never with a secret in it. */
+  /** As shown to readers of the resource: never contains a secret. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** A change under way: everything done through `trx` happens with its log entries and notices, or not at all. */
+/** A change in progress. Everything done through `trx` is committed together with its log entries and notices, or not at all. */
 export interface Write {
   readonly trx: Trx;
   readonly now: Date;
@@ -49,24 +49,25 @@ export interface Write {
   /** Tells the runtime processes what to renew. */
   notify(tenantId: string, topic: ChangeTopic, ref?: string): void;
   /**
-   * Ends a change that came to nothing, so that who sends what is there already moves no `updated_at`, fills no log and has
-   * nothing renewed: when `after` is `before` but for that moment and nothing was logged, all is undone and `answer` given.
+   * Ends a write that changes nothing, so that it moves no `updated_at`, adds no log entry and renews nothing: if `before`
+   * and `after` differ at most in that timestamp and nothing was logged, the transaction is rolled back and `answer`
+   * returned.
    */
   stay(before: object, after: object, answer: unknown): void;
 }
 
-// Two writers met: unique violation, foreign key violation, serialization failure, deadlock. The second look finds the
-// other's work and refuses in words.
+// Conflicts between concurrent writers: unique violation, foreign key violation, serialization failure, deadlock. A retry
+// sees the other's work and refuses with a proper message.
 const WORTH_ANOTHER_LOOK = new Set(["23505", "23503", "40001", "40P01"]);
 const LOOKS = 4;
 
-/** A tenant that went meanwhile does not come back. */
+/** Not retried, because a deleted tenant does not come back. */
 const isWithoutTenant = (error: { code?: unknown; constraint?: unknown }) =>
   error.code === "23503" && String(error.constraint).endsWith("_tenant_id_fkey");
 
 /**
- * Runs `work` in one transaction, which also carries its admin log entries and change notices. A `Refused` thrown in it
- * undoes everything. `work` may run more than once, so it must do nothing outside the transaction.
+ * Runs `work` in one transaction, together with its admin log entries and change notices. A `Refused` thrown in it rolls
+ * everything back. `work` may run more than once, so it must have no effects outside the transaction.
  */
 export async function write<T>(directory: Directory, actor: Actor, work: (write: Write) => Promise<T>): Promise<T> {
   for (let look = 1; ; look++) {
@@ -98,18 +99,18 @@ async function attempt<T>(directory: Directory, actor: Actor, work: (write: Writ
     });
     if (entries.length === 0) throw new Error("a change was made that the admin log does not tell of");
     await logEntries(trx, actor, new Date(directory.clock.now()), entries);
-    // Last, because the change counter is one row that every writer waits for.
+    // Last, because the change counter is a single row that every writer waits for.
     await recordChanges(trx, [...notices.values()]);
     return result;
   });
 }
 
-/** Lets one change of a record happen at a time, whatever tables it is in, until the transaction ends. */
+/** Takes an advisory lock until the transaction ends, so that changes of a record that span several tables are serialized. */
 export function holdRecord({ trx }: Write, name: string): Promise<void> {
   return lockName(trx, `record ${name}`);
 }
 
-/** Appends entries that tell of no change of a record, such as a login. */
+/** Appends entries for events that change no record, such as a login. */
 export function logEntries(db: Database | Trx, actor: Actor, at: Date, entries: readonly LogEntry[]): Promise<void> {
   return logAsActors(
     db,
@@ -118,7 +119,7 @@ export function logEntries(db: Database | Trx, actor: Actor, at: Date, entries: 
   );
 }
 
-/** The same, of several actors at once. */
+/** Like `logEntries`, for several actors at once. */
 export async function logAsActors(
   db: Database | Trx,
   at: Date,

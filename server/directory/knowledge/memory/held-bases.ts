@@ -18,16 +18,16 @@ interface HeldBase {
 }
 
 const PASSAGES_AT_ONCE = 1_000;
-/** A search waits as long for what it needs to be brought into memory, and then asks the database. */
+/** How long a search waits for a knowledge base to be loaded before it uses the database instead. */
 const PATIENCE_MS = 300;
-/** What somebody else used that lately keeps its place. */
+/** A knowledge base used this recently is not evicted. */
 const KEPT_MS = 60_000;
-/** Then it is tried again whether there is room. */
+/** How long before loading is tried again after it did not fit. */
 const NO_ROOM_MS = 60_000;
 
 class NoRoom extends Error {}
 
-/** The knowledge bases that are held in memory, each brought up to date before it is searched; never more than a number of bytes. */
+/** The knowledge bases held in memory, within a limit of bytes. Each is synchronized with the database before every search. */
 export class HeldBases {
   private readonly db: Database;
   private readonly most: number;
@@ -39,7 +39,7 @@ export class HeldBases {
     this.most = mostBytes;
   }
 
-  /** As it is now in the database; null where it is not in memory, or not yet. */
+  /** Synchronized with the database; null if it is not in memory, or not loaded yet. */
   async upToDate(tenantId: string, baseId: string): Promise<PassageMemory | null> {
     const key = `${tenantId} ${baseId}`;
     const now = Date.now();
@@ -67,7 +67,7 @@ export class HeldBases {
     return base;
   }
 
-  /** What is under way may have begun before a change that is to be seen: who comes meanwhile waits for the next, together. */
+  /** A running sync may have started before a change that must be visible, so callers share the next one. */
   private fresh(base: HeldBase): Promise<void> {
     if (base.running === null) return this.run(base);
     base.next ??= base.running

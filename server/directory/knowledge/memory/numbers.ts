@@ -1,9 +1,9 @@
-/** Whole numbers below 2^32 in one piece of memory that grows. */
+/** A growable array of 32-bit unsigned integers. */
 export class Numbers {
   data = new Uint32Array(256);
   length = 0;
 
-  /** Room for so many more. */
+  /** Makes room for that many more. */
   reserve(more: number): void {
     const wanted = this.length + more;
     if (wanted <= this.data.length) return;

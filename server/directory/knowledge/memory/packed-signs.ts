@@ -1,6 +1,6 @@
 import type { PackedSigns } from "./passage-memory.ts";
 
-/** From what PostgreSQL sends of a bit string: how many there are in four bytes, then eight in a byte. */
+/** Parses PostgreSQL's binary format of a bit string: a 4-byte count of bits, then 8 bits per byte. */
 export function unpackedSigns(sent: Uint8Array): PackedSigns {
   const view = new DataView(sent.buffer, sent.byteOffset, sent.byteLength);
   const bits = view.getUint32(0);
@@ -10,7 +10,7 @@ export function unpackedSigns(sent: Uint8Array): PackedSigns {
   return { bits, words };
 }
 
-/** One for each component: 1 where it is above zero. */
+/** One bit per component: 1 if it is positive. */
 export function packedSigns(vector: Float32Array): PackedSigns {
   const words = new Uint32Array(Math.ceil(vector.length / 32));
   for (const [i, value] of vector.entries()) if (value > 0) words[i >> 5] = ((words[i >> 5] as number) | (1 << (31 - (i & 31)))) >>> 0;

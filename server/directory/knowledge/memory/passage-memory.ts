@@ -1,23 +1,23 @@
 import { Numbers } from "./numbers.ts";
 import { WordPlaces } from "./word-places.ts";
 
-/** A passage as it is searched in memory: what it says stays in the database. */
+/** A passage as searched in memory; its text stays in the database. */
 export interface RememberedPassage {
   readonly ordinal: number;
-  /** Four bytes a word: three of its digest, and how often it is there. */
+  /** Four bytes per word: three of its digest and one for its count. */
   readonly terms: Uint8Array;
   readonly modelId: string | null;
   /** One bit for each component of its vector. */
   readonly signs: PackedSigns | null;
 }
 
-/** Signs of a vector, 32 in a number, those that are missing in the last one 0. */
+/** The signs of a vector, 32 per word; the last word is padded with zeros. */
 export interface PackedSigns {
   readonly bits: number;
   readonly words: Uint32Array;
 }
 
-/** Signs that can be compared: of one model, and of vectors of one length. */
+/** Comparable signs: of the same model and vector length. */
 export interface SignPlane {
   readonly width: number;
   readonly passages: Numbers;
@@ -36,17 +36,17 @@ const BYTES_A_DOCUMENT = 400;
 export const planeOf = (modelId: string, bits: number) => `${modelId} ${bits}`;
 
 /**
- * The passages of one knowledge base. Every search looks at the signs of all of them and at all places of its words, whoever
- * may read which: how long it takes does not tell what a reader is not shown.
+ * The passages of one knowledge base. Every search examines the signs of all passages and all places of its words, whoever
+ * may read them, so that timing does not reveal what a reader may not see.
  */
 export class PassageMemory {
-  /** By the number of a passage: the place of its document, its place in it, and how many words it has. */
+  /** By passage number: its document's slot, its ordinal within the document, and its number of words. */
   document = new Numbers();
   ordinal = new Numbers();
   size = new Numbers();
   places = new WordPlaces();
   planes = new Map<string, SignPlane>();
-  /** By the place of a document; null: of one that is gone. */
+  /** By document slot; null for a removed document. */
   documentIds: (string | null)[] = [];
   principals: (readonly string[] | null)[] = [];
   private held = new Map<string, HeldDocument>();
@@ -67,7 +67,7 @@ export class PassageMemory {
     return this.held.keys();
   }
 
-  /** Whether the document is here as that transaction left it. */
+  /** Whether the document is held as of that transaction. */
   has(id: string, changedIn: number): boolean {
     return this.held.get(id)?.changedIn === changedIn;
   }
@@ -111,7 +111,7 @@ export class PassageMemory {
     plane.words.append(signs.words);
   }
 
-  /** Gives back what documents held that are gone. */
+  /** Frees the memory of removed documents. */
   private compact(): void {
     const [before, slots] = [{ ...this }, new Map<number, number>()];
     this.documentIds = [];

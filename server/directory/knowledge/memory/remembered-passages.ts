@@ -3,7 +3,7 @@ import type { ChunkKey, SearchScope } from "../../../store/knowledge/knowledge-s
 
 export interface MemoryThread {
   readonly databaseUrl: string;
-  /** What all knowledge bases in memory come to at most. */
+  /** Limit in bytes for all knowledge bases held in memory. */
   readonly mostBytes: number;
 }
 
@@ -11,7 +11,7 @@ export interface MemoryQuestion {
   readonly scope: SearchScope;
   readonly text: string;
   readonly vectors: readonly { readonly modelId: string; readonly vector: Float32Array }[];
-  /** How many are to be found by words, and how many by each vector's signs. */
+  /** The number of candidates to find by words, and by the signs of each vector. */
   readonly ranked: number;
   readonly candidates: number;
 }
@@ -22,7 +22,7 @@ export interface MemoryJob extends MemoryQuestion {
 
 export interface Candidates {
   readonly byWords: readonly ChunkKey[];
-  /** One list for each vector of the question. */
+  /** One list per vector of the question. */
   readonly bySigns: readonly (readonly ChunkKey[])[];
 }
 
@@ -32,9 +32,8 @@ export interface MemoryJobDone {
 }
 
 /**
- * Finds candidates among passages that are held in memory by a thread of their own, started when somebody first asks. What
- * is changed in the database by whomever is seen by the next search; what a passage says is read there, within the rights of
- * the reader once more.
+ * Finds candidates among the passages held in memory by a worker thread, which is started by the first search. Each search
+ * sees all earlier changes to the database. Texts are read from the database, which checks the reader's rights again.
  */
 export class RememberedPassages {
   private readonly parts: MemoryThread;
@@ -46,7 +45,7 @@ export class RememberedPassages {
     this.parts = parts;
   }
 
-  /** Null where a knowledge base is not in memory, or not yet. Never rejects. */
+  /** Null if a knowledge base is not in memory, or not yet. Never rejects. */
   find(question: MemoryQuestion): Promise<Candidates | null> {
     if (this.parts.mostBytes === 0) return Promise.resolve(null);
     const id = ++this.lastId;

@@ -53,7 +53,7 @@ function bitsSet(of: number): number {
 const differing = (a: PackedSigns, b: PackedSigns) =>
   a.words.reduce((sum, word, i) => sum + bitsSet((word ^ (b.words[i] as number)) >>> 0), 0);
 
-/** As BM25 is written down, over what the reader finds and nothing else. */
+/** A plain BM25 over exactly what the reader may find. */
 function expectedByWords(documents: readonly Plain[], asked: readonly string[], limit: number) {
   const all = documents.flatMap(({ id, passages }) => passages.map((passage, ordinal) => ({ id, ordinal, ...passage })));
   const sizeOf = (words: ReadonlyMap<string, number>) => [...words.values()].reduce((sum, often) => sum + often, 0);
@@ -88,7 +88,7 @@ test("finds as a reckoning over what the reader may read finds, while documents 
   }
   expect(memory.documents).toBe(documents.size);
   const alive = [...documents.values()].reduce((sum, { passages }) => sum + passages.length, 0);
-  // What is gone was given back on the way.
+  // The memory of removed passages was freed in the meantime.
   expect(memory.document.length).toBeLessThan(alive * 1.4 + 1_000);
   for (let reader = 0; reader < 8; reader++) {
     const principals = reader === 0 ? null : new Set(["*", `team-${reader}`]);
@@ -106,7 +106,7 @@ test("finds as a reckoning over what the reader may read finds, while documents 
 
     const question = signs();
     const near = bySigns(memory, visible, { modelId: "model", signs: question, vector: vectorOf(question) }, 25);
-    // What differs least goes furthest in the question's direction, where each of its components is as long as the others.
+    // With components of equal magnitude, the smallest Hamming distance means the largest projection on the question.
     const distances = theirs.flatMap(({ passages }) => passages.map((one) => differing(one.signs, question))).sort((a, b) => a - b);
     expect(near.map(({ score }) => (BITS - score) / 2)).toEqual(distances.slice(0, 25));
     for (const { document_id: id, ordinal, score } of near)
@@ -121,7 +121,7 @@ test("many passages are compared by their first bits, and hardly any of the near
   const topics = Array.from({ length: 60 }, () => signs());
   const like = (of: PackedSigns): PackedSigns => ({
     bits: BITS,
-    // A third of the bits are drawn anew.
+    // Redraws a third of the bits.
     words: of.words.map((word, i) => {
       const changed = random(2 ** 32) & random(2 ** 32) & ~(i === 9 ? 0xfffff : 0);
       return ((word & ~changed) | (random(2 ** 32) & changed)) >>> 0;

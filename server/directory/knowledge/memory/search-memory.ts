@@ -3,17 +3,17 @@ import type { ChunkKey } from "../../../store/knowledge/knowledge-search.ts";
 import { type PackedSigns, type PassageMemory, planeOf } from "./passage-memory.ts";
 import type { WordHits } from "./word-places.ts";
 
-/** A passage with how well it fits: the more the better. */
+/** A passage with its score; higher is better. */
 export interface ScoredKey extends ChunkKey {
   readonly score: number;
 }
 
 const MOST_WORDS = 32;
-/** The usual constants of BM25. */
+/** The usual BM25 constants (k1 and b). */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 
-/** By the place of a document: 1 where the reader finds it. `principals` null: whoever tends the knowledge base. */
+/** By document slot: 1 if the reader may find the document. Null `principals` stands for an administrator of the knowledge base. */
 export function visibleTo(
   memory: PassageMemory,
   principals: ReadonlySet<string> | null,
@@ -26,10 +26,10 @@ export function visibleTo(
   });
 }
 
-/** Three bytes of its digest, as `knowledge_terms` of the database has them. */
+/** The first three bytes of its digest, as `knowledge_terms` in the database stores them. */
 const termOf = (lexeme: string) => createHash("sha256").update(lexeme).digest().readUIntBE(0, 3);
 
-/** Passages with any of the words, those with more and rarer ones first (BM25, among what the reader finds). */
+/** Passages with any of the words, best first (BM25 over what the reader may find). */
 export function byWords(memory: PassageMemory, visible: Uint8Array, lexemes: readonly string[], limit: number): ScoredKey[] {
   const { length: count } = memory.document;
   const documents = signed(memory.document.data);
@@ -48,10 +48,10 @@ export function byWords(memory: PassageMemory, visible: Uint8Array, lexemes: rea
   return best.inOrder();
 }
 
-/** The same memory: whole numbers of 32 bits with a sign are quickest to work with. Numbers stay below 2^31; of signs only the bits count. */
+/** A view of the same memory, because signed 32-bit integers are fastest. Numbers stay below 2^31, and of signs only the bits matter. */
 const signed = (numbers: Uint32Array) => new Int32Array(numbers.buffer, numbers.byteOffset, numbers.length);
 
-// Each a function of its own: the compiler makes short loops over few arrays quick.
+// Separate functions, because the compiler optimizes short loops over few arrays.
 
 function sizeOfSeen(documents: Int32Array, sizes: Int32Array, count: number, visible: Uint8Array): { seen: number; length: number } {
   let [seen, length] = [0, 0];
@@ -85,14 +85,14 @@ function offerScored(best: Best, scores: Float64Array, documents: Int32Array, vi
   }
 }
 
-/** Among many, the first bits alone choose which are compared by all of theirs. */
+/** In large sets, the first bits alone preselect the passages that are compared in full. */
 const MANY = 20_000;
 const FIRST_WORDS = 8;
 const CHOSEN_A_PLACE = 50;
-/** Of those that differ least, for each that is asked for, the question's own components tell which are nearest. */
+/** How many of the closest by Hamming distance, per result, are reranked with the question's actual components. */
 const WEIGHED_A_PLACE = 5;
 
-/** Those whose signs say that they are nearest, among what the reader finds. */
+/** The passages nearest to the vector according to their signs, among what the reader may find. */
 export function bySigns(memory: PassageMemory, visible: Uint8Array, { modelId, signs, vector }: AskedVector, limit: number): ScoredKey[] {
   const plane = memory.planes.get(planeOf(modelId, signs.bits));
   if (plane === undefined) return [];
@@ -126,10 +126,7 @@ function shownOf(numbers: Int32Array, documents: Int32Array, count: number, visi
 
 const BYTES = 256;
 
-/**
- * For each byte of signs at each of its places, how far the question goes in its direction: what is held is weighed by one
- * look for eight of its bits.
- */
+/** A table of the question's projection on each byte of signs at each position, so that one lookup weighs eight bits. */
 function weightsOf(vector: Float32Array): Float64Array {
   const places = Math.ceil(vector.length / 8);
   const weights = new Float64Array(places * BYTES);
@@ -145,7 +142,7 @@ function weightsOf(vector: Float32Array): Float64Array {
   return weights;
 }
 
-/** How far the question goes in the direction of the signs. */
+/** The question's projection on the direction of the signs. */
 function weigh(weights: Float64Array, held: Int32Array, at: number): number {
   let sum = 0;
   for (let place = 0; place * BYTES < weights.length; place++) {
@@ -161,7 +158,7 @@ export interface AskedVector {
   readonly vector: Float32Array;
 }
 
-/** Of the places, which are all shown, those that differ least by all bits. */
+/** The places with the smallest Hamming distance over all bits. All of them are visible. */
 function nearestOf(places: Int32Array, held: Int32Array, asked: Int32Array, width: number, limit: number): Int32Array {
   const all = new Uint8Array(places.length).fill(1);
   const found = leastDiffering(differencesOf(places, held, asked, width), all, width * 32, limit);
@@ -180,7 +177,7 @@ function differencesOf(places: Int32Array, held: Int32Array, asked: Int32Array, 
   return differing;
 }
 
-/** Places of at least `limit` that are shown, where there are as many: all that differ no more than the last of them. */
+/** At least `limit` visible places, if there are that many: all within the distance of the last of these. */
 function leastDiffering(differing: Int32Array, shown: Uint8Array, bits: number, limit: number): Int32Array {
   const counts = new Int32Array(bits + 1);
   countShown(counts, differing, shown);
@@ -203,7 +200,7 @@ function placesUpTo(places: Int32Array, differing: Int32Array, shown: Uint8Array
   for (let i = 0, kept = 0; kept < places.length; i++) if ((differing[i] as number) <= most && shown[i] === 1) places[kept++] = i;
 }
 
-/** How many bits differ: they are counted in the two halves of a number, and those added up at the end. */
+/** The Hamming distance. Counts accumulate in the two halves of an integer, which are added at the end. */
 function differenceAt(at: number, held: Int32Array, asked: Int32Array, upto: number): number {
   let halves = 0;
   for (let w = 0; w < upto; w++) {
@@ -224,7 +221,7 @@ const keyAt = (memory: PassageMemory, number: number): ChunkKey => ({
   ordinal: memory.ordinal.data[number] as number,
 });
 
-/** The best few of many, the worst of them first in the heap. Of equals, those are kept whose document comes first. */
+/** Keeps the best few of many in a heap with the worst on top. Among equal scores, the earlier document wins. */
 class Best {
   private readonly memory: PassageMemory;
   private readonly limit: number;
@@ -235,7 +232,7 @@ class Best {
     this.limit = limit;
   }
 
-  /** Nothing below this is kept. */
+  /** Scores below this are rejected. */
   get least(): number {
     return this.heap.length === this.limit ? (this.heap[0]?.score ?? 0) : 0;
   }

@@ -1,25 +1,24 @@
 /**
- * Where words are: a word is known by three bytes of its digest, the first twelve bits of which are the number of its list.
- * An entry of a list is how far the passage is from the one of the entry before (16 bits), the other bits of the word (12) and
- * how often it is there (4).
+ * A word index. A word is identified by three bytes of its digest; the first 12 bits select its list. A list entry holds
+ * the distance to the previous entry's passage (16 bits), the word's other 12 bits and its count in the passage (4 bits).
  */
 const LISTS = 4_096;
 const FARTHEST = 65_535;
 const OFTENEST = 15;
 const FIRST_ROOM = 8;
 const NONE = new Int32Array();
-/** What a list takes beside its entries. */
+/** The overhead of a list besides its entries. */
 const BYTES_A_LIST = 120;
 
 interface PlaceList {
-  /** Signed, as whole numbers of 32 bits are quickest to work with. */
+  /** Signed, because signed 32-bit integers are fastest. */
   entries: Int32Array;
   length: number;
   /** The passage of the last entry. */
   at: number;
 }
 
-/** The first `count` of both. */
+/** Only the first `count` elements of each array are valid. */
 export interface WordHits {
   count: number;
   readonly passages: Int32Array;
@@ -30,7 +29,7 @@ export class WordPlaces {
   private readonly lists: (PlaceList | undefined)[] = [];
   bytes = 0;
 
-  /** `passage` is no less than any before. */
+  /** `passage` must not be smaller than in earlier calls. */
   add(term: number, often: number, passage: number): void {
     const number = term >>> 12;
     let list = this.lists[number];
@@ -45,7 +44,7 @@ export class WordPlaces {
     list.at = passage;
   }
 
-  /** Every passage with the word in order, and how often it is there. */
+  /** Every passage with the word, in order, and the word's count in it. */
   of(term: number): WordHits {
     const { entries, length } = this.lists[term >>> 12] ?? { entries: NONE, length: 0 };
     const hits = { count: 0, passages: new Int32Array(length + 1), often: new Uint8Array(length + 1) };
@@ -53,7 +52,7 @@ export class WordPlaces {
     return hits;
   }
 
-  /** The same for passages under other numbers; those that have none are left out. The order has to stay. */
+  /** A copy with renumbered passages, omitting those without a new number. Renumbering must preserve the order. */
   renumbered(numbers: ReadonlyMap<number, number>): WordPlaces {
     const made = new WordPlaces();
     for (const [number, list] of this.lists.entries())
@@ -77,7 +76,7 @@ export class WordPlaces {
   }
 }
 
-/** How many there are. A loop of its own, which the compiler makes quick. */
+/** Returns the number of hits. A separate function, so that the compiler optimizes the loop. */
 function collect(entries: Int32Array, length: number, wanted: number, passages: Int32Array, often: Uint8Array): number {
   let count = 0;
   let passage = 0;
@@ -87,7 +86,7 @@ function collect(entries: Int32Array, length: number, wanted: number, passages: 
     const times = (entry & 65_535) - wanted;
     passages[count] = passage;
     often[count] = times;
-    // Kept by one step without a branch. What only goes far says 0 times.
+    // Avoids a branch. Entries that only bridge a distance have a count of 0.
     count += times > 0 && times <= OFTENEST ? 1 : 0;
   }
   return count;

@@ -1,7 +1,7 @@
 import type { PriceChange, PriceTier } from "@gatehouse/contracts/models";
 import type { ModelInfo, ModelPrice, TieredPrices } from "@pydantic/genai-prices";
 
-/** Prices of the price catalog in the form of the admin API: US dollars per million tokens. */
+/** Converts the price catalog's prices to the form of the admin API: US dollars per million tokens. */
 
 export interface CatalogPrices {
   readonly input_cost_per_million_tokens: number | null;
@@ -31,16 +31,16 @@ const KEYS = [
   ["output_audio_mtok", "audio_output_cost_per_million_tokens"],
 ] as const;
 
-// Fees every call has and a price by tokens cannot tell. Without them the cost would be a wrong one; unpriced is honest.
+// Fees that token prices cannot express. Leaving them out would give a wrong cost, so such models stay unpriced.
 const BEYOND_TOKENS = /^(requests|input_text_messages)_kcount$|^output_(reasoning|citation)_mtok$/;
-// Of tokens of one kind, beside those of all.
+// Prices for tokens of one kind, in addition to the general ones.
 const KINDS = [
   ["input_image_mtok", "image_input_cost_per_million_tokens"],
   ["output_image_mtok", "image_output_cost_per_million_tokens"],
   ["cache_image_read_mtok", "image_cache_read_cost_per_million_tokens"],
   ["output_video_mtok", "video_output_cost_per_million_tokens"],
 ] as const;
-// Of a media model the tokens of these kinds have a price of their own that no usage here tells apart.
+// Media models price tokens of these kinds separately, but reported usage does not distinguish them.
 const BY_KIND = /^(input_video|cache_audio_read|cache_video_read)_mtok$/;
 
 type Kinds = Partial<Record<(typeof KINDS)[number][1], number>>;
@@ -56,10 +56,10 @@ function kindsOf(prices: ModelPrice): Kinds {
 
 type Plain = Partial<Record<(typeof KEYS)[number][1], number>>;
 
-/** What a model costs at a moment, with the changes known for later. `media`: it is no model of text alone. */
+/** A model's prices at `now`, with known later changes. `media`: the model is not text-only. */
 export function catalogPrices(info: ModelInfo, media: boolean, now: Date): CatalogPrices {
   const all = Array.isArray(info.prices) ? info.prices : [{ prices: info.prices }];
-  // What follows the hour of the day has no one price.
+  // Prices that vary by time of day cannot be expressed as one price.
   if (all.some(({ constraint, prices }) => constraint?.type === "time_of_date" || unpriceable(prices, media)))
     return shape({}, [], [], null, null, {});
   const [first = { prices: {} }, ...rest] = all;
@@ -124,7 +124,7 @@ function basesOf(prices: ModelPrice): Plain {
     const price = prices[key];
     if (price !== undefined) plain[member] = wholeMicros(typeof price === "number" ? price : price.base);
   }
-  // What a model that makes pictures or videos says besides has no price of its own in the package: it costs no more than those.
+  // The catalog has no price for the text output of image and video models; it costs no more than their images or videos.
   const made = prices.output_image_mtok ?? prices.output_video_mtok;
   if (plain.output_cost_per_million_tokens === undefined && made !== undefined)
     plain.output_cost_per_million_tokens = wholeMicros(typeof made === "number" ? made : made.base);
@@ -145,7 +145,7 @@ function tiersOf(prices: ModelPrice): PriceTier[] {
   return [...tiers.values()].sort((a, b) => a.above_input_tokens - b.above_input_tokens);
 }
 
-/** What the table can hold, so that an entry shows what its import will cost. */
+/** Rounds to what the table can store, so that an entry shows exactly what its import will cost. */
 function wholeMicros(usd: number): number {
   return Math.round(usd * 1_000_000) / 1_000_000;
 }

@@ -9,7 +9,7 @@ import { dialectByName, outputLimitByName } from "./model-facts.ts";
 const NOW = new Date("2026-11-21T12:00:00Z");
 const all = await listCatalog({}, { limit: 10_000, offset: 0 }, NOW);
 
-/** What the entry says a call costs, in dollars, by its own numbers. */
+/** A call's cost in dollars by the entry's own prices. */
 function costBy(entry: CatalogEntry, input: number, cacheRead: number, cacheWrite: number, output: number): number {
   const tier = entry.price_tiers.findLast((one) => input > one.above_input_tokens) ?? {};
   const price = { ...entry, ...tier };
@@ -43,14 +43,14 @@ describe("the model catalog", () => {
       if (vendor === undefined || source === undefined) throw new Error(`${entry.id} has no source`);
       for (const input of [1_000, 150_000, 200_000, 200_001, 271_999, 272_000, 900_000]) {
         const [read, write, output] = [Math.floor(input / 4), Math.floor(input / 10), 777];
-        // One vendor with one model, so that its prices are what is asked, whatever other names match.
+        // A vendor with a single model, so that its prices are used whatever other names match.
         const alone = { ...vendor, models: [{ ...source, match: { contains: "" } }], fallback_model_providers: [] };
         const theirs = calcPrice({ input_tokens: input, cache_read_tokens: read, cache_write_tokens: write, output_tokens: output }, "it", {
           provider: alone,
           timestamp: NOW,
         });
         if (theirs === null) throw new Error(`${entry.id} is not priced`);
-        // Requests and searches are billed apart from tokens.
+        // Requests and searches are billed separately from tokens.
         const fees = theirs.total_price - theirs.input_price - theirs.output_price;
         expect(Math.abs(costBy(entry, input, read, write, output) - (theirs.total_price - fees)), `${entry.id} at ${input}`).toBeLessThan(
           1e-6 + theirs.total_price * 1e-5,
@@ -93,7 +93,7 @@ describe("the model catalog", () => {
   });
 
   test("leaves unpriced what it cannot price, and unknown what it does not know", async () => {
-    // By the hour of the day; with a fee for each request.
+    // One is priced by the time of day, the other per request.
     for (const id of ["deepseek:deepseek-v4-pro", "perplexity:sonar-pro"]) {
       expect(await findCatalogEntry(id, NOW)).toMatchObject({ input_cost_per_million_tokens: null, output_cost_per_million_tokens: null });
     }
@@ -123,7 +123,7 @@ describe("the model catalog", () => {
   test("prices tokens of pictures by their kind", async () => {
     const painter = await findCatalogEntry("openai:gpt-image-2", NOW);
     expect(painter).toMatchObject({ input_cost_per_million_tokens: 5, image_input_cost_per_million_tokens: 8 });
-    // All that it gives is pictures.
+    // Its only output is images.
     expect(painter.output_cost_per_million_tokens).toBe(30);
     const catalog = (await listCatalog({}, { limit: 10_000, offset: 0 }, NOW)).items;
     expect(catalog.some((entry) => (entry.image_output_cost_per_million_tokens ?? 0) > (entry.output_cost_per_million_tokens ?? 0))).toBe(

@@ -8,7 +8,7 @@ import { catalogPrices } from "./catalog-prices.ts";
 import { CATALOG_PROVIDERS, catalogProvider, type CatalogProvider } from "./known-providers.ts";
 import { capabilitiesByName, modesByName, outputLimitByName, searchPriceByName } from "./model-facts.ts";
 
-/** One model of one known provider, without its prices, which depend on the day. */
+/** A known provider's model without its prices, which depend on the day. */
 interface Listed {
   readonly id: string;
   readonly provider: CatalogProvider;
@@ -27,7 +27,7 @@ interface Loaded {
 
 let loading: Promise<Loaded> | undefined;
 
-/** The data is megabytes that neither a start nor a call needs, so the first who asks waits for it. It is never fetched. */
+/** Loaded on first use, because it is megabytes of data that neither startup nor calls need. It is bundled, never fetched. */
 function load(): Promise<Loaded> {
   loading ??= import("@pydantic/genai-prices").then((prices) => {
     const listed = CATALOG_PROVIDERS.flatMap((provider) => modelsOf(prices, provider)).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -49,9 +49,9 @@ function listedModel(provider: CatalogProvider, info: ModelInfo): Listed | null 
   if (provider.serves?.test(info.id) === false) return null;
   const modes = modesByName(provider.vendor ?? "", info.id);
   if (modes === null) return null;
-  // "regional." stands for the prefix of any region; without it the name is the model's own.
+  // "regional." stands for any region's prefix; without it, this is the model's own name.
   const modelName = info.id.replace(/^regional\./, "");
-  // A slash would end the path segment the id stands in.
+  // A slash would end the path segment that holds the ID.
   return { id: `${provider.provider_key}:${info.id.replaceAll("/", "--")}`, provider, modelName, info, modes };
 }
 
@@ -73,19 +73,19 @@ function entryOf({ id, provider, modelName, info, modes }: Listed, now: Date): C
     ...priced,
     web_search_cost_per_thousand:
       priced.web_search_cost_per_thousand ?? (mode === "chat" && provider.vendor === "google" ? searchPriceByName(modelName) : null),
-    // The price catalog knows no search units.
+    // The price catalog has no search units.
     search_unit_cost_per_thousand: null,
     ...capabilitiesByName(info.id, modes),
   };
 }
 
-/** Of a model whose context holds less, the context is the limit. */
+/** Capped at the context window if that is smaller. */
 function outputLimitOf(info: ModelInfo, modes: readonly Mode[]): number | null {
   const limit = outputLimitByName(info.id, modes);
   return limit === null ? null : Math.min(limit, info.context_window ?? limit);
 }
 
-/** By id. `now` is the day whose prices are shown. */
+/** Ordered by ID. `now` is the time for which prices are shown. */
 export async function listCatalog(filters: CatalogQuery, page: Page, now: Date): Promise<Paged<CatalogEntry>> {
   const { listed } = await load();
   const wanted = filters.search?.toLowerCase();
@@ -106,40 +106,40 @@ export async function findCatalogEntry(id: string, now: Date): Promise<CatalogEn
   return entryOf(found, now);
 }
 
-/** Which provider a model is asked of, as far as it says whose prices hold. */
+/** The properties of a model's provider that determine whose prices apply. */
 export interface CatalogLookup {
   readonly provider_key: string;
   readonly api_format: string;
   readonly base_url: string | null;
 }
 
-// Names no other vendor gives to a model of its own, so that they mean the same wherever they are served.
+// Names that no other vendor uses for its own models, so that they mean the same wherever served.
 const MAKERS: readonly (readonly [RegExp, string])[] = [
   [/^(gpt-\d|o\d|text-embedding-)/, "openai"],
   [/^claude-/, "anthropic"],
   [/^gemini-/, "gemini"],
 ];
 
-// Of what Amazon calls by its own names; a profile of the customer's own says nothing of its model.
+// Covers Amazon's own names only; a customer's inference profile does not reveal its model.
 const BEDROCK_ADDRESS = /^arn:aws[\w-]*:bedrock:[\w-]*:\d*:(?:foundation-model|inference-profile)\//;
 
 /**
- * What the catalog knows of a model by what its provider calls it: the provider's own entry, or, where the provider is
- * not in the catalog, that of the model's maker. Null for a model it does not know.
+ * The catalog's facts about a model by its name at the provider: from the provider's own entry or, if the provider is not
+ * in the catalog, from the entry of the model's maker. Null for an unknown model.
  */
 export async function catalogFacts(asked: CatalogLookup, modelNames: readonly string[], now: Date): Promise<CatalogEntry | null> {
   const format = providerFormat(asked.api_format)?.catalog ?? "maker";
   if (format === "none") return null;
   const { prices } = await load();
   const byAddress = asked.base_url === null ? undefined : prices.findProvider({ providerApiUrl: asked.base_url })?.id;
-  // One vendor may serve more in one format than in another: Google Claude too, on Vertex AI alone.
+  // A vendor may serve different models by format: Google serves Claude only on Vertex AI.
   const atAddress = CATALOG_PROVIDERS.filter(({ vendor }) => vendor !== null && vendor === byAddress);
   const known =
     catalogProvider(asked.provider_key) ??
     atAddress.find(({ api_format }) => api_format === asked.api_format) ??
     atAddress[0] ??
     (format === "maker" ? undefined : catalogProvider(format.provider));
-  // One of several words is a title of the tenant's own; the first of them may still look like a vendor's model.
+  // A name with spaces is a display name chosen by the tenant, whose first word may resemble a vendor's model.
   for (const given of modelNames.filter((one) => !/\s/.test(one))) {
     const name = given.replace(BEDROCK_ADDRESS, "");
     const provider = known ?? catalogProvider(MAKERS.find(([pattern]) => pattern.test(name))?.[1] ?? "");

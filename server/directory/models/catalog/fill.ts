@@ -4,7 +4,7 @@ import type { ProviderRow } from "../../../store/models/providers.ts";
 import { TOKEN_PRICE_MEMBERS } from "../price-columns.ts";
 import { catalogFacts, type CatalogLookup } from "./catalog.ts";
 
-/** Prices of tokens of one kind, which stand beside those of all tokens and mean nothing without them. */
+/** Prices for tokens of one kind, which supplement the general token prices and mean nothing without them. */
 const KIND_PRICES = [
   "image_input_cost_per_million_tokens",
   "image_output_cost_per_million_tokens",
@@ -24,13 +24,13 @@ const FACTS = [
   "supports_sampling",
 ] as const;
 
-/** The body of a model that is to be made, with what the catalog knows of it and the body leaves out. */
+/** The body for a new model, completed with what the catalog knows about it. */
 export async function filledFromCatalog(body: ModelCreate, provider: ProviderRow, now: Date): Promise<ModelCreate> {
   const entry = await catalogFacts(provider, body.model_name === undefined ? [body.name] : [body.model_name, body.name], now);
   return entry === null ? body : filledFrom(entry, body);
 }
 
-/** Prices are taken all or none: next to one of the admin's own the vendor's would make a price list that nobody has. */
+/** Token prices are filled in all or none: mixing the admin's with the vendor's would give a price list that nobody has. */
 export function filledFrom(entry: CatalogEntry, body: ModelCreate): ModelCreate {
   const facts: Partial<ModelCreate> = {};
   for (const member of FACTS) if (entry[member] !== null) Object.assign(facts, { [member]: entry[member] });
@@ -46,7 +46,7 @@ function pricesOf(entry: CatalogEntry): Partial<ModelCreate> {
   return Object.fromEntries([...TOKEN_PRICE_MEMBERS, ...kinds].map((member) => [member, entry[member]]));
 }
 
-/** What a record of a model would be filled with that has this name and the members of `given`; null where the catalog does not know it. */
+/** The members with which the catalog would complete a model of this name and these given members; null if the catalog does not know it. */
 export async function catalogMembers(asked: CatalogLookup, name: string, given: object, now: Date): Promise<object | null> {
   const entry = await catalogFacts(asked, [name], now);
   if (entry === null) return null;

@@ -5,7 +5,7 @@ import { models } from "../models.ts";
 import { findCatalogEntry } from "./catalog.ts";
 import { filledFrom } from "./fill.ts";
 
-/** Makes a model of a catalog entry, with the entry's prices, and its provider's record when the tenant has none. */
+/** Creates a model from a catalog entry, with its prices, and the provider's record if the tenant has none. */
 export async function importCatalogEntry(write: Write, tenantId: string, catalogId: string, body: CatalogImport): Promise<Model> {
   const entry = await findCatalogEntry(catalogId, write.now);
   return models.create(

@@ -1,21 +1,21 @@
 import type { ProviderRecord } from "@gatehouse/contracts/providers";
 
-/** A vendor whose provider record can be made without asking for more than its key. */
+/** A vendor whose provider record can be created with only a key. */
 export interface CatalogProvider {
   readonly provider_key: string;
   readonly name: string;
   readonly api_format: ProviderRecord["api_format"];
-  /** Null where the address is the customer's own: then an admin makes the record. */
+  /** Null if the address is specific to the customer; an admin must then create the record. */
   readonly base_url: string | null;
-  /** Where it processes, where the address says so. */
+  /** Where it processes data, if the address determines that. */
   readonly region?: string;
-  /** Its name in the price catalog; null when that does not know it. */
+  /** Its name in the price catalog; null if that does not list it. */
   readonly vendor: string | null;
-  /** Which of the vendor's models it serves; all when left out. */
+  /** Which of the vendor's models it serves; all if omitted. */
   readonly serves?: RegExp;
 }
 
-/** Addresses as the vendors published them in November 2026. */
+/** Addresses as published by the vendors in November 2026. */
 export const CATALOG_PROVIDERS: readonly CatalogProvider[] = [
   { provider_key: "openai", name: "OpenAI", api_format: "openai", base_url: "https://api.openai.com/v1", vendor: "openai" },
   { provider_key: "anthropic", name: "Anthropic", api_format: "anthropic", base_url: "https://api.anthropic.com/v1", vendor: "anthropic" },
@@ -59,7 +59,7 @@ export const CATALOG_PROVIDERS: readonly CatalogProvider[] = [
   { provider_key: "ollama", name: "Ollama", api_format: "openai", base_url: "http://127.0.0.1:11434/v1", vendor: null },
 ];
 
-/** By its key, or by what the price catalog calls its vendor ("google", "aws", "x-ai"). */
+/** By its key, or by the vendor's name in the price catalog ("google", "aws", "x-ai"). */
 export function catalogProvider(providerKey: string): CatalogProvider | undefined {
   return (
     CATALOG_PROVIDERS.find((provider) => provider.provider_key === providerKey) ??

@@ -1,6 +1,6 @@
 import type { Mode } from "@gatehouse/contracts/models";
 
-/** What the name of a model says for certain; the price catalog has no word on either. */
+/** Facts derived from model names, which the price catalog does not contain. */
 
 export interface Capabilities {
   readonly supports_vision: boolean | null;
@@ -11,7 +11,7 @@ export interface Capabilities {
   readonly supports_sampling: boolean | null;
 }
 
-// Kinds of models this gateway has no surface for, and names that are patterns and no models.
+// Model types that the gateway has no surface for, and names that are patterns rather than models.
 const UNSERVED = /realtime|-live|ocr|voice|sonic|computer-use|^ft:|\.ft-/;
 
 const MODES_BY_NAME: readonly (readonly [RegExp, readonly Mode[]])[] = [
@@ -25,11 +25,11 @@ const MODES_BY_NAME: readonly (readonly [RegExp, readonly Mode[]])[] = [
   [/^(ada|babbage|curie|davinci|text-davinci-00\d|gpt-3\.5-turbo-instruct)$/, ["completion"]],
 ];
 
-// Of OpenAI itself: its current families answer on both, and those that think longest on one only.
+// OpenAI's own models: current families answer on both APIs, some reasoning models only on Responses.
 const RESPONSES_ONLY = /^(o1-pro|o3-pro|gpt-[5-9][\d.]*-pro|.*codex.*|.*deep-research.*)$/;
 const RESPONSES_TOO = /^(gpt-4o|gpt-4\.1|gpt-[5-9]|o1|o3|o4)/;
 
-/** First is the model's main mode; null for a kind of model that is not served here. */
+/** The main mode comes first; null for a model type that is not served. */
 export function modesByName(vendor: string, model: string): readonly Mode[] | null {
   const name = model.toLowerCase();
   if (UNSERVED.test(name)) return null;
@@ -50,7 +50,7 @@ const UNKNOWN: Capabilities = {
 };
 const ALL = { supports_vision: true, supports_tools: true, supports_file_uploads: true };
 
-// The name may stand behind a vendor ("anthropic/claude...", "us.anthropic.claude...").
+// The name may follow a vendor prefix ("anthropic/claude...", "us.anthropic.claude...").
 const CAPABILITIES: readonly (readonly [RegExp, Partial<Capabilities>])[] = [
   [/claude-(3-[57]-sonnet|3\.[57]-sonnet|(haiku|sonnet|opus|fable)-[4-9]|4)/, ALL],
   [/claude-3-(opus|sonnet|haiku)/, { supports_vision: true, supports_tools: true }],
@@ -81,20 +81,20 @@ export function capabilitiesByName(model: string, modes: readonly Mode[]): Capab
   return { ...UNKNOWN, ...found, ...dialectByName(model), supports_streaming: true };
 }
 
-// Claude models from before system messages inside a conversation, and those that take default sampling alone.
+// Claude models that predate system messages within a conversation, and those that accept only default sampling.
 const WITHOUT_SYSTEM_TURNS = /claude-(?:instant|v?[123]\b|(?:sonnet|haiku)-4|opus-4(?!-(?:[89]|1\d)\b))/;
 const WITHOUT_SAMPLING = /claude-(?:opus-4-(?:[7-9]|1\d)\b|[a-z]+-(?:[5-9]|[1-9]\d)\b)/;
 
-// OpenAI's models that always reason take no other than the default.
+// OpenAI's reasoning-only models accept only default sampling.
 const OPENAI_WITHOUT_SAMPLING = /(^|\/)(?:o[134](?:-mini|-pro)?|gpt-5(?:-mini|-nano|-pro|-codex)?)(?:-20\d\d.*)?$/;
 
-/** Some write the generations with a dot, and Anthropic with a dash. */
+/** Normalizes version numbers: others write them with a dot, Anthropic with a dash. */
 function claudeName(model: string): string {
   const name = model.toLowerCase();
   return name.includes("claude-") ? name.replaceAll(/(\d)\.(\d)/g, "$1-$2") : name;
 }
 
-/** What the name says of how a model may be spoken to; null where it says nothing. */
+/** What the name tells about the requests a model accepts; null where it tells nothing. */
 export function dialectByName(model: string): Pick<Capabilities, "supports_system_turns" | "supports_sampling"> {
   const name = claudeName(model);
   if (!name.includes("claude-"))
@@ -102,7 +102,7 @@ export function dialectByName(model: string): Pick<Capabilities, "supports_syste
   return { supports_system_turns: !WITHOUT_SYSTEM_TURNS.test(name), supports_sampling: !WITHOUT_SAMPLING.test(name) };
 }
 
-// As the vendors published them; a name that none of these fits has a limit that is not known here.
+// As published by the vendors. The limit of names that match none of these is unknown.
 const OUTPUT_LIMITS: readonly (readonly [RegExp, number])[] = [
   [/claude-(?:instant|v?2\b|3-(?:opus|haiku|sonnet))/, 4_096],
   [/claude-3-5-(?:sonnet|haiku)/, 8_192],
@@ -118,7 +118,7 @@ const OUTPUT_LIMITS: readonly (readonly [RegExp, number])[] = [
   [/gemini-(2\.5|3)-(pro|flash)(?!.*(image|tts|live|audio))/, 65_536],
 ];
 
-/** Most tokens of one answer, thoughts included; null where the name does not say. */
+/** The maximum number of tokens in one answer, including reasoning; null if the name does not tell. */
 export function outputLimitByName(model: string, modes: readonly Mode[]): number | null {
   if (modes[0] !== "chat" && modes[0] !== "responses") return null;
   const name = claudeName(model);
@@ -126,8 +126,8 @@ export function outputLimitByName(model: string, modes: readonly Mode[]): number
 }
 
 /**
- * US dollars for a thousand searches of Google's, as published in 2026; null for a model that has none. To the second
- * generation a search is a prompt that was grounded, from the third on each query.
+ * US dollars per thousand Google searches, as published in 2026; null for models without. Up to generation 2 each grounded
+ * prompt is billed, from generation 3 each query.
  */
 export function searchPriceByName(model: string): number | null {
   const generation = /(?:^|\/)gemini-(\d)/.exec(model.toLowerCase())?.[1];

@@ -10,7 +10,7 @@ import type { Directory } from "../../writes/write.ts";
 
 type Parts = Pick<Directory, "db" | "clock">;
 
-/** An alert with what this user did about it. Acknowledging is everybody's own: the alert itself is resolved by its cause. */
+/** An alert with this user's acknowledgement. Acknowledging is per user; the alert itself is resolved when its cause ends. */
 export interface PortalAlert extends AlertView {
   readonly acknowledged: boolean;
   readonly acknowledged_at: string | null;
@@ -20,7 +20,7 @@ export function portalAlert(row: AlertRow, acknowledgedAt: Date | null): PortalA
   return { ...readAlert(row), acknowledged: acknowledgedAt !== null, acknowledged_at: acknowledgedAt?.toISOString() ?? null };
 }
 
-/** The groups whose alerts concern the user: those they are in and every group above, whose limits hold for them too. */
+/** The groups whose alerts concern the user: their own and all ancestors, whose limits also apply. */
 export function alertGroupsOf(tenant: TenantSnapshot, user: EndUserIdentity): Set<string> {
   const ids = new Set<string>();
   for (const start of user.group_ids) {

@@ -1,11 +1,11 @@
 import { randomInt } from "node:crypto";
 
-/** Without the letters and digits that are taken for one another. */
+/** Omits easily confused characters. */
 const ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz";
 const COUNT = 10;
 const LENGTH = 12;
 
-/** Ten codes. The first character is the slot of the code, so that checking one costs one hash; the rest is random. */
+/** Ten codes. Each starts with its slot number, so that checking one takes a single hash; the rest is random. */
 export function newBackupCodes(): string[] {
   return Array.from({ length: COUNT }, (_, slot) => {
     const text = Array.from({ length: LENGTH - 1 }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
@@ -13,7 +13,7 @@ export function newBackupCodes(): string[] {
   });
 }
 
-/** What of a code is hashed, and where its hash stands; null for what is no such code. Hyphens, spaces and case do not count. */
+/** The text of a code to hash and the slot of its stored hash; null if it is not a code. Ignores hyphens, spaces and case. */
 export function readBackupCode(code: string): { slot: number; text: string } | null {
   const text = code.toLowerCase().replaceAll(/[\s-]/g, "");
   return /^\d[2-9a-z]{11}$/.test(text) ? { slot: Number(text[0]), text } : null;

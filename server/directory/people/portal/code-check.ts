@@ -10,10 +10,10 @@ interface CodeCheckParts {
   readonly hashing: PasswordHashing;
 }
 
-/** Binds a sealed secret to its user. */
+/** Binds an encrypted secret to its user. */
 export const totpSealContext = (userId: string) => `end_users.totp:${userId}`;
 
-/** A right code is consumed: of many concurrent checks of it, one succeeds. */
+/** A correct code is consumed: of concurrent checks only one succeeds. */
 export async function totpIsRight({ directory }: CodeCheckParts, user: EndUserRow, code: string): Promise<boolean> {
   const secret = directory.secrets.openOrNull(user.totp_secret_sealed, totpSealContext(user.id));
   if (secret === null) return false;
@@ -29,7 +29,7 @@ async function backupCodeIsRight({ directory, hashing }: CodeCheckParts, user: E
   return useBackupCode(directory.db, user.id, read.slot, new Date(directory.clock.now()));
 }
 
-/** Whether it is a code of the user's authenticator or an unused backup code; it is used up by the answer true. */
+/** Whether the code is from the user's authenticator or is an unused backup code. A correct code is consumed. */
 export async function codeIsRight(parts: CodeCheckParts, user: EndUserRow, code: string): Promise<boolean> {
   return /^\d{6}$/.test(code) ? totpIsRight(parts, user, code) : backupCodeIsRight(parts, user, code);
 }

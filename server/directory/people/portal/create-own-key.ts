@@ -12,7 +12,10 @@ const MOST_ACTIVE = 20;
 const MOST_A_DAY = 100;
 const DAY_MS = 86_400_000;
 
-/** It opens what its owner may use at the moment of each call, and nothing of its own: whoever leaves a group loses it there too. */
+/**
+ * Creates a key without rights of its own: each call may use what the owner may use at that moment, so leaving a group
+ * applies to the key too.
+ */
 export function createOwnKey(
   directory: Directory,
   { tenantId, userId }: OwnKeyHolder,

@@ -5,7 +5,7 @@ import { nextTokenGeneration } from "../token-generation.ts";
 import { endPageSessionsOf } from "../page-sessions.ts";
 import { type PortalLogins, type PortalOrigin, userActor, userRow } from "./portal-logins.ts";
 
-/** Ends every session and token of the user, wherever they are signed in. */
+/** Ends every session and token of the user, on every device. */
 export async function endPortalSessions(
   logins: PortalLogins,
   who: { readonly tenantId: string; readonly userId: string },

@@ -1,4 +1,4 @@
-/** An event, one object for everybody who gets the same of it. `resync`: something may have been missed. */
+/** An event, shared by all recipients of the same view. `resync`: something may have been missed. */
 export interface FeedEvent {
   readonly name: "notification" | "alert" | "approval" | "resync";
   readonly data: unknown;

@@ -15,23 +15,23 @@ import type { FeedFollower, FeedEvent } from "./feed-follower.ts";
 import { readNotification } from "./portal-notification.ts";
 
 const CHANNEL = "gatehouse_portal";
-/** A person with more open portals than this loses the oldest. */
+/** A person who opens more portals than this loses the oldest. */
 const MAX_FOR_A_USER = 10;
 
 interface Told {
   readonly kind: string;
   readonly tenant_id: string;
   readonly id: string;
-  /** Of a notification: whose it is. */
+  /** For a notification: its owner. */
   readonly user_id?: string;
 }
 
 /**
- * Passes on what the database tells of: each record is read once for the process and given to those who may see it. One
- * connection listens for all open portals.
+ * Distributes changes that the database announces: each record is read once per process and sent to those who may see it.
+ * One connection listens for all open portals.
  */
 export class LiveFeed {
-  /** Sets, because a listener may leave while it is notified, and the next is to be notified all the same. */
+  /** Sets, because a listener may leave while being notified without affecting the next one. */
   private readonly followers = new Map<string, Map<string, Set<FeedFollower>>>();
   private readonly channel: Channel;
   private stopped = false;
@@ -46,7 +46,7 @@ export class LiveFeed {
         received: (payload) =>
           void this.pass(payload).catch((error: Error) => {
             parts.log.warn("portal_event_lost", { error });
-            // Nobody knows whom it was for.
+            // The recipient of the lost message is unknown.
             this.tellAll({ name: "resync", data: {} });
           }),
         connected: (again) => {
@@ -61,7 +61,7 @@ export class LiveFeed {
     return this.channel.start();
   }
 
-  /** Ends every open stream, so that a gateway that stops does not wait for people to close their portals. */
+  /** Ends every open stream, so that shutdown does not wait for people to close their portals. */
   endAll(): void {
     this.stopped = true;
     for (const users of this.followers.values()) for (const portals of users.values()) for (const follower of portals) follower.end();
@@ -72,7 +72,7 @@ export class LiveFeed {
     await this.channel.stop();
   }
 
-  /** Answers with what ends it. */
+  /** Returns a function that ends the subscription. */
   follow(follower: FeedFollower): () => void {
     const users = this.followers.get(follower.tenantId) ?? new Map<string, Set<FeedFollower>>();
     this.followers.set(follower.tenantId, users);
@@ -89,12 +89,12 @@ export class LiveFeed {
     };
   }
 
-  /** Ends the portals of a person who is let in no more; of all of the tenant's where it is not said whose. */
+  /** Ends the portals of a person who is no longer admitted; checks everyone in the tenant if `userId` is null. */
   async review(tenantId: string, userId: string | null): Promise<void> {
     for (const [id, portals] of this.followers.get(tenantId) ?? []) {
       if (userId !== null && id !== userId) continue;
       const user = await Promise.resolve(this.parts.users.find(tenantId, id)).catch(() => undefined);
-      // Undefined: the directory is away, and whoever was let in stays so until it can be asked.
+      // Undefined means that the database is unreachable; those already connected stay until it can be asked.
       if (user === null || user?.is_active === false) for (const follower of portals) follower.end();
     }
   }

@@ -31,7 +31,7 @@ export function countUnread({ db }: Parts, { tenantId, userId }: Who): Promise<n
   return unreadNotifications(db, tenantId, userId);
 }
 
-/** Throws a `not_found` refusal for a notification that is another's. */
+/** Throws a `not_found` refusal for another user's notification. */
 export async function markNotificationRead({ db, clock }: Parts, { tenantId, userId }: Who, id: string): Promise<Notification> {
   const row = await markRead(db, tenantId, userId, id, new Date(clock.now()));
   if (row === undefined) throw notFound("notification");

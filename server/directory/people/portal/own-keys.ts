@@ -7,7 +7,7 @@ import { notFound } from "../../writes/records.ts";
 import { type Directory, write } from "../../writes/write.ts";
 import { type PortalOrigin, userActor } from "./portal-logins.ts";
 
-/** More than a person can have in use, which come first. */
+/** More than a person can have in use; active keys come first. */
 export const OWN_KEYS_SHOWN = 200;
 
 export interface OwnKeyHolder {
@@ -29,7 +29,7 @@ export async function listOwnKeys({ db, clock }: Directory, { tenantId, userId }
   };
 }
 
-/** Also where the tenant lets nobody make any: who has one must be able to end it. */
+/** Allowed even if the tenant forbids creating keys, because existing ones must remain revocable. */
 export function revokeOwnKey(directory: Directory, { tenantId, userId }: OwnKeyHolder, id: string, origin: PortalOrigin): Promise<OwnKey> {
   return write(directory, userActor({ id: userId }, origin), async (change) => {
     const owned = await keysOfUser(change.trx, tenantId, userId, change.now, null);

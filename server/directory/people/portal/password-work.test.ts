@@ -45,7 +45,7 @@ test("a hash that fails holds nobody up", async () => {
 });
 
 describe("a storm", () => {
-  /** Hashes that end when they are let go on, in the order they had their turns. */
+  /** Hashes that finish when released, in the order of their turns. */
   function slow() {
     const order: string[] = [];
     const release: (() => void)[] = [];

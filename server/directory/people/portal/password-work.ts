@@ -1,24 +1,24 @@
 import { refuse, Refused } from "../../../kernel/errors.ts";
 
-/** Who the hashing is done for. */
+/** For whom a hash is computed. */
 export interface HashingRequester {
-  /** All that is of one of these shares its turns. */
+  /** Requests with the same value share turns. */
   readonly of: string;
-  /** Somebody who has shown who they are, now or from there before. */
+  /** Whether the requester has authenticated, now or previously from this address. */
   readonly known: boolean;
 }
 
 export interface PasswordHashing {
   hashPassword(password: string, turn?: HashingRequester): Promise<string>;
   verifyPassword(password: string, hash: string, turn?: HashingRequester): Promise<boolean>;
-  /** Takes as long as a verification and is never true. */
+  /** Takes as long as a verification and always resolves to false. */
   dummyVerify(password?: string, turn?: HashingRequester): Promise<boolean>;
-  /** Bcrypt, of the short texts that backup codes are. */
+  /** Bcrypt, for short texts such as backup codes. */
   hashCode(code: string, turn?: HashingRequester): Promise<string>;
   verifyCode(code: string, hash: string, turn?: HashingRequester): Promise<boolean>;
 }
 
-/** Of somebody who has shown who they are. */
+/** The requester for an authenticated user. */
 export const hashingRequesterOf = ({ id }: { readonly id: string }): HashingRequester => ({ of: id, known: true });
 
 const MAX_WAITING = 64;
@@ -29,13 +29,13 @@ interface Job {
   refuse(): void;
 }
 
-/** Work that waits, by whose it is, in the order of their next turns. */
+/** Queued work by requester, in the order of their next turns. */
 class Waiting {
   private readonly lines = new Map<string, Job[]>();
-  /** With the one that runs. */
+  /** Includes the running job. */
   private count = 0;
 
-  /** False when there is no room. Whoever has the most waiting gives way to who has less. */
+  /** Returns false if there is no room. When full, the longest queue gives up a job for a shorter one. */
   add(of: string, job: Job): boolean {
     const own = this.lines.get(of) ?? [];
     if (this.count >= MAX_WAITING) {
@@ -50,7 +50,7 @@ class Waiting {
     return true;
   }
 
-  /** Each has a turn after every other has had one. */
+  /** Takes turns among requesters (round robin). */
   next(): Job | undefined {
     for (const [of, line] of this.lines) {
       const job = line.shift();
@@ -67,11 +67,11 @@ class Waiting {
 }
 
 /**
- * Slow hashes in bounded queues, one at a time: many at once would take the processor from governed calls, and whoever
- * is far back in a long queue waits in vain. Rejects with `too_many_logins` when there is no room.
+ * Runs slow hashes one at a time from bounded queues: many at once would starve governed calls, and long queues would make
+ * callers wait in vain. Rejects with `too_many_logins` if there is no room.
  *
- * A storm from one place takes the turns of that place, and a storm from everywhere those of strangers: every second
- * turn is of somebody who is known.
+ * A flood from one address uses up only that address's turns, and one from everywhere only those of unknown requesters:
+ * every second turn goes to a known one.
  */
 export function queuedHashing(hashing: PasswordHashing): PasswordHashing {
   const known = new Waiting();

@@ -24,13 +24,13 @@ export interface PortalLogins {
   readonly hashing: PasswordHashing;
 }
 
-/** Told apart for the audit row alone. */
+/** Distinguished only in the audit row. */
 export type TenantMissing = "tenant_unknown" | "tenant_disabled";
 
-/** The tenant that somebody wants to get into, or why nobody gets into the one they named. */
+/** The tenant of a sign-in, or why the named one cannot be used. */
 export type PortalTenant = { readonly id: string } | { readonly missing: TenantMissing };
 
-/** Who acts, and from where. */
+/** The source of a user's request. */
 export interface PortalOrigin {
   readonly address: string;
   readonly requestId: string;
@@ -40,28 +40,28 @@ export interface PortalSession {
   readonly user: EndUserRow;
   readonly token: string;
   readonly expiresIn: number;
-  /** Whether an identity provider vouched for them, and no password was given. */
+  /** Whether the user signed in by an identity provider rather than a password. */
   readonly signedOn: boolean;
 }
 
-/** What is known of a sign-in by an identity provider. */
+/** What an identity provider asserted about a sign-in. */
 interface ProviderWord {
-  /** When it said that the session ends, milliseconds since the epoch; null where it did not. */
+  /** When the provider ends the session, epoch milliseconds; null if it sets no end. */
   readonly sessionEndsAt: number | null;
 }
 
-/** The right password was given, and a code is still owed. */
+/** The password was correct, and a code is still required. */
 export interface SecondFactorRequired {
   readonly user: EndUserRow;
   readonly tempToken: string;
 }
 
-/** By id alone: the admin log is kept whole, and a person may ask to be forgotten. */
+/** By ID only, because the admin log is never erased, while a person may ask to be. */
 export function userActor(user: Pick<EndUserRow, "id">, origin: PortalOrigin): Actor {
   return { id: user.id, username: null, role: "end_user", clientIp: null, requestId: origin.requestId };
 }
 
-/** One and the same 401 to the caller, whatever was wrong; the reason is for the audit row. */
+/** The caller always gets the same 401; the reason is only for the audit row. */
 const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { reason }));
 
 export function tooManyAttempts(retryAfter: number): Refused {
@@ -77,8 +77,8 @@ async function signedIn({ tokens }: PortalLogins, user: EndUserRow, at: number, 
 }
 
 /**
- * Null when the user was given another password or second factor, or shut out, while what they presented was being
- * verified, which takes long enough: a change under way is waited for. The token is of the moment before, so that a later one ends it.
+ * Null if the user's password or second factor changed, or the user was signed out, during verification; waits for a
+ * concurrent change. The token is dated before that check, so that later changes revoke it.
  */
 async function completed(logins: PortalLogins, verified: EndUserRow, word: ProviderWord | null = null): Promise<PortalSession | null> {
   const at = logins.directory.clock.now();
@@ -88,7 +88,7 @@ async function completed(logins: PortalLogins, verified: EndUserRow, word: Provi
   return signedIn(logins, user, at, word);
 }
 
-/** Who signs in with a password is let in after all, and so are their API keys; unless they were shut out meanwhile. */
+/** Signing in with a password resumes suspended API keys, unless the user was signed out again meanwhile. */
 async function resumeKeys({ directory, users }: PortalLogins, user: EndUserRow): Promise<void> {
   const { tenant_id: tenantId, id } = user;
   await write(directory, { id, username: null, role: "end_user", clientIp: null, requestId: null }, async (change) => {
@@ -101,15 +101,15 @@ async function resumeKeys({ directory, users }: PortalLogins, user: EndUserRow):
   users.drop(tenantId, id);
 }
 
-/** For those alone who proved that the account is theirs. */
+/** Only for callers who have proved that the account is theirs. */
 async function refuseUnlessTaken(logins: PortalLogins, user: EndUserRow): Promise<void> {
   if (!user.is_active) throw new Refused(refuse("inactive_user"));
   if (!(await takesLocalPasswords(logins.directory.db, user.tenant_id))) throw new Refused(refuse("local_passwords_off"));
 }
 
 /**
- * Throws the same 401 whatever was wrong, after the same work, and `too_many_logins` with Retry-After; `inactive_user`
- * only to whoever knows the password.
+ * Throws the same 401 after the same work, whatever was wrong, or `too_many_logins` with Retry-After; `inactive_user` only
+ * if the password was correct.
  */
 export async function logInPortalUser(
   logins: PortalLogins,
@@ -143,7 +143,7 @@ export async function logInPortalUser(
   return login;
 }
 
-/** The second step: a code of the authenticator or a backup code, each good once. */
+/** The second step: an authenticator or backup code, each accepted once. */
 export async function logInWithCode(
   logins: PortalLogins,
   given: { tempToken: string; code: string },
@@ -161,14 +161,17 @@ export async function logInWithCode(
   });
   if (!outcome.ran) throw tooManyAttempts(outcome.retryAfter);
   if (found === undefined) throw wrong("wrong_code");
-  // Passwords may have been switched off since the first step.
+  // Passwords may have been disabled since the first step.
   await refuseUnlessTaken(logins, found);
   const login = await completed(logins, found);
   if (login === null) throw wrong("wrong_code");
   return login;
 }
 
-/** Whoever an identity provider vouched for a moment ago, if they are still let in, until it said that the session ends. */
+/**
+ * Completes a sign-in that an identity provider just confirmed, if the user is still admitted; the token is limited to the
+ * provider's session.
+ */
 export async function signedOnUser(
   logins: PortalLogins,
   tenantId: string,
@@ -178,12 +181,12 @@ export async function signedOnUser(
   const user = await endUserStore.find(logins.directory.db, tenantId, id);
   const login = user === undefined ? null : await completed(logins, user, { sessionEndsAt });
   if (login === null) throw new Refused(refuse("inactive_user"));
-  // Judged by the row that was noted: a sign-out under way is waited for there.
+  // Checked on the row as updated, because that update waits for a concurrent sign-out.
   if (login.user.tokens_valid_from.getTime() !== generation) throw signedOutMeanwhile();
   return login;
 }
 
-/** What a login answers. */
+/** The response body of a login. */
 export function tokenAnswer({ user, token, expiresIn, signedOn }: PortalSession): unknown {
   const { id, username, email, display_name, is_verified, metadata } = user;
   const mustChange = user.must_change_password && !signedOn;
@@ -195,7 +198,7 @@ export function tokenAnswer({ user, token, expiresIn, signedOn }: PortalSession)
   };
 }
 
-/** Runs `judge` within the throttle of what a signed-in user may guess of their own account. */
+/** Runs `judge` under the throttle for guesses that a signed-in user makes about their own account. */
 export async function reauthenticate(
   logins: PortalLogins,
   userId: string,
@@ -218,8 +221,8 @@ export async function userRow(logins: PortalLogins, tenantId: string, userId: st
 }
 
 /**
- * Ends every token of the user and answers a new one. A wrong current password is refused as a field of the body, and with
- * `local_passwords_off` whoever's tenant takes none, but for whom nothing else is open before they chose another.
+ * Revokes all the user's tokens and returns a new one. Refuses a wrong current password as a field error, and with
+ * `local_passwords_off` if the tenant accepts no passwords, unless the user must change theirs before anything else.
  */
 export async function changePortalPassword(
   logins: PortalLogins,
@@ -241,7 +244,7 @@ export async function changePortalPassword(
   const changed = await write(logins.directory, userActor(before, origin), async (change) => {
     const row = await endUserStore.find(change.trx, who.tenantId, who.userId, "lock");
     if (row === undefined) throw wrong("credential_unknown");
-    // Another one meanwhile, for example from an administrator who shuts somebody out: theirs stays.
+    // A password set in the meantime, for example by an administrator locking somebody out, is kept.
     if (row.password_hash !== before.password_hash) throw invalidField("current_password", "is wrong");
     const validFrom = nextTokenGeneration(row, logins.directory.clock);
     await endUserStore.update(change.trx, row.id, {

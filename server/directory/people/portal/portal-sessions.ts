@@ -4,7 +4,7 @@ import { beginPageSession, continuePageSession, endPageSession, pageTokenSeconds
 import type { PortalToken } from "./portal-token.ts";
 import type { PortalLogins, PortalSession } from "./portal-logins.ts";
 
-/** What the cookie of a new session holds. Refuses a token that was not just given for a sign-in. */
+/** Returns the cookie value of a new session. Refuses a token that was not freshly issued by a sign-in. */
 export async function beginPortalSession(
   { directory }: PortalLogins,
   user: Pick<EndUserRow, "id" | "tenant_id" | "tokens_valid_from">,
@@ -18,7 +18,7 @@ export async function beginPortalSession(
   });
 }
 
-/** The next token of a session; `cookie` as of `continuePageSession`. Null for a session that ended. */
+/** The next token of a session; for `cookie` see `continuePageSession`. Null if the session has ended. */
 export async function renewPortalSession(
   { directory, tokens }: PortalLogins,
   given: string | null,

@@ -1,16 +1,16 @@
-/** What a portal token says. */
+/** The content of a portal token. */
 export interface PortalToken {
   readonly userId: string;
   readonly tenantId: string;
-  /** Milliseconds since the epoch, exact for the gateway's own tokens, else to the second. */
+  /** Epoch milliseconds; exact for the gateway's own tokens, otherwise to the second. */
   readonly issuedAt: number;
-  /** Milliseconds since the epoch. */
+  /** Epoch milliseconds. */
   readonly expiresAt: number;
-  /** When the session ends that it was given for, as an identity provider said; null where none did. */
+  /** When the session behind the token ends according to the identity provider; null if it sets no end. */
   readonly sessionEndsAt: number | null;
-  /** Whether a page's session yielded it, and no sign-in. */
+  /** Whether it was renewed from a page session rather than issued by a sign-in. */
   readonly renewed: boolean;
-  /** Whether an identity provider vouched for its holder, and no password was given. */
+  /** Whether the holder signed in by an identity provider rather than a password. */
   readonly signedOn: boolean;
 }
 

@@ -13,14 +13,14 @@ const SECOND_STEP_TYPE = "gw-2fa+jwt";
 const SECOND_STEP_SECONDS = 300;
 const REMEMBERED = 20_000;
 
-/** Whether a bearer may be a token at all, before anything is verified. */
+/** Whether a bearer has the form of a JWT; verifies nothing. */
 export function looksLikeJwt(text: string): boolean {
   return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
 }
 
 /**
- * Portal and gateway tokens (interface 2.2): HS256 with the configured secret itself, so that whoever has the secret may
- * issue them. A token that was verified is remembered, so that a conversation costs one signature check.
+ * Portal and gateway tokens (interface 2.2): HS256 with the configured secret itself, so that others who hold the secret
+ * may issue them. Verified tokens are cached, so that a conversation costs one signature check.
  */
 export class PortalTokens {
   readonly expirySeconds: number;
@@ -37,7 +37,8 @@ export class PortalTokens {
   }
 
   /**
-   * `at`: when its holder was known to be let in; `sessionEndsAt`, `renewed`, `signedOn`: as of `PortalToken`. Times in milliseconds since the epoch.
+   * `at`: when the holder was last known to be admitted; for `sessionEndsAt`, `renewed` and `signedOn` see `PortalToken`.
+   * Times are epoch milliseconds.
    */
   issue(
     user: TokenHolder,
@@ -49,7 +50,7 @@ export class PortalTokens {
       signedOn = false,
     }: { at?: number; seconds?: number } & Partial<Pick<PortalToken, "sessionEndsAt" | "renewed" | "signedOn">> = {},
   ): Promise<string> {
-    // The id holds the millisecond: `iat` has seconds only, too few to tell a token from one a moment before a password change.
+    // The ID encodes the millisecond, because `iat` has whole seconds only, too coarse to order a token and a password change.
     const jti = datedId(Math.max(at, user.tokens_valid_from.getTime()));
     const iat = Math.floor(decodeTime(jti) / 1000);
     const email = user.email === null ? {} : { email: user.email };
@@ -67,7 +68,7 @@ export class PortalTokens {
       .sign(this.key);
   }
 
-  /** Null for whatever is no token of this gateway; `expired` for one that was no more at the time, milliseconds since the epoch. */
+  /** Null if it is not a token of this gateway; `expired` if it had expired at the time `at`, epoch milliseconds. */
   verify(token: string, at = this.clock.now()): PortalToken | "expired" | null | Promise<PortalToken | "expired" | null> {
     const known = this.verified.get(sha256Hex(token));
     if (known === undefined) return this.verifyNew(token, at);
@@ -100,7 +101,7 @@ export class PortalTokens {
     }
   }
 
-  /** For whoever has given the right password and still owes a code. It opens nothing but the second step. */
+  /** Issued after a correct password while a code is still required. Accepted only for the second step. */
   issueSecondStep(user: TokenHolder): Promise<string> {
     const now = Math.floor(this.clock.now() / 1000);
     return new SignJWT({ tenant_id: user.tenant_id, gen: user.tokens_valid_from.getTime() })
@@ -134,7 +135,7 @@ function issuedAt(iat: number, jti: string | undefined): number {
     const exact = decodeTime(jti ?? "");
     if (Math.floor(exact / 1000) === iat) return exact;
   } catch {
-    // Another issuer's id.
+    // The ID was made by another issuer.
   }
   return iat * 1000;
 }

@@ -13,7 +13,7 @@ import { NO_PASSWORD } from "../no-password.ts";
 import { setPhoto } from "../photos.ts";
 import { userActor, userRow, type PortalOrigin, type PortalLogins } from "./portal-logins.ts";
 
-/** A user's own record, without what only administrators read. */
+/** A user's own record, without fields that only administrators may read. */
 export interface Profile extends Pick<
   EndUser,
   | "id"
@@ -28,11 +28,11 @@ export interface Profile extends Pick<
   | "totp_enabled"
   | "primary_group_id"
 > {
-  /** Whoever came by an identity provider alone has none to change, and where the tenant takes none nobody has. */
+  /** False for somebody who only signs in by an identity provider, and for everyone if the tenant accepts no passwords. */
   readonly has_password: boolean;
 }
 
-/** A primary group the user is no longer in is none. */
+/** Ignores a primary group that the user has left. */
 function primaryOf({ primary_group_id: id, group_ids: groups }: EndUserIdentity): string | null {
   return id !== null && groups.includes(id) ? id : null;
 }
@@ -85,7 +85,7 @@ export interface OwnGroup {
   readonly is_primary: boolean;
 }
 
-/** The resource groups a user is in, in the order in which the first is the one used without a primary. */
+/** A user's resource groups; without a primary group, the first one is used. */
 export async function ownGroups(
   { directory }: PortalLogins,
   identity: EndUserIdentity,
@@ -98,7 +98,7 @@ export async function ownGroups(
   return { groups, primary_group_id: primary };
 }
 
-/** One of the groups the user is in. */
+/** Must be one of the user's groups. */
 export async function choosePrimaryGroup(
   logins: PortalLogins,
   identity: EndUserIdentity,

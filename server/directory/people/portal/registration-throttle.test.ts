@@ -7,7 +7,7 @@ test("sixty registrations in ten minutes close an address and no other, until th
   for (let i = 0; i < 60; i++) expect(throttle.enter("1")).toBeNull();
   expect([throttle.enter("1"), throttle.enter("2")]).toEqual([600, null]);
   now += 599_001;
-  // Being refused does not make it last longer.
+  // Refused attempts do not extend the window.
   expect(throttle.enter("1")).toBe(1);
   now += 999;
   expect(throttle.enter("1")).toBeNull();

@@ -7,8 +7,8 @@ const MAX_IN_WINDOW = 60;
 const MAX_ADDRESSES = 20_000;
 
 /**
- * Slows the making of accounts and the trying of names, in the memory of this process. Every registration from an
- * address counts, whatever comes of it: enough for a room of people behind one address, too few for a script.
+ * Throttles registration and probing for usernames, in this process's memory. Every registration from an address counts,
+ * whatever its outcome: enough for a room of people behind one address, too few for a script.
  */
 export class RegistrationThrottle {
   private readonly clock: Clock;
@@ -18,7 +18,7 @@ export class RegistrationThrottle {
     this.clock = clock;
   }
 
-  /** Counts one registration. Null when it may go on, else the seconds until the address may try again. */
+  /** Counts one registration. Returns null if it may proceed, otherwise the seconds to wait. */
   enter(from: string): number | null {
     const address = networkOf(from);
     const now = this.clock.now();

@@ -23,7 +23,7 @@ function photoOf(body: Registration): Uint8Array | null {
 }
 
 /**
- * A user who registers themselves: in no resource group and unverified, until an administrator says otherwise. Throws
+ * Registers a user, unverified and without resource groups until an administrator changes that. Throws
  * `too_many_registrations` with Retry-After before anything is looked up.
  */
 export async function registerEndUser(
@@ -42,7 +42,7 @@ export async function registerEndUser(
   if (tenant === undefined || tenant.portal_registration === "closed" || !tenant.local_passwords)
     throw new Refused(refuse("registration_closed"));
   const photo = photoOf(body);
-  // Before the transaction, which must not hold a connection while it waits for its turn to hash.
+  // Hashed before the transaction, which must not hold a connection while waiting for its turn to hash.
   const passwordHash = await hashing.hashPassword(body.password, { of: networkOf(origin.address), known: false });
   const actor: Actor = { id: null, username: null, role: null, clientIp: null, requestId: origin.requestId };
   return write({ ...directory, hashPassword: async () => passwordHash }, actor, async (change) => {

@@ -4,17 +4,17 @@ import type { Directory } from "../../writes/write.ts";
 
 export type RateRunParts = Pick<Directory, "db" | "clock">;
 
-/** A run as somebody names it. */
+/** A run as the caller names it. */
 export interface NamedRun {
   readonly name: string;
-  /** What the name comes to under a credential. */
+  /** The run's ID for the name under a given credential. */
   readonly under: (credentialId: string) => string;
 }
 
 /**
- * Keeps the user's rating of a run they took part in; 0 withdraws it. The root task id of the run, null when there is none such.
- * A name is theirs with a token, then with a key of their own, and a root task id last, which is never the name of another run by
- * chance.
+ * Stores the user's rating of a run they took part in; 0 withdraws it. Returns the run's root task ID, or null if there is
+ * no such run. A name is resolved for the user's token, then for their own keys, and last as a root task ID, which cannot
+ * coincide with the name of another run.
  */
 export async function rateRun(
   { db, clock }: RateRunParts,

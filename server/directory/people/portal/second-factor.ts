@@ -24,7 +24,7 @@ export async function secondFactorStatus(
   return { enabled: user.totp_enabled, pending: !user.totp_enabled && user.totp_secret_sealed !== null, backup_codes_remaining: remaining };
 }
 
-/** One change of the user's second factor, with its log entry. Nothing of the factor itself is in the log. */
+/** Changes the user's second factor and logs that. The log holds nothing of the factor itself. */
 async function changeFactor(
   logins: PortalLogins,
   who: Who,
@@ -53,7 +53,7 @@ async function changeFactor(
 
 const wrongState = (message: string) => new Refused(refuse("two_factor_state", message));
 
-/** A new secret and ten codes, shown only here and in force once a code of the secret has come back. */
+/** Creates a secret and ten backup codes, returned only here. They take effect once a code generated from the secret is confirmed. */
 export async function beginSecondFactor(
   logins: PortalLogins,
   who: Who,
@@ -87,7 +87,7 @@ export async function confirmSecondFactor(logins: PortalLogins, who: Who, code: 
   });
 }
 
-/** Asks for a code or the password, so that a token alone cannot take the second factor away. */
+/** Requires a code or the password, so that a token alone cannot disable the second factor. */
 export async function disableSecondFactor(
   logins: PortalLogins,
   who: Who,
@@ -103,7 +103,7 @@ export async function disableSecondFactor(
   });
   if (!right) throw invalidField(code === undefined ? "password" : "code", "is wrong, or was used before");
   await changeFactor(logins, who, origin, "disable_2fa", async (row, change) => {
-    // What was presented is good no more: whoever was given another password, or second factor, meanwhile keeps it.
+    // A password or second factor set in the meantime is kept, and what was presented is no longer valid.
     if (row.password_hash !== user.password_hash || row.totp_secret_sealed !== user.totp_secret_sealed)
       throw invalidField(code === undefined ? "password" : "code", "is wrong, or was used before");
     await putBackupCodes(change.trx, row.id, []);

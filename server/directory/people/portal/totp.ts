@@ -1,7 +1,7 @@
 import { Secret, TOTP } from "otpauth";
 
 const PERIOD_SECONDS = 30;
-/** Steps to either side that a clock may be off. */
+/** How many time steps a clock may be off in either direction. */
 const WINDOW = 1;
 
 function totpOf(secret: string, username = ""): TOTP {
@@ -20,12 +20,12 @@ export function newTotpSecret(): string {
   return new Secret({ size: 20 }).base32;
 }
 
-/** The address authenticator apps read, as text or as QR code. */
+/** The URL that authenticator apps import, as text or QR code. */
 export function otpauthUrl(secret: string, username: string): string {
   return totpOf(secret, username).toString();
 }
 
-/** The time step a code belongs to; null when it is of none that counts at `now` (milliseconds). A step must be taken only once. */
+/** The time step of a code; null if it is not valid at `now` (epoch milliseconds). The caller must accept each step only once. */
 export function stepOfCode(secret: string, code: string, now: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
   const delta = totpOf(secret).validate({ token: code, timestamp: now, window: WINDOW });
