@@ -7,8 +7,8 @@ import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 const OWN = /^(?:msg|fc|rs|ig|ctc|lsh|sh|apc|tsc)_[0-9A-HJKMNP-TV-Z]{26}\d{2,}$/;
 /**
  * The input without reasoning that its vendor would refuse: reasoning encrypted by other vendors, and unencrypted
- * reasoning of answers written by the gateway, which a vendor would look up among its stored responses. Null if the input
- * is not an array.
+ * reasoning of answers written by the gateway, which a vendor would look up among its stored responses. Null if there is
+ * nothing to remove.
  */
 export function withoutStrangeThoughts(input: JsonValue | undefined, foreignSeals: ReadonlySet<string>): JsonValue[] | null {
   if (!Array.isArray(input)) return null;

@@ -29,7 +29,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   private finished = false;
   private found: Usage | null = null;
   private tier: unknown = null;
-  /** Counted from completed items, because the final event may not report them. */
+  /** Counted from completed items, in case the stream breaks off before its final event reports the usage. */
   protected searches = 0;
   protected readonly uses = new ResponseToolUses();
   outputLength = 0;

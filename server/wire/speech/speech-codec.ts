@@ -8,7 +8,7 @@ export interface SpeechAsked {
   readonly voice: string;
   /** Instructions on how to speak. */
   readonly instructions: string | null;
-  /** Relative to the normal speed; null if not set. So is the format. */
+  /** Relative to the normal speed; like the format, null if not set. */
   readonly speed: number | null;
   readonly format: string | null;
   /** The names of the remaining members of the request. */
