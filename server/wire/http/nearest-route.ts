@@ -33,8 +33,8 @@ export function nearestRoute(
     const tail = commonTail(parts, wanted);
     if (tail.literal === 0) continue;
     const lead = wanted.slice(0, wanted.length - tail.parts.length);
-    // Ranks by the longest common ending; then prefers a plausible base that is not itself a route, an exact spelling, the same method,
-    // the usual base and the shorter path.
+    // Ranks by the longest common ending, then by a base that is not itself served, exact spelling, the same method, the usual base and
+    // the shorter path.
     const before = joined(lead);
     const behind = (served.has(before) ? -5_000 : 0) + (before === USUAL_BASE ? 100 : 0);
     const fits = tail.literal * 10_000 - tail.edits * 1_000 + (method === asked.method ? 500 : 0);
@@ -58,7 +58,7 @@ export function nearestText(near: NearestRoute | null): string {
   return ` Did you mean ${near.path}?${base}`;
 }
 
-/** Whether the client's base URL is probably wrong, rather than the path appended to it. */
+/** Whether `given` may be a client's base URL, and the ending is exact: otherwise the ending, not the base, is probably wrong. */
 function isBase(given: string, { edits }: Tail): boolean {
   const behind = given.startsWith(`${USUAL_BASE}/`) ? given.slice(USUAL_BASE.length) : "";
   return edits === 0 && /^(?:\/v\d\w*)?$/.test(behind);

@@ -20,7 +20,7 @@ export { versionProblems };
 const TOOL_SERVERS = "mcp_toolset";
 
 export interface MessagesReading {
-  /** False for a count_tokens body, which has no output limit and gets no defaults, because the vendor refuses both. */
+  /** False for a count_tokens body: it needs no output limit, and gets no defaults, which the vendor refuses there. */
   readonly maxTokensRequired: boolean;
   /** The `anthropic-version` header: settings that this version refuses are reported, and not added as defaults. */
   readonly version?: string;

@@ -48,7 +48,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
 
   end(): StreamEnding {
     const rest = this.frames.rest();
-    // A truncated event is dropped; a complete one is sent only if the answer had ended.
+    // A truncated event is dropped; a complete one is sent only after the end of the answer or an error.
     if (isWholeEvent(rest) && this.keep(rest) && (this.finished || this.providerError !== null))
       this.closing = this.closing === null ? rest : concat([this.closing, rest]);
     return { complete: this.finished && this.providerError === null, last: this.closing, errorReported: this.providerError !== null };

@@ -65,7 +65,7 @@ export class PassingFrames {
   }
 }
 
-/** The offset where the first frame after a split one can start; the end of the piece if it contains no blank line. */
+/** The offset where the first frame after one continued from the previous piece can start; the end of the piece if it contains no blank line. */
 function behindBlankLine(piece: Uint8Array): number {
   const at = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).indexOf(BLANK_LINE);
   return at < 0 ? piece.byteLength : at + BLANK_LINE.length;
