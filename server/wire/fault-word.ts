@@ -1,15 +1,15 @@
 import { shortExceptionName } from "./converse/fault.ts";
 import { filledOf, objectOf } from "./openai/loose-fields.ts";
 
-/** A name from a vendor's list of errors: letters alone, so that neither a key nor what a caller wrote is one. */
+/** An identifier from a vendor's error list: letters and underscores only, so that neither a key nor a caller's text can match. */
 const WORD = /^[A-Za-z][A-Za-z_]{2,63}$/;
 const AMAZONS = "__type";
-/** No error is longer. */
+/** Larger bodies are not errors. */
 const MOST_BYTES = 64 * 1024;
 
 /**
- * What the provider calls the error (`context_length_exceeded`, `INVALID_ARGUMENT`), for the row; null where it has no name for it. Its
- * message quotes what the caller wrote, and a row is kept for longer than bodies are.
+ * The provider's error identifier (`context_length_exceeded`, `INVALID_ARGUMENT`) for the audit row; null if there is
+ * none. The error message is not recorded: it may quote the caller's text, and rows are kept longer than bodies.
  */
 export function faultWord(bytes: Uint8Array, headers: Headers): string | null {
   const body = parsed(bytes);

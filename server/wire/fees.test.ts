@@ -11,7 +11,7 @@ import { readChatUsage as chatUsage } from "./openai/usage.ts";
 import { ResponsesStream } from "./responses/responses-stream.ts";
 import { usageOfResponse } from "./responses/usage.ts";
 
-/** What vendors report beside plain tokens, in each vendor's own words. */
+/** Usage that vendors report beyond plain tokens, in each vendor's format. */
 test("audio tokens of a chat completion", () => {
   const usage = {
     prompt_tokens: 100,
@@ -20,7 +20,7 @@ test("audio tokens of a chat completion", () => {
     completion_tokens_details: { audio_tokens: 30 },
   };
   expect(chatUsage(usage)).toMatchObject({ inputUncached: 80, audioInput: 60, output: 50, audioOutput: 30 });
-  // More than there can be is not believed.
+  // Counts larger than their total are not believed.
   expect(chatUsage({ ...usage, prompt_tokens_details: { cached_tokens: 90, audio_tokens: 60 } })).toMatchObject({
     inputUncached: 10,
     audioInput: 10,
@@ -96,7 +96,7 @@ test("searches that Google ran: each query once, of older models one for the pro
   });
   expect(readGeminiReply(bytes(grounded("gemini-2.5-pro", "a", "b")))?.usage).toMatchObject({ webSearches: 1 });
   expect(readGeminiReply(bytes(grounded("gemini-3.5-flash")))?.usage).not.toHaveProperty("webSearches");
-  // Streamed: told with any piece, counted once, whichever way the stream goes.
+  // In a stream, every chunk may repeat it; it is counted once, translated or not.
   const pieces = [
     { candidates: [{ content: { parts: [{ text: "Fo" }] } }], usageMetadata: { promptTokenCount: 5 }, modelVersion: "gemini-3.5-flash" },
     {

@@ -1,18 +1,18 @@
-/** What a text is checked for that an engine found. */
+/** The kinds of findings that an engine can report. */
 export type EngineCheck = "prompt_injection" | "jailbreak" | "pii" | "toxic_content" | "banned_words" | "secrets" | "banned_pattern";
 
-/** `failed`: the engine could not be asked or did not give a verdict; the reason names no credential and repeats no text. */
+/** `failed`: the engine was unreachable or gave no verdict; `reason` contains no credential and no inspected text. */
 export type EngineVerdict =
   | { readonly kind: "clear" }
   | { readonly kind: "found"; readonly check: EngineCheck }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** How one engine is reached. */
+/** How to reach one engine. */
 export interface EngineSettings {
-  /** Null: the vendor's own. */
+  /** Null for the vendor's own endpoint. */
   readonly endpoint: string | null;
   readonly apiKey: string | null;
-  /** From 0 to 1. */
+  /** Between 0 and 1. */
   readonly threshold: number;
   readonly model: string | null;
   readonly identifier: string | null;
@@ -22,14 +22,14 @@ export interface EngineSettings {
 export interface EngineQuestion {
   readonly text: string;
   readonly direction: "input" | "output";
-  /** Ends the question; pulled by the timeout too. */
+  /** Aborts the request; also triggered by the timeout. */
   readonly abort: AbortController;
   readonly timeoutMs: number;
 }
 
-/** Checks a text somewhere else. Never throws for what the network or the other side did. */
+/** Checks a text with an external service. Network and service failures are a `failed` verdict, never an exception. */
 export interface Engine {
-  /** Longest text it takes at once, in characters. */
+  /** Maximum length of one text, in characters. */
   readonly longest: number;
   ask(settings: EngineSettings, question: EngineQuestion): Promise<EngineVerdict>;
 }

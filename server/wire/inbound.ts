@@ -3,112 +3,110 @@ import type { AskedVideo, MediaAsked, Pictures, Sound } from "./media-asked.ts";
 import type { Reranking } from "./rerank/reranking.ts";
 import type { SentSettings } from "./sent-settings.ts";
 
-/** One text the model would read, in the order it would. */
+/** One text that the model would read. Slots are in the order in which it would read them. */
 export interface TextSlot {
-  /** `tool_definition`: how a tool offered to the model is described. */
+  /** `tool_definition`: the description of a tool offered to the model. */
   readonly role: "system" | "user" | "assistant" | "tool" | "tool_definition";
   /**
-   * `arguments`: the text of a tool call's arguments; what replaces it must be JSON again. `name`: what a speaker is called;
-   * `fixed_name`: what a tool is called, which cannot be said differently; `fixed_text`: neither can this, a grammar for one.
+   * `arguments`: a tool call's arguments, whose replacement must be valid JSON. `name`: the name of a speaker.
+   * `fixed_name`: the name of a tool, which cannot be replaced. `fixed_text`: other text that cannot be replaced, such as
+   * a grammar.
    */
   readonly kind: "text" | "arguments" | "name" | "fixed_name" | "fixed_text";
-  /** The message that it is a part of, beside others perhaps. */
+  /** The message that contains it, possibly with other slots. */
   readonly owner?: object;
-  /** What programs say of themselves and of where something is: rules look at it, and no model is asked about it. */
+  /** Metadata written by programs, such as client names and locations: checked by rules only, never sent to a model for inspection. */
   readonly rulesOnly?: true;
-  /** Of what stands on the audit row by itself: takes it from there, where it may be kept by nobody. */
+  /** Set if the text is also a field of the audit row: removes it from there if it must not be stored. */
   forget?(): void;
   readonly text: string;
   replace(text: string): void;
 }
 
-/** What the gateway has to say differently to the provider than the caller said to the gateway. */
+/** The changes the gateway makes to a request before it is sent to the provider. */
 export interface OutboundChanges {
-  /** The provider's name of the model. */
+  /** The provider's name for the model. */
   readonly model: string;
   readonly defaultTemperature: number | null;
   readonly defaultMaxTokens: number | null;
-  /** False for a model that takes no temperature: then none is put in that the caller did not send. */
+  /** False if the model does not accept a temperature: then no default is added. */
   readonly sampling?: boolean;
-  /** What the provider calls the ceiling on output, where that is not left to the caller; of OpenAI's chat format only. */
+  /** The provider's name for the output limit, if not left to the caller; OpenAI's chat format only. */
   readonly maxTokensName?: "max_tokens" | "max_completion_tokens" | null;
-  /** Put before the caller's own instructions. */
+  /** Prepended to the caller's instructions. */
   readonly systemPrompt: string | null;
-  /** Seals of reasoning that the provider cannot open; it refuses whole requests for them. */
+  /** Signatures of reasoning that this provider cannot verify; it would reject the whole request because of them. */
   readonly foreignSeals?: ReadonlySet<string>;
 }
 
-/** What the format calls the members that governance bounds. */
+/** The format's names of the members that governance limits. */
 export interface MemberNames {
   readonly temperature: string;
   readonly maxTokens: string;
-  /** Where what the model is to read stands. */
+  /** The member that contains the model's input. */
   readonly input: string;
 }
 
-/**
- * One request as a caller sent it, in one vendor's format, checked and ready to be looked at. Reading it changes no
- * byte; the setters change exactly the member they speak of.
- */
+/** A validated request in one vendor's format. Reading it changes no byte; each setter changes exactly the member it names. */
 export interface InboundRequest {
-  /** How the caller named the model; one of the two is there. */
+  /** The model named by the caller; either `model` or `modelId` is set. */
   readonly model: string | null;
   readonly modelId: string | null;
   readonly stream: boolean;
   readonly names: MemberNames;
-  /** Null where the caller did not say. Setting null takes it out. */
+  /** Null if the caller did not set it. Assigning null removes it. */
   temperature: number | null;
   maxTokens: number | null;
-  /** Whether no request of its kind can say how long its answer may get; it can when left out. */
+  /** True if this kind of request cannot limit the length of its answer. */
   readonly unbounded?: true;
-  /** Answers asked for at once; 1 when not said. */
+  /** Number of answers requested; defaults to 1. */
   readonly candidates: number;
-  /** Where pictures are asked for and no text. */
+  /** Set if the request asks for images instead of text. */
   readonly pictures?: Pictures;
-  /** Of what is to be spoken, where speech is asked for: Unicode code points. */
+  /** Length of the text to be spoken, in Unicode code points, if speech is requested. */
   readonly spokenCharacters?: number;
-  /** Where documents are to be ordered. */
+  /** Set if documents are to be reranked. */
   readonly reranking?: Reranking;
-  /** Where sound comes along to be heard. */
+  /** Set if audio is to be transcribed. */
   readonly sound?: Sound;
-  /** Where a video is asked for. */
+  /** Set if a video is requested. */
   readonly film?: AskedVideo;
-  /** Where media are asked for, or brought along to be heard. */
+  /** Set if media is requested, or audio uploaded for transcription. */
   readonly media?: MediaAsked;
-  /** How many texts the model reads each by itself: more than one where a request asks the same of several. */
+  /** Number of texts processed independently: more than one if a request asks the same of several inputs. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
   removeTools(names: ReadonlySet<string>): void;
-  /** The instruction text (system prompt), its parts joined with line feeds; null when there is none. */
+  /** The system prompt, its parts joined with line feeds; null if there is none. */
   readonly instructions: string | null;
-  /** Puts texts before and behind the caller's own instructions. */
+  /** Adds texts before and after the caller's own instructions. */
   addInstructions(before: readonly string[], after: readonly string[]): void;
   texts(): readonly TextSlot[];
-  /** The words in answer schemas, those in tool definitions that are no descriptions, and the names of tools and speakers. */
+  /** Text in answer schemas, text in tool definitions other than descriptions, and the names of tools and speakers. */
   definitions(): readonly TextSlot[];
-  /** A name that stands twice in one object of the body as it came; null when none does. */
+  /** The first duplicate member name within one object of the original body; null if there is none. */
   readonly repeatedName: string | null;
-  /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
+  /** True if the input is given as token IDs, which can be neither inspected nor extended. */
   readonly opaque: boolean;
-  /** Length of all texts together, for estimates. */
+  /** Total length of all texts in characters, for estimates. */
   readonly inputCharacters: number;
-  /** The parsed body as it stands now. Not to be changed. */
+  /** The parsed body in its current state. Must not be modified. */
   readonly body: JsonObject;
-  /** The same as a translation reads it: what tools are told and say has every digit it came with. */
+  /** The body for translation, in which tool arguments and results keep the exact digits of numbers. */
   readonly exactBody: JsonObject;
-  /** The body for a provider of the caller's own format: the caller's own bytes wherever nothing had to change. */
+  /** The body for a provider of the same format: the caller's bytes wherever nothing had to change. */
   outbound(changes: OutboundChanges): string;
-  /** What that body tells the model of how to answer. */
+  /** The settings for the answer in that outbound body. */
   sentSettings(changes: OutboundChanges): SentSettings;
 }
 
-/** One that a conversation goes on in. */
+/** A request that continues a conversation. */
 export interface ConversationInbound extends InboundRequest {
-  /** Takes a member out that is the gateway's own, and gives it; undefined when it is not there. */
+  /** Removes a member that is meant for the gateway and returns it; undefined if absent. */
   takeOut(name: string): JsonValue | undefined;
-  /** Seals of the reasoning that the caller sends back, where the format has such. */
+  /** Signatures of the reasoning that the caller sends back, in formats that have them. */
   readonly seals?: readonly string[];
-  /** Those of what stands for a whole conversation: who cannot open it cannot go on. */
+  /** Signatures of compacted conversations. A provider that cannot decrypt them cannot continue the conversation. */
   readonly compactions?: readonly string[];
 }

@@ -7,7 +7,7 @@ import { messagesCodec } from "./messages/messages-codec.ts";
 import { chatCodec } from "./openai/chat-codec.ts";
 import { responsesCodec } from "./responses/responses-codec.ts";
 
-/** Every line break Unicode knows: Python's `splitlines`, on which clients build, ends a line at each. */
+/** Every Unicode line break. Python's `splitlines`, which clients use to read streams, splits at each of them. */
 const BREAKS = "a\nb\r\nc\u0085d\u2028e\u2029f\v\fg";
 const reply: ConversationReply = {
   id: "x",

@@ -9,13 +9,13 @@ import { ToolIds } from "./messages/tool-ids.ts";
 import { WriteReport } from "./openai/write-report.ts";
 import { CandidateReader } from "./openai/chat-candidate-reader.ts";
 
-/** What one request or answer of some megabytes holds. */
+/** As many as fit in a request or answer of a few megabytes. */
 const MANY = 40_000;
 const times = (work: (i: number) => void) => {
   for (let i = 0; i < MANY; i++) work(i);
 };
 
-/** Each of these was a search from the beginning for every call: one request of four megabytes held up a process for minutes. */
+/** These lookups must not scan linearly per call: a single 4 MB request could block the process for minutes. */
 test.each<[string, () => void]>([
   [
     "calls of one id, for Bedrock",

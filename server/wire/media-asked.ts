@@ -1,50 +1,50 @@
-/** Pictures asked for: how many, and the most tokens one may come to, which no request can bound. */
+/** The number of images requested, and the maximum tokens of one image, which requests cannot limit. */
 export interface Pictures {
   readonly count: number;
   readonly tokensEach: number;
-  /** Those that came along to be changed, and what else is in the request, bytes. */
+  /** Number of input images to edit, and the size of the rest of the request in bytes. */
   readonly shown?: { readonly count: number; readonly textBytes: number };
-  /** What prices of pictures go by, as far as it was said. */
+  /** The settings that determine the price of an image, as far as given. */
   readonly asked?: { readonly quality: string | null; readonly size: string | null };
 }
 
-/** A video asked for. */
+/** A requested video. */
 export interface AskedVideo {
-  /** Null where its caller leaves it to the provider. */
+  /** Null if left to the provider. */
   readonly seconds: number | null;
   readonly resolution: string | null;
-  /** What is in the request beside a file that came along, bytes; null where all of it is. */
+  /** Size of the request without uploaded files, in bytes; null if there are none. */
   readonly textBytes: number | null;
 }
 
-/** Sound that comes along to be heard. */
+/** Uploaded audio to be transcribed. */
 export interface Sound {
-  /** Null where the file does not tell how long it plays. */
+  /** Null if the duration cannot be read from the file. */
   readonly seconds: number | null;
-  /** What else is in the request, bytes. */
+  /** Size of the rest of the request, in bytes. */
   readonly textBytes: number;
 }
 
-/** What a request for media asks, under the names by which governance of media bounds it. */
+/** The media settings of a request, under the names that media governance uses to limit them. */
 export interface MediaAsked {
-  /** Held to `<name>_whitelist`. */
+  /** Checked against `<name>_whitelist`. */
   readonly choices: Readonly<Record<string, MediaChoice>>;
-  /** Held to `max_<name>`, and the speed to `speed_min` too. Null where it cannot be told. */
+  /** Checked against `max_<name>`; the speed also against `speed_min`. Null if unknown. */
   readonly measures: Readonly<Record<string, MediaMeasure>>;
-  /** Held to `require_<name>`. */
+  /** Checked against `require_<name>`. */
   readonly brings: Readonly<Record<string, { readonly field: string; readonly there: boolean }>>;
 }
 
 interface MediaChoice {
-  /** What the caller's format calls it. */
+  /** The field name in the caller's format. */
   readonly field: string;
-  /** Null where the caller did not say. */
+  /** Null if not set by the caller. */
   readonly value: string | null;
-  /** Says it for a caller who did not: left out where it means nothing then, null where only the caller can say it. */
+  /** Sets a value that the caller left out. Absent if the field has no meaning here; null if only the caller can set it. */
   readonly choose?: ((value: string) => void) | null;
-  /** What is chosen first, if it may be. */
+  /** The preferred choice, if allowed. */
   readonly usual?: string;
-  /** Whether two values say the same in other words. */
+  /** Whether two values are equivalent. */
   readonly same?: (one: string, other: string) => boolean;
 }
 

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../kernel/json-value.ts";
 
 /**
- * How many searches of the vendor's own, which have a fee, a request lets the model run: 0 where it offers none, null
- * where it offers them and nothing bounds them. Reads the request of any format.
+ * The maximum number of billed vendor web searches that a request lets the model run: 0 if it offers none, null if they
+ * are unbounded. Works for requests of any format.
  */
 export function offeredSearches(body: JsonObject): number | null {
   let most = isObject(body.web_search_options) ? 1 : 0;

@@ -1,7 +1,4 @@
-/**
- * What a provider can be asked for, each in its own wire format. `gemini_array` is `gemini` streamed as one JSON array
- * instead of events.
- */
+/** The operations of providers, each with its own wire format. `gemini_array` is `gemini` streamed as one JSON array instead of SSE. */
 export type ProviderOperation =
   | "chat"
   | "responses"

@@ -12,23 +12,23 @@ const foldings = (names: string): ReadonlySet<string> =>
       .map((name) => knownName(name).folding),
   );
 
-/** By which a server that has several models is told to ask others than the one that `model` names. */
+/** Members that tell a multi-model server to use models other than the one in `model`. */
 const NAMING = foldings(`
   models fallbacks fallback_models fallback_providers default_fallbacks context_window_fallbacks context_window_fallback_dict
   content_policy_fallbacks model_list router_settings_override user_config compound_custom
 `);
-/** What such servers read of settings of their own, where `model` is another one than the request's. */
+/** Names inside vendor-specific settings; `model` there may differ from the request's model. */
 const WITHIN = new Set([...NAMING, ...foldings("model model_id analysis_models judge_model")]);
-/** Members that hold those settings. */
+/** The members that hold such settings. */
 const SETTINGS = foldings("extra_body providerOptions provider_options provider plugins gateway orq litellm_params");
 const ROUTE = knownName("route").folding;
 
-/** Tools by which a vendor has its model ask another one, by their types: OpenRouter's and others' stand behind a prefix. */
+/** Tool types with which a model asks another model; OpenRouter and others prefix them. */
 const ASKS_ANOTHER = /^(?:[a-z]+:)?(?:advisor|fusion|subagent)(?:_\d{8})?$/;
 
 /**
- * The members of a request by which models are named or asked for beside its own. The servers that know them let any of those
- * models answer, and access, limits and prices have seen the request's own one alone.
+ * The members of a request that name models beside its own. Servers that support them may answer with any of those models,
+ * but access, limits and prices were only checked for the request's own model.
  */
 export function otherModels(body: JsonObject): readonly string[] {
   const fields: string[] = [];

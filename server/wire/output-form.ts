@@ -1,10 +1,10 @@
 import type { AnswerTexts } from "./texts/answer-texts.ts";
 
-/** How an answer to a conversation tells its contents. */
+/** Describes the contents of an answer. */
 export interface OutputForm {
   readonly texts: AnswerTexts;
-  /** How a streamed answer is cut: server-sent events, or one JSON array in pieces. */
+  /** How a streamed answer is framed: as server-sent events, or as one JSON array. */
   readonly framing: "events" | "array";
-  /** Where it is the answer to no conversation: whether a model's tool calls may stand in it. */
+  /** Whether an answer that is not part of a conversation may contain tool calls. */
   readonly tellsCalls?: true;
 }

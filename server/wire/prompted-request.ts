@@ -2,7 +2,7 @@ import type { FieldProblem, JsonDocument } from "./json/document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "./inbound.ts";
 import { NOTHING_SENT, type SentSettings } from "./sent-settings.ts";
 
-/** A request of OpenAI's shape that asks a model once, holds no conversation and offers no tools. */
+/** A single-turn request in an OpenAI format, without a conversation and without tools. */
 export abstract class PromptedRequest implements InboundRequest {
   readonly stream: boolean = false;
   abstract readonly names: InboundRequest["names"];
@@ -46,7 +46,7 @@ export abstract class PromptedRequest implements InboundRequest {
     return this.texts().reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** Unicode code points of all texts, as governance of media counts them. */
+  /** The length of all texts in Unicode code points, as media governance counts it. */
   protected get writtenCharacters(): number {
     return this.texts().reduce((sum, { text }) => sum + codePointsOf(text), 0);
   }
@@ -78,7 +78,7 @@ export function codePointsOf(text: string): number {
   return count;
 }
 
-/** What is wrong with how a body names its model. */
+/** The problems with the body's `model` or `model_id`. */
 export function modelProblems({ value }: JsonDocument): FieldProblem[] {
   const named = ["model", "model_id"].filter((name) => (value[name] ?? null) !== null);
   if (named.length === 0) return [{ field: "model", message: "is required (or `model_id`)" }];

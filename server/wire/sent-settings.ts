@@ -1,16 +1,16 @@
 import { isObject } from "../kernel/json-value.ts";
 
-/** What a model was told of how to answer, as the body says that it was sent. */
+/** The settings for the answer, as contained in the body that was sent. */
 export interface SentSettings {
   readonly temperature: number | null;
   readonly maxTokens: number | null;
-  /** Every instruction, whoever gave it, in order and joined with line feeds; null when there was none. */
+  /** All instructions, including the gateway's, in order and joined with line feeds; null if there are none. */
   readonly instructions: string | null;
 }
 
 export const NOTHING_SENT: SentSettings = { temperature: null, maxTokens: null, instructions: null };
 
-/** Of a body that is written already, whose members may be anything. */
+/** Reads the settings from an outbound body, whose members may have any type. */
 export function sentSettings(temperature: unknown, maxTokens: unknown, instructions: readonly string[]): SentSettings {
   return {
     temperature: typeof temperature === "number" ? temperature : null,
@@ -20,8 +20,8 @@ export function sentSettings(temperature: unknown, maxTokens: unknown, instructi
 }
 
 /**
- * The temperature a provider is sent, null for none. What a control set stays out where the model takes none; what the
- * caller sent is the vendor's to answer.
+ * The temperature to send; null for none. If the model takes no temperature, a value set by a control is dropped; the
+ * caller's own value is sent, and the vendor decides.
  */
 export function temperatureToSend(
   now: number | null,
@@ -37,14 +37,14 @@ export function joinedInstructions(parts: readonly (string | null)[]): string | 
   return said.length === 0 ? null : said.join("\n");
 }
 
-/** The texts of a content: a text itself, or parts that have one. */
+/** The texts of a content, which is a string or an array of parts. */
 export function textsOf(content: unknown): string[] {
   if (typeof content === "string") return [content];
   if (Array.isArray(content)) return content.flatMap(textsOf);
   return isObject(content) && typeof content.text === "string" ? [content.text] : [];
 }
 
-/** What the turns of a conversation say that are instructions. */
+/** The instruction texts among the turns of a conversation. */
 export function systemTexts(turns: unknown): string[] {
   if (!Array.isArray(turns)) return [];
   return turns.flatMap((turn: unknown) =>

@@ -15,7 +15,7 @@ test.each([
   [gemini({ service_tier: "flex" }), "flex"],
   [gemini({ serviceTier: "SERVICE_TIER_PRIORITY" }), "priority"],
   [gemini({}), undefined],
-  // Capacity that was paid for beforehand.
+  // Prepaid capacity.
   [messages({ service_tier: "priority", speed: "fast" }), "fast"],
   [messages({ service_tier: "priority" }), undefined],
   [messages({ service_tier: "standard", speed: null }), "standard"],
@@ -45,7 +45,7 @@ test("a place that is all one has no price of its own, whatever was asked for", 
 test("what is no name is asked for by nobody", () => {
   for (const service_tier of [7, null, {}, "", "auto", "x".repeat(51), "a b", "\u0000"])
     expect(tiersServed(servingAsked({ service_tier }))).toEqual([]);
-  // Another format's member is no way around a dearer tier.
+  // A member of another format must not hide a more expensive tier.
   expect(tiersServed(servingAsked({ service_tier: "ultrafast", speed: "fast" }))).toEqual(["ultrafast"]);
   expect(tiersServed(servingAsked({ service_tier: "default", speed: "fast" }))).toEqual(["fast"]);
   expect(tiersServed(servingAsked({ speed: "fast", inference_geo: "US" }))).toEqual(["fast", "inference_geo_us"]);

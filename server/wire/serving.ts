@@ -1,16 +1,16 @@
 import { isObject, type JsonObject, type JsonValue } from "../kernel/json-value.ts";
 import type { ServiceTier, Usage } from "./usage.ts";
 
-/** The usual way, which has the plain prices: as vendors call it, and what is paid for beforehand or elsewhere. */
+/** Vendors' names for service at standard prices, including prepaid capacity. */
 const USUAL: ReadonlySet<string> = new Set(["default", "standard", "on_demand", "scale", "reserved", "batch", "provisioned_throughput"]);
-/** Says that somebody else decides. */
+/** Values that leave the choice to the vendor. */
 const UNDECIDED: ReadonlySet<string> = new Set(["", "auto", "unspecified", "standard_only", "traffic_type_unspecified"]);
-/** A model that runs wherever there is room has the plain prices. */
+/** A model without a fixed region has standard prices. */
 const ANYWHERE = "global";
-/** No vendor's name of one is longer, and it gets into the record. */
+/** Recorded on the audit row, so limited to the form of vendors' names. */
 const NAME = /^[a-z0-9_.-]{1,50}$/;
 
-/** One name for each: vendors write them in two cases, and some prefix them. */
+/** Normalizes a tier name: vendors differ in case, and some add prefixes. */
 function tierOf(said: unknown): string | null {
   const name = typeof said === "string" ? said.toLowerCase().replace(/^(?:service_tier_|on_demand_)/, "") : "";
   if (UNDECIDED.has(name) || !NAME.test(name)) return null;
@@ -23,23 +23,23 @@ function geoOf(said: unknown): string | null {
   return name === "not_available" ? ANYWHERE : name;
 }
 
-/** OpenAI's two names of one tier. */
+/** OpenAI has two names for one tier. */
 function openAiTier(said: unknown): string | null {
   const tier = tierOf(said);
   return tier === "fast" ? "priority" : tier;
 }
 
-/** What a request asks for, of any format. */
+/** The service tier and region that a request of any format asks for. */
 export function servingAsked(body: { readonly [name: string]: unknown }): ServiceTier {
   const tier = openAiTier(body.service_tier ?? body.serviceTier);
   const usual = tier === null || tier === "standard";
   return { tier: usual && isFast(body.speed) ? "fast" : tier, geo: geoOf(body.inference_geo) };
 }
 
-/** Where a request wants to be processed, as it says it; null where it leaves that to the vendor's settings. */
+/** The processing region requested; null if left to the vendor's settings. */
 export const regionAsked = (body: JsonObject): JsonValue => body.inference_geo ?? null;
 
-/** What an answer in one of OpenAI's formats says of it, beside its usage. */
+/** The service tier in an answer of OpenAI's formats, which is not part of the usage. */
 export const servingByOpenAi = (tier: unknown): ServiceTier => ({ tier: openAiTier(tier), geo: null });
 
 export function servedByOpenAi(usage: Usage | null, tier: unknown): Usage | null {
@@ -47,8 +47,8 @@ export function servedByOpenAi(usage: Usage | null, tier: unknown): Usage | null
 }
 
 /**
- * Of Anthropic's format, which says it in the usage. `priority` is capacity paid for beforehand there, and dearer at others that speak
- * its format, whose callers then asked for it.
+ * Anthropic's format reports the tier in the usage. There `priority` is prepaid capacity, but other vendors that use the
+ * format charge more for it; their callers have requested it.
  */
 export function servedByMessages(usage: Usage | null, said: { readonly [name: string]: unknown }): Usage | null {
   const tier = tierOf(said.service_tier);
@@ -56,23 +56,23 @@ export function servedByMessages(usage: Usage | null, said: { readonly [name: st
   return served(usage, { tier: isFast(said.speed) ? "fast" : usual ? "standard" : null, geo: geoOf(said.inference_geo) });
 }
 
-/** Of Google's, which says it in the usage as well. */
+/** Google also reports the tier in the usage. */
 export function servedByGoogle(usage: Usage | null, tier: unknown): Usage | null {
   return served(usage, { tier: tierOf(tier), geo: null });
 }
 
-/** Of Bedrock's, beside the usage. */
+/** Bedrock reports the tier next to the usage. */
 export function servedByBedrock(usage: Usage | null, tier: unknown): Usage | null {
   return served(usage, { tier: isObject(tier) ? tierOf(tier.type) : null, geo: null });
 }
 
-/** What the answer left unsaid is as it was asked for. */
+/** Fills in what the answer did not report from the request. */
 export function servedAsAsked(usage: Usage, asked: ServiceTier | undefined): Usage {
   if (asked === undefined || (asked.tier === null && asked.geo === null)) return usage;
   return { ...usage, serving: { tier: usage.serving?.tier ?? asked.tier, geo: usage.serving?.geo ?? asked.geo } };
 }
 
-/** What may have a price of its own, by the names that models have prices for. */
+/** The tier and region that may have their own price, by the names used in models' price records. */
 export function tiersServed(serving: ServiceTier | undefined): string[] {
   const { tier = null, geo = null } = serving ?? {};
   return [...(tier === null || tier === "standard" ? [] : [tier]), ...(geo === null || geo === ANYWHERE ? [] : [`inference_geo_${geo}`])];

@@ -15,7 +15,7 @@ const TURNS: Record<FileNamingFormat, (part: JsonObject) => JsonObject> = {
   gemini: (part) => ({ contents: [{ role: "user", parts: [part] }] }),
 };
 
-/** The part as it is once the file is in its place, and the field that named it. */
+/** The part with the file filled in, and the field that named the file. */
 function filled(format: FileNamingFormat, part: JsonObject, content: FileContent): [JsonObject, string] {
   const [place] = filePlaces(TURNS[format](part), format);
   expect(place?.fileId).toBe(ID);

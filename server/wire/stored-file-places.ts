@@ -1,25 +1,25 @@
 import { isObject, type JsonObject, type JsonValue } from "../kernel/json-value.ts";
 
-/** The formats in which a message names a file by id. */
+/** The formats in which a message can name a file by ID. */
 export type FileNamingFormat = "chat" | "responses" | "messages" | "gemini";
 
-/** What is put in the place of a file's id. */
+/** The content that replaces a file ID. */
 export interface FileContent {
   readonly mimeType: string;
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** One place in a body that names a file of the gateway's own. */
+/** A place in a body that names one of the gateway's own files. */
 export interface FilePlace {
-  /** Where the id stands. */
+  /** The path of the file ID. */
   readonly field: string;
   readonly fileId: string;
-  /** Says the file as its format says one that comes along; what the message says beside the file stays. */
+  /** Replaces the ID with the inline file in the form of the format; other members of the message stay. */
   put(content: FileContent): void;
 }
 
-/** The member with the turns of a conversation. */
+/** The member that holds the conversation's turns. */
 export const TURNS: Readonly<Record<FileNamingFormat, string>> = {
   chat: "messages",
   responses: "input",
@@ -27,18 +27,18 @@ export const TURNS: Readonly<Record<FileNamingFormat, string>> = {
   gemini: "contents",
 };
 
-/** Ids of files are the gateway's own where they look like this; a vendor's look otherwise and go to that vendor. */
+/** The form of the gateway's own file IDs; vendors' IDs look different and are passed on. */
 const OWN_ID = /^file-[0-9A-HJKMNP-TV-Z]{26}$/;
-/** What stands before an id where Google's clients name a file: `https://…/v1beta/files/`, or `files/`. */
+/** The prefix of a file ID in Google's clients: `https://…/v1beta/files/` or `files/`. */
 const GOOGLE_NAME = /^(?:https?:\/\/[^?#]{1,300}\/v1(?:beta)?\/)?files\//;
-/** Members below which parts of messages stand; what stands elsewhere (arguments of tools, schemas) only looks like a part. */
+/** Members that contain message parts. Objects elsewhere (tool arguments, schemas) may look like parts but are not. */
 const PARTS = ["content", "parts", "output"] as const;
-/** Deeper than any vendor nests what a model reads. */
+/** Deeper than any vendor nests model input. */
 const MAX_DEPTH = 8;
-/** Formats of sound that OpenAI's API has a word for. */
+/** Audio types that have a format name in OpenAI's API. */
 const AUDIO_FORMATS: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/wav": "wav", "audio/vnd.wave": "wav" };
 
-/** Every place in the turns of a body that names a file of the gateway's own, in order. */
+/** Every place in a body's turns that names one of the gateway's own files, in order. */
 export function filePlaces(body: JsonObject, format: FileNamingFormat): FilePlace[] {
   const places: FilePlace[] = [];
   const turns = TURNS[format];
@@ -77,7 +77,7 @@ function chatPlace(part: JsonObject, field: string): FilePlace | null {
       part.type = "input_audio";
       part.input_audio = { data: base64(content), format };
     } else if (isText(content)) {
-      // The one form that every server of this format takes.
+      // The only form that all servers of this format accept.
       part.type = "text";
       part.text = textOf(content);
     } else {
@@ -128,7 +128,7 @@ function geminiPlace(part: JsonObject, field: string): FilePlace | null {
   });
 }
 
-/** Google's clients name a file by its address. */
+/** Google's clients name a file by its URL. */
 function idInUri(uri: JsonValue | undefined): JsonValue | undefined {
   return typeof uri === "string" ? uri.replace(GOOGLE_NAME, "") : uri;
 }

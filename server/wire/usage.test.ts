@@ -28,7 +28,7 @@ describe.each(Object.entries(FORMATS))("what a provider tells in the format of %
     expect(plausibleUsage(tell(10, 5, undefined))).toMatchObject({ inputUncached: 10, output: 5 });
   });
 
-  // Else the call would be free, or its other tokens would be.
+  // Otherwise the call, or its other tokens, would be free.
   test.each([
     [-1000, 5, 0],
     [10, -5, 0],

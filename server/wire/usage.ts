@@ -1,75 +1,72 @@
 import { addedUses, type ToolUses } from "./vendor-tools.ts";
 
-/** How a provider serves a call, where that may have a price of its own. Null: nobody said. */
+/** How a provider served a call, as far as it affects the price. Null if not reported. */
 export interface ServiceTier {
-  /** As its vendor calls it; `standard` where it is the usual way. */
+  /** The vendor's name of the tier; `standard` for the default one. */
   readonly tier: string | null;
-  /** Where the model runs, as Anthropic calls it; `global` where that is all one. */
+  /** The region in which the model ran, by Anthropic's names; `global` if not restricted. */
   readonly geo: string | null;
 }
 
 /**
- * Tokens of one call in the form all vendors' counts are brought to: every input token stands in exactly one of the
- * four input classes, because each is billed at its own rate.
+ * Token counts of one call, normalized across vendors. Every input token is in exactly one of the four input classes,
+ * because each has its own price.
  */
 export interface Usage {
   readonly inputUncached: number;
   readonly cacheRead: number;
-  /** Written to the vendor's prompt cache for its default time: five minutes where the vendor knows an hour as well. */
+  /** Written to the vendor's prompt cache with the default lifetime (five minutes for vendors that also offer an hour). */
   readonly cacheWrite: number;
-  /** Written for an hour. */
+  /** Written to the prompt cache for one hour. */
   readonly cacheWriteHour: number;
-  /** Reasoning included. */
+  /** Includes reasoning. */
   readonly output: number;
-  /** The part of the output that was reasoning, for information: it is billed as output. */
+  /** The part of `output` that was reasoning; informational, it is billed as output. */
   readonly reasoning: number;
-  /** The parts of `inputUncached` and `output` that were audio, where the provider tells them apart. */
+  /** The parts of `inputUncached` and `output` that were audio, if the provider reports them. */
   readonly audioInput?: number;
   readonly audioOutput?: number;
-  /** The parts of `inputUncached` and `output` that were pictures, where the provider tells them apart. */
+  /** The parts of `inputUncached` and `output` that were images, if the provider reports them. */
   readonly imageInput?: number;
   readonly imageOutput?: number;
-  /** The part of `cacheRead` that was pictures. */
+  /** The part of `cacheRead` that was images. */
   readonly imageCacheRead?: number;
   /** The part of `output` that was video. */
   readonly videoOutput?: number;
-  /** Searches of the vendor's own web search, which have a fee beside the tokens. */
+  /** Searches with the vendor's own web search, billed separately from tokens. */
   readonly webSearches?: number;
-  /** Uses of other tools of the vendor's that have a fee. */
+  /** Uses of other vendor tools that are billed separately. */
   readonly toolUses?: ToolUses;
-  /** Of reranking, by which it is billed where the model's record prices them. */
+  /** Billing units of reranking, for models priced by them. */
   readonly searchUnits?: number;
-  /** Pictures that came: billed by the tokens told of them, else each by itself, as what was asked for is priced. */
+  /** Images received: billed by their tokens if reported, otherwise per image at the price of the requested quality and size. */
   readonly images?: number;
   readonly imagesAsked?: { readonly quality: string | null; readonly size: string | null };
-  /** Of video that came, billed by the tokens told of it, else by its length, as its resolution is priced. */
+  /** Video received: billed by its tokens if reported, otherwise per second at the price of its resolution. */
   readonly videoSeconds?: number;
   readonly videoResolution?: string | null;
-  /** Characters that were spoken, by which speech is billed. */
+  /** Characters spoken; the unit in which speech is billed. */
   readonly spokenCharacters?: number;
-  /** Of sound that was heard, by which hearing is billed where no tokens are told. */
+  /** Duration of transcribed audio; billed if no tokens are reported. */
   readonly audioSeconds?: number;
-  /** How it was served, where that may have a price of its own; the usual way when left out. */
+  /** How the call was served, as far as it affects the price; absent for standard service. */
   readonly serving?: ServiceTier;
-  /** True when the provider never told and the gateway counted for itself. */
+  /** True if the provider reported no usage and the gateway counted itself. */
   readonly estimated: boolean;
 }
 
-/**
- * What a vendor told, as a count: zero where nothing was told, and not a number where what was told is no count, which
- * makes every sum it goes into one that nobody believes.
- */
+/** A count reported by a vendor: 0 if absent, NaN if invalid, so that every sum containing it is rejected as implausible. */
 export function count(value: unknown): number {
   if (value === undefined || value === null) return 0;
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : Number.NaN;
 }
 
-/** The members of a usage that tell of audio; none where there was none. */
+/** The audio members of a usage; empty if there was no audio. */
 export function audioOf(input: number, output: number): Pick<Usage, "audioInput" | "audioOutput"> {
   return { ...(input > 0 ? { audioInput: input } : {}), ...(output > 0 ? { audioOutput: output } : {}) };
 }
 
-/** The members of a usage that tell of pictures; none where there was none. */
+/** The image members of a usage; empty if there were no images. */
 export function imagesOf(input: number, output: number, cacheRead = 0): Pick<Usage, "imageInput" | "imageOutput" | "imageCacheRead"> {
   return {
     ...(input > 0 ? { imageInput: input } : {}),
@@ -78,7 +75,7 @@ export function imagesOf(input: number, output: number, cacheRead = 0): Pick<Usa
   };
 }
 
-/** Of two answers together. */
+/** The sum of the usage of two answers. */
 export function addedUsage(one: Usage, other: Usage): Usage {
   const serving = one.serving ?? other.serving;
   const sum = (name: "audioInput" | "audioOutput" | "imageInput" | "imageOutput" | "imageCacheRead" | "webSearches" | "images") =>
@@ -107,7 +104,7 @@ export function inputTokens(usage: Usage): number {
   return usage.inputUncached + usage.cacheRead + cacheWriteTokens(usage);
 }
 
-/** As a stream tells it that was broken off before it began. */
+/** Whether the usage is empty, as reported for a stream aborted before its first output. */
 export function tellsNothing(usage: Usage): boolean {
   return inputTokens(usage) + usage.output + (usage.spokenCharacters ?? 0) === 0;
 }
@@ -116,21 +113,18 @@ export function cacheWriteTokens(usage: Usage): number {
   return usage.cacheWrite + usage.cacheWriteHour;
 }
 
-/**
- * No model reads or writes as much in one call: beyond it a count is a mistake of whoever tells it, which would exhaust budgets and
- * overflow totals.
- */
+/** No call uses as many tokens; a larger count is a vendor's mistake, which would exhaust budgets and overflow totals. */
 const MAX_TOLD = 1_000_000_000;
 
-/** A month: no file that may be sent plays as long. */
+/** One month; no file of permitted size plays longer. */
 const MAX_SECONDS = 31 * 86_400;
 
-/** A count of tokens somebody told, where it can be believed; null else. */
+/** The reported token count, or null if it is implausible. */
 export function plausibleCount(told: number | null): number | null {
   return told !== null && Number.isSafeInteger(told) && told >= 0 && told <= MAX_TOLD ? told : null;
 }
 
-/** What the provider told, where it can be believed; null else. A part below zero would make the rest of the call free. */
+/** The reported usage, or null if it is implausible. A negative part would make the rest of the call free. */
 export function plausibleUsage(told: Usage | null): Usage | null {
   if (told === null) return null;
   const {
@@ -151,12 +145,12 @@ export function plausibleUsage(told: Usage | null): Usage | null {
   return parts.every((part) => part >= 0) && inputTokens(told) + output + webSearches <= MAX_TOLD ? told : null;
 }
 
-/** Four characters a token: what a call is metered at when it ended before its provider said. */
+/** Estimates tokens at four characters each, to meter calls that ended before the provider reported usage. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / 4);
 }
 
-/** What a stream used that broke off after its provider had told of a part: output of so many characters came since. */
+/** The usage of an aborted stream: what its provider had reported, plus an estimate for `characters` of output since then. */
 export function withOutputSince(told: Usage, characters: number): Usage {
   return characters === 0 ? told : { ...told, output: told.output + estimateTokens(characters), estimated: true };
 }

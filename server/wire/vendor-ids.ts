@@ -4,25 +4,26 @@ import { isOwnReference } from "./responses/item-references.ts";
 
 const foldings = (names: string): ReadonlySet<string> => new Set(names.trim().split(/\s+/).map(folded));
 
-/** Members that name what a vendor keeps in its account, be it one or a list of them. */
+/** Members that hold one or several IDs of objects stored in a vendor's account. */
 const IDS = foldings(`
   file_id file_ids vector_store_id vector_store_ids container container_id environment_id cachedContent cached_content
   fileSearchStoreNames file_search_store_names
 `);
-/** The same, where they are objects with an id of their own. */
+/** Members that hold objects with such an ID. */
 const WITH_ID = foldings("prompt container thread");
 const FILE_ADDRESS = foldings("fileUri file_uri");
 const SKILL = folded("skill_id");
-/** Where anybody may reach it, and no account has to be asked. */
+/** Publicly accessible addresses, which belong to no account. */
 const PUBLIC = /^(?:data:|https?:\/\/(?!generativelanguage\.googleapis\.com\b))/i;
-/** What is told between callers and tools, and shapes that they make up: names there are nobody's protocol. */
+/** Data exchanged with tools, and free-form schemas: member names in there have no meaning in the vendor's protocol. */
 const DATA = foldings("metadata parameters input_schema inputSchema schema arguments args response parametersJsonSchema properties");
 
 const isFilled = (value: JsonValue | undefined): boolean => typeof value === "string" && value !== "";
 
 /**
- * The places of a request that name what a vendor keeps: files, containers, vector stores, templates, caches. Nobody can tell whose
- * they are where several share the vendor's account. Files and responses of the gateway's own are none of them.
+ * The paths in a request that name objects stored at a vendor: files, containers, vector stores, templates, caches. If
+ * several tenants share the vendor's account, their owner is unknown. The gateway's own files and responses are not
+ * included.
  */
 export function vendorIds(body: JsonObject): readonly string[] {
   const fields: string[] = [];
@@ -54,14 +55,14 @@ function isVendorId(folding: string, value: JsonValue | undefined, holder: JsonO
   if (IDS.has(folding) && (Array.isArray(value) ? value.some(isFilled) : isFilled(value))) return true;
   if (WITH_ID.has(folding) && isObject(value) && isFilled(value.id)) return true;
   if (FILE_ADDRESS.has(folding)) return typeof value === "string" && value !== "" && !PUBLIC.test(value);
-  // Those of the vendor itself are there for everybody.
+  // The vendor's own skills are available to everybody.
   return folding === SKILL && isFilled(value) && holder.type === "custom";
 }
 
 const CACHES = foldings("cachedContent cached_content");
 const TEMPLATES = foldings("prompt");
 
-/** The members of a request by which a vendor puts in what it keeps: instructions and tools that the request does not show. */
+/** The members of a request that insert templates stored at a vendor: instructions and tools that the request does not show. */
 export function vendorTemplates(body: JsonObject): readonly string[] {
   return Object.keys(body).filter((name) => {
     const folding = folded(name);

@@ -1,15 +1,15 @@
 import { isObject, type JsonObject, type JsonValue } from "../kernel/json-value.ts";
 
-/** Tools that vendors run themselves and bill for beside tokens, in their own words; their web searches are counted by themselves. */
+/** Tools run and billed by vendors in addition to tokens, by the vendors' names; web searches are counted separately. */
 export type VendorTool = "file_search" | "code_interpreter" | "image_generation" | "code_execution" | "google_maps";
 
-/** How often each was used. Of what runs code, containers: one of more memory is as many as it is dearer. */
+/** Uses of each tool. For code execution, the number of containers; one with more memory counts in proportion to its price. */
 export type ToolUses = Readonly<Partial<Record<VendorTool, number>>>;
 
 const BY_CALL: ReadonlySet<unknown> = new Set(["file_search", "image_generation"]);
 const GIGABYTES = /^([1-9]\d{0,2})g$/;
 
-/** How many of the smallest container one of the memory that a request asks for costs as much as. */
+/** The price of the requested container as a multiple of the smallest one's. */
 function containersOf(tool: JsonObject): number {
   const memory =
     isObject(tool.container) && typeof tool.container.memory_limit === "string" ? GIGABYTES.exec(tool.container.memory_limit) : null;
@@ -18,7 +18,7 @@ function containersOf(tool: JsonObject): number {
 
 const toolsIn = (tools: JsonValue | undefined): JsonObject[] => (Array.isArray(tools) ? tools : [tools]).filter((one) => isObject(one));
 
-/** The most that a request lets the model use of them; of what nothing bounds, one use. Reads the request of any format. */
+/** The maximum uses of each tool that a request allows; one use if unbounded. Works for requests of any format. */
 export function offeredVendorTools(body: JsonObject): ToolUses {
   const most: Partial<Record<VendorTool, number>> = {};
   const bound = body.max_tool_calls;
@@ -33,14 +33,14 @@ export function offeredVendorTools(body: JsonObject): ToolUses {
   return most;
 }
 
-/** What of its vendor's tools a response used, as its items tell. */
+/** Counts the uses of vendor tools from the items of a response. */
 export class ResponseToolUses {
   private searched = 0;
   private drawn = 0;
   private memory = 1;
   private readonly containers = new Set<string>();
 
-  /** The response itself, whole or as far as it came: what it was asked with. */
+  /** Reads the tool settings that a complete or partial response object repeats from its request. */
   asked(response: JsonObject): void {
     for (const tool of toolsIn(response.tools))
       if (tool.type === "code_interpreter") this.memory = Math.max(this.memory, containersOf(tool));
@@ -52,7 +52,7 @@ export class ResponseToolUses {
     if (item.type === "image_generation_call" && typeof item.result === "string" && item.result !== "") this.drawn++;
   }
 
-  /** Nothing where none was used. */
+  /** Empty if no tool was used. */
   get told(): { readonly toolUses?: ToolUses } {
     const uses: Partial<Record<VendorTool, number>> = {
       ...(this.searched > 0 && { file_search: this.searched }),
@@ -63,19 +63,19 @@ export class ResponseToolUses {
   }
 }
 
-/** Whether a block of a message begins to run code: Anthropic bills the container, and none beside its web tools. */
+/** Whether a content block starts code execution: Anthropic bills the container, except together with its web tools. */
 export function runsCode(block: JsonValue | undefined): boolean {
   return isObject(block) && block.type === "server_tool_use" && typeof block.name === "string" && block.name.endsWith("code_execution");
 }
 
-/** The fee of a message's container, by its usage: none where the message used web tools. */
+/** The container fee of a message, from its usage: none if the message used web tools. */
 export function codeRun(usage: JsonValue | undefined, ran: boolean): { readonly toolUses?: ToolUses } {
   const tools = isObject(usage) && isObject(usage.server_tool_use) ? usage.server_tool_use : {};
   const isFree = Number(tools.web_search_requests ?? 0) + Number(tools.web_fetch_requests ?? 0) > 0;
   return ran && !isFree ? { toolUses: { code_execution: 1 } } : {};
 }
 
-/** Of two answers together. */
+/** The sum of the uses in two answers. */
 export function addedUses(one: ToolUses | undefined, other: ToolUses | undefined): { readonly toolUses?: ToolUses } {
   if (one === undefined || other === undefined) return one === undefined && other === undefined ? {} : { toolUses: { ...one, ...other } };
   const sum: Partial<Record<VendorTool, number>> = { ...one };

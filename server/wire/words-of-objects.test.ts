@@ -11,7 +11,7 @@ import { TranscriptionRequest } from "./transcriptions/transcription-request.ts"
 import { readTranscriptionRequest } from "./transcriptions/read-transcription.ts";
 import { linesOf } from "./videos/resolution.ts";
 
-/** What every object has is a word like any other where a caller or a vendor says it. */
+/** Names of `Object.prototype` members are ordinary words in requests and answers. */
 const said = (word: string, value: unknown) => JSON.parse(`{${JSON.stringify(word)}: ${JSON.stringify(value)}}`);
 
 describe.each(["constructor", "toString", "__proto__"])("%s", (word) => {

@@ -1,12 +1,12 @@
 import type { ErrorCode } from "../../kernel/errors.ts";
 
-/** What one error of the protocol is in each of its bindings. */
+/** One A2A error and its representation in each binding. */
 interface AgentError {
   readonly code: ErrorCode;
-  /** As `google.rpc.ErrorInfo` names it. */
+  /** The `reason` in `google.rpc.ErrorInfo`. */
   readonly reason: string;
   readonly rpc: number;
-  /** The name of the gRPC status. */
+  /** The gRPC status name. */
   readonly status: string;
 }
 

@@ -6,10 +6,10 @@ import { oldSendParams } from "./v03-requests.ts";
 export type AgentBinding = "http_json" | "jsonrpc";
 export type AgentVersion = "1.0" | "0.3";
 
-/** What agents are asked for; everything else is the gateway's own to answer. */
+/** The operations that are forwarded to agents; the gateway answers all others itself. */
 export type AgentOperation = "SendMessage" | "SendStreamingMessage" | "GetTask" | "CancelTask" | "SubscribeToTask";
 
-/** What a list of tasks can be asked by. */
+/** The parameters that filter a list of tasks. */
 export const LIST_PARAMS = [
   "historyLength",
   "pageSize",
@@ -22,7 +22,7 @@ export const LIST_PARAMS = [
 
 export interface HttpAsk {
   readonly method: "GET" | "POST";
-  /** Below the agent's endpoint. */
+  /** Relative to the agent's endpoint. */
   readonly path: string;
   readonly body: JsonObject | null;
 }
@@ -55,7 +55,7 @@ function restAsk(operation: AgentOperation, params: JsonObject): HttpAsk {
   }
 }
 
-/** A request, which is of v1.0, as an agent is asked for it. Throws `Malformed` where its dialect cannot say it. */
+/** Translates a v1.0 request to the agent's binding and version. Throws `Malformed` if its version cannot express it. */
 export function agentAsk(
   { binding, version, tenant }: { readonly binding: AgentBinding; readonly version: AgentVersion; readonly tenant: string | null },
   operation: AgentOperation,
@@ -79,13 +79,13 @@ export function agentAsk(
   );
 }
 
-/** What an agent answers with, in v1.0. Throws `Malformed` for what is none. */
+/** Translates an agent's answer to v1.0. Throws `Malformed` if it is not a valid answer to the operation. */
 export function agentAnswer(version: AgentVersion, operation: AgentOperation, value: JsonValue): AgentEvent {
   if (operation === "SendMessage") return readEvent(version === "1.0" ? value : newEvent(value), ["task", "message"]);
   return { kind: "task", value: readTask(version === "1.0" ? value : newTask(value)) };
 }
 
-/** One event of an agent's stream, in v1.0. Throws `Malformed`. */
+/** Translates one event of an agent's stream to v1.0. Throws `Malformed` if it is not a valid event. */
 export function agentStreamEvent(version: AgentVersion, value: JsonValue): AgentEvent {
   return readEvent(version === "1.0" ? value : newEvent(value));
 }

@@ -1,4 +1,4 @@
-/** What audit rows call the operations of A2A v1.0. */
+/** The audit subtype of each A2A v1.0 operation. */
 export const A2A_SUBTYPES = {
   SendMessage: "message_send",
   SendStreamingMessage: "message_stream",

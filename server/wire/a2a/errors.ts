@@ -5,7 +5,7 @@ import { AGENT_ERRORS } from "./agent-errors.ts";
 const byReason = new Map(AGENT_ERRORS.map((error) => [error.reason, error]));
 const byRpc = new Map(AGENT_ERRORS.map((error) => [error.rpc, error]));
 
-/** What an agent said went wrong, in whichever binding it says so; null where it names no error of the protocol. */
+/** An error reported by an agent, independent of the binding. Readers return null if it is not an error of the protocol. */
 export interface ToldError {
   readonly code: ErrorCode;
   readonly message: string;
@@ -16,7 +16,7 @@ const LONGEST_MESSAGE = 500;
 const said = (value: JsonValue | undefined, otherwise: string) =>
   typeof value === "string" && value !== "" ? value.slice(0, LONGEST_MESSAGE) : otherwise;
 
-/** Of the body of an answer that is no 2xx. */
+/** Reads the error from the body of a non-2xx HTTP answer. */
 export function restError(body: JsonValue): ToldError | null {
   const error = isObject(body) && isObject(body.error) ? body.error : null;
   if (error === null) return isObject(body) && typeof body.code === "number" ? rpcError(body) : null;
@@ -30,7 +30,7 @@ export function restError(body: JsonValue): ToldError | null {
     : rpcError(error);
 }
 
-/** Of the `error` of a JSON-RPC answer. */
+/** Reads the `error` member of a JSON-RPC answer. */
 export function rpcError(error: JsonObject): ToldError | null {
   const known = typeof error.code === "number" ? byRpc.get(error.code) : undefined;
   if (known === undefined) return null;

@@ -1,13 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { AgentEvent } from "./shapes.ts";
 
-/** A longer one is not kept: what an agent sends without end must not fill the memory. */
+/** Bytes. A larger task is not kept, so that an agent's endless stream cannot exhaust the memory. */
 const LARGEST = 8 * 1024 * 1024;
 
-/**
- * A task as the events of one stream tell it. A stream begins with the whole task, so two that watch the same one come to
- * the same.
- */
+/** A task accumulated from the events of one stream. A stream starts with the whole task, so all its subscribers reach the same state. */
 export class FoldedTask {
   private task: JsonObject | null;
   private size = 0;
@@ -16,7 +13,7 @@ export class FoldedTask {
     this.task = task === null ? null : { ...task };
   }
 
-  /** Null until something told of the task, and of one that grew too large. */
+  /** Null before the first event about the task, and if the task grew beyond the size limit. */
   get value(): JsonObject | null {
     return this.task !== null && this.size <= LARGEST ? this.task : null;
   }
@@ -37,7 +34,7 @@ export class FoldedTask {
     const before = isObject(task.status) ? task.status.message : undefined;
     task.status = update.status;
     if (this.size > LARGEST) return;
-    // What the agent said with its last status is part of what was said.
+    // The message of the previous status becomes part of the history.
     if (isObject(before)) task.history = [...listOf(task.history), before];
     if (isObject(update.metadata)) task.metadata = { ...(isObject(task.metadata) ? task.metadata : {}), ...update.metadata };
   }
@@ -61,7 +58,7 @@ function listOf(value: JsonValue | undefined): JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The task with at most so many of its newest messages; null: all. */
+/** The task with only its newest `length` messages; null keeps all. */
 export function withHistory(task: JsonObject, length: number | null): JsonObject {
   if (length === null || !Array.isArray(task.history)) return task;
   const { history, ...rest } = task;

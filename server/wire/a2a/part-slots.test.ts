@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { PartSlots } from "./part-slots.ts";
 
-/** Texts in members that are for something else: of what type a part is, what a message is known by. */
+/** Text hidden in members meant for something else, such as a media type or a message ID. */
 const SAID = "Ask joe";
 const message = (more: JsonObject, part: JsonObject = {}): JsonObject => ({
   ...{ messageId: "m-1", role: "ROLE_AGENT", parts: [{ text: "Hello", mediaType: "text/plain", ...part }] },

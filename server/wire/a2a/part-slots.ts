@@ -7,18 +7,18 @@ import { addressSlots } from "../texts/text-documents.ts";
 import { base64Readers, isTextFile } from "../texts/text-file.ts";
 import type { AgentEvent } from "./shapes.ts";
 
-/** A type that says nothing else. */
+/** A media type without room for other text. */
 const PLAIN_MEDIA = /^(?:application|audio|font|image|model|multipart|text|video)\/[a-z.+-]{1,80}(?:; ?charset=utf-8)?$/i;
 
 type Role = TextSlot["role"];
 
 /**
- * Every text of a message, a task or an event, each replaceable in place: of text parts, in data at any depth with the names
- * in it, in files that hold text, and what stands beside the parts. The parts of one message lie together.
+ * Every text of a message, task or event, each replaceable in place: text parts, values and names at any depth of data
+ * parts, text files, and the members beside the parts. The texts of one message are adjacent.
  */
 export class PartSlots {
   readonly slots: TextSlot[] = [];
-  /** Whether there are files whose bytes are not text: nobody can look into them. */
+  /** Whether there are files that are not text, which guardrails cannot inspect. */
   unreadable = false;
   private readonly role: Role;
 
@@ -66,13 +66,13 @@ export class PartSlots {
     return this;
   }
 
-  /** A member of a request that carries values of its sender. */
+  /** Collects the texts of a member that carries free-form values from the sender. */
   json(holder: JsonObject, name: string): this {
     collect(holder, name, this.slots, this.role);
     return this;
   }
 
-  /** Types of content: whoever sends one may write anything into it. */
+  /** Collects media types that carry more than a type, because a sender may put any text there. */
   mediaTypes(types: JsonValue | undefined): this {
     if (Array.isArray(types)) for (const at of types.keys()) this.mediaType(types, at);
     return this;
@@ -83,7 +83,7 @@ export class PartSlots {
     if (typeof type === "string" && !PLAIN_MEDIA.test(type)) collect(holder, key, this.slots, this.role);
   }
 
-  /** What has spaces between words is no id. */
+  /** An ID containing words separated by spaces is treated as text. */
   private id(holder: JsonObject | JsonValue[], key: string | number): void {
     const id = (holder as JsonObject)[key];
     if (typeof id === "string" && hasWords(id)) collect(holder, key, this.slots, this.role);
@@ -104,7 +104,7 @@ export class PartSlots {
     for (const add of rest) add();
   }
 
-  /** An address may hold the file itself. */
+  /** A URL may contain the file itself (`data:`). */
   private fileWithin(part: JsonObject): void {
     const found = addressSlots(part, "url", nameOf(part), this.role, () => undefined);
     this.slots.push(...found);
@@ -120,7 +120,7 @@ export class PartSlots {
       const bytes = read(encoded);
       const told = readable(bytes);
       isRead = told !== null && (isSaidText || type === "" || isPlain(told));
-      // What it is called is said by whoever sends it: bytes that are text are text, whatever their type.
+      // The media type is only the sender's claim: bytes that decode as text are inspected as text.
       if (!isRead && !isSaidText) continue;
       this.slots.push({
         role: this.role,
@@ -131,14 +131,14 @@ export class PartSlots {
         },
       });
     }
-    // Of a text in another encoding what all encodings share was looked at, and no more.
+    // Of other encodings only the ASCII part was readable, so the file still counts as unreadable.
     if (!isRead) this.unreadable = true;
   }
 }
 
 const nameOf = ({ filename }: JsonObject): string | null => (typeof filename === "string" ? filename : null);
 
-/** Text that is no other kind of file at the same time. */
+/** Excludes text that is also a valid file of another kind (PDF, ZIP). */
 const isPlain = (text: string): boolean => !text.includes("\0") && !/^(?:%PDF-|PK)/.test(text);
 
 function readable(bytes: Uint8Array): string | null {
@@ -153,7 +153,7 @@ function textOf(holder: JsonObject, name: string, role: Role, owner?: object): T
   return textAt({ holder, key: name }, role, owner);
 }
 
-/** Where a value stands: in what, and under which name by now. */
+/** The location of a value: its container, and its current key, which changes if the key is renamed. */
 interface Place {
   readonly holder: JsonObject;
   key: string;
@@ -173,7 +173,7 @@ function textAt(place: Place, role: Role, owner?: object): TextSlot {
   };
 }
 
-/** Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. */
+/** Collects every string, integer and member name at or below `holder[key]`, in order; a name follows its value. */
 function collect(holder: JsonObject | JsonValue[], key: string | number, slots: TextSlot[], role: Role): void {
   collectAt({ holder: holder as JsonObject, key: String(key) }, slots, role);
 }
@@ -193,7 +193,7 @@ function collectAt(place: Place, slots: TextSlot[], role: Role): void {
   } else if (Array.isArray(value)) value.forEach((_, index) => collect(value, index, slots, role));
   else if (isObject(value))
     for (const name of Object.keys(value)) {
-      // Whoever looks next finds what stands there by the name it was given.
+      // Later slots must find the value under its new name.
       const member = { holder: value, key: name };
       collectAt(member, slots, role);
       slots.push({

@@ -2,11 +2,11 @@ import { isRawJson } from "../../kernel/text/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
 /**
- * The objects of A2A v1.0 as the gateway reads them, whoever sent them. What they are made of is copied by name: members the
- * protocol does not know stay behind, so that no reader takes one of them, in another spelling, for one that was looked at.
+ * The A2A v1.0 objects as the gateway reads them from either side. Known members are copied by name and unknown ones
+ * dropped, so that no receiver takes an uninspected member, in another spelling, for an inspected one.
  */
 
-/** Why an object is none of the protocol's; `field` leads into it. */
+/** Thrown for an object that the protocol does not allow; `field` is the path to the problem. */
 export class Malformed extends Error {
   readonly field: string;
   readonly problem: string;
@@ -35,7 +35,7 @@ export const TASK_STATES: ReadonlySet<string> = new Set([
 const BEGINNING: readonly string[] = ["TASK_STATE_UNSPECIFIED", "TASK_STATE_SUBMITTED"];
 const NOT_ENDED = [...TASK_STATES].filter((state) => !TERMINAL_STATES.has(state));
 
-/** States that a task never comes back to from this one, and those from which it never comes to this one. */
+/** The states a task cannot return to from `state`, and those from which it cannot reach `state`. */
 export function statesAround(state: string): { readonly earlier: readonly string[]; readonly later: readonly string[] } {
   if (TERMINAL_STATES.has(state)) return { earlier: NOT_ENDED, later: [] };
   return { earlier: BEGINNING.includes(state) ? [] : BEGINNING, later: [...TERMINAL_STATES] };
@@ -47,7 +47,7 @@ type Reader = (value: JsonValue, at: string) => JsonValue | undefined;
 type Members = Readonly<Record<string, readonly [Reader, "required" | "optional"]>>;
 
 const LONGEST_ID = 512;
-/** Objects and arrays within each other. */
+/** Maximum nesting of objects and arrays. */
 const DEEPEST = 64;
 
 const text: Reader = (value, at) => {
@@ -60,7 +60,7 @@ const id: Reader = (value, at) => {
   if (value.length > LONGEST_ID || !/^[^\p{Cc}\p{Cs}]+$/u.test(value)) throw new Malformed(at, "must be at most 512 printable characters");
   return value;
 };
-/** An empty text is one that is not there, as in the protocol's own encoding. */
+/** An empty string counts as absent, as in the protocol's protobuf encoding. */
 const word: Reader = (value, at) => (text(value, at) === "" ? undefined : value);
 const flag: Reader = (value, at) => {
   if (typeof value !== "boolean") throw new Malformed(at, "must be true or false");
@@ -126,8 +126,8 @@ function originalName(name: string): string {
 }
 
 /**
- * A member by the protocol's name of it, or by the one its field has in the protocol's definition (`task_id`): parsers of
- * ProtoJSON take both, and so do the official servers. One of both names could be read as either.
+ * Reads a member by its JSON name or by its original field name (`task_id`), as ProtoJSON parsers and the official servers
+ * do. Throws `Malformed` if both are present, because receivers could read either.
  */
 export function namedMember(value: JsonObject, name: string, at = name): JsonValue | undefined {
   const original = originalName(name);
@@ -142,7 +142,7 @@ function shaped(members: Members, value: JsonValue | undefined, at: string): Jso
   for (const [name, [read, presence]] of Object.entries(members)) {
     const field = at === "" ? name : `${at}.${name}`;
     const member = namedMember(value, name, field);
-    // ProtoJSON writes what is not set as null as well; a data part may be null.
+    // ProtoJSON may write an unset field as null; for a data part, null is a value.
     const found = member === undefined || (member === null && read !== anything) ? undefined : read(member, field);
     if (found !== undefined) made[name] = found;
     else if (presence === "required") throw new Malformed(field, "is required");
@@ -175,7 +175,7 @@ const MESSAGE: Members = {
   extensions: [words, "optional"],
   referenceTaskIds: [words, "optional"],
 };
-/** What an agent says with a status may have nothing in it; what a caller sends may not. */
+/** An agent's status message may have no parts; a caller's message must have some. */
 const SAID: Members = { ...MESSAGE, parts: [all(part), "required"] };
 const ARTIFACT: Members = {
   artifactId: [id, "required"],
@@ -241,7 +241,7 @@ const EVENTS = { task: TASK, message: SAID, statusUpdate: STATUS_UPDATE, artifac
 >;
 export type EventKind = keyof typeof EVENTS;
 
-/** One event of a stream, or what a message is answered with: an object with one member, named for what it is. */
+/** An event of a stream, or the answer to a message: an object whose only member names its kind. */
 export interface AgentEvent {
   readonly kind: EventKind;
   readonly value: JsonObject;
@@ -263,7 +263,7 @@ export function readEvent(
 
 export const eventObject = ({ kind, value }: AgentEvent): JsonObject => ({ [kind]: value });
 
-/** The state a task object is in. */
+/** The state of a task object. */
 export function stateOf(task: JsonObject): string {
   return isObject(task.status) && typeof task.status.state === "string" ? task.status.state : "TASK_STATE_UNSPECIFIED";
 }

@@ -3,8 +3,8 @@ import { type AgentEvent, Malformed } from "./shapes.ts";
 import { listAt, newPart, objectAt, oldPart, present } from "./v03-parts.ts";
 
 /**
- * The objects of A2A v0.3 from and to those of v1.0. What one side cannot express is `Malformed`, never dropped. What comes
- * from v0.3 is read as v1.0 afterwards: here only what is spelled otherwise is looked at.
+ * Translates A2A v0.3 objects to v1.0 and back. Throws `Malformed` if the other version cannot express something, never
+ * drops it. Translated v0.3 objects are validated as v1.0 afterwards, so only the differences are handled here.
  */
 
 const ROLES: readonly (readonly [string, string])[] = [
@@ -103,7 +103,7 @@ export function oldTask(value: JsonValue | undefined, at = "task"): JsonObject {
   };
 }
 
-/** What v0.3 answers a message with, or sends in a stream; its `kind` says what it is. */
+/** Translates a v0.3 answer or stream event, identified by its `kind`. */
 export function newEvent(value: JsonValue | undefined): JsonObject {
   const event = objectAt(value, "");
   switch (event.kind) {
@@ -120,7 +120,7 @@ export function newEvent(value: JsonValue | undefined): JsonObject {
   }
 }
 
-/** `last`: nothing follows it in its stream. */
+/** `last`: whether this is the last event of its stream. */
 export function oldEvent({ kind, value }: AgentEvent, last: boolean): JsonObject {
   switch (kind) {
     case "task":

@@ -2,9 +2,9 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import { Malformed } from "./shapes.ts";
 import { present } from "./v03-parts.ts";
 
-/** What callers of A2A v0.3 ask for, from and to what v1.0 calls it. */
+/** Translates the push configurations of A2A v0.3 to v1.0 and back. */
 
-/** A v0.3 push configuration, which a v1.0 one says flat and with one scheme. */
+/** A v0.3 configuration lists schemes; in v1.0 it has exactly one. */
 export function newPushConfig(value: JsonValue | undefined, at: string): JsonObject {
   if (!isObject(value)) throw new Malformed(at, "must be an object");
   const { id, url, token, authentication } = value;
@@ -32,7 +32,7 @@ export function oldPushConfig(config: JsonObject): JsonObject {
   });
 }
 
-/** The configuration as callers create and are answered with it. */
+/** The v0.3 form in which callers create a configuration and receive it. */
 export const oldTaskPushConfig = (taskId: string, config: JsonObject): JsonObject => ({
   taskId,
   pushNotificationConfig: oldPushConfig(config),

@@ -11,7 +11,7 @@ export function newSendParams(params: JsonObject): JsonObject {
     ? present({
         acceptedOutputModes: configuration.acceptedOutputModes,
         historyLength: configuration.historyLength,
-        // A v0.3 agent chooses when nobody says; the protocol's own clients wait.
+        // If unset, v0.3 leaves this to the agent; the official clients wait.
         returnImmediately: configuration.blocking === false ? true : undefined,
         taskPushNotificationConfig:
           configuration.pushNotificationConfig == null

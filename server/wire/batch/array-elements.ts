@@ -5,15 +5,15 @@ const BACKSLASH = 92;
 const COMMA = 44;
 
 /**
- * Reads a JSON object as it comes, and gives the elements of its member `name`, an array of objects, one by one: never more
- * is held than one of them. All else of the object is `envelope`, with an empty array in their place. It finds where things
- * begin and end; whether they are JSON is for whoever parses them.
+ * Reads a JSON object in chunks and yields the elements of its member `name`, an array of objects, one at a time, holding
+ * at most one element in memory. The rest of the object, with that array empty, is `envelope`. Only finds boundaries;
+ * parsing and validation are left to the caller.
  */
 export class ArrayElements {
   private readonly name: string;
   private readonly mostBytes: number;
   private rest: number[] = [];
-  /** How much stood between the elements: it is kept nowhere, and counts with the rest. */
+  /** Bytes between elements: not kept, but counted towards the limit. */
   private between = 0;
   private element: number[] | null = null;
   private depth = 0;
@@ -24,11 +24,11 @@ export class ArrayElements {
   private inArray = false;
   private awaited: "element or end" | "comma or end" | "element" = "element or end";
   private number = 0;
-  /** How often the member stood there. */
+  /** How often the member occurred. */
   found = 0;
-  /** Set where something other than an object stands in the array. */
+  /** Set if the array contains anything other than objects. */
   stray = false;
-  /** Set where a comma is missing between two elements, or one is too many. */
+  /** Set if a comma between two elements is missing or superfluous. */
   torn = false;
 
   constructor(name: string, mostBytes: number) {

@@ -6,15 +6,18 @@ import type { InputPiece } from "./text-lines.ts";
 
 export interface ReadLine {
   readonly customId: string;
-  /** As it came. */
+  /** The exact text of the request body. */
   readonly body: string;
-  /** What its body names alone; null where it names another by its id. */
+  /** The model named in the body; null if the body uses a model ID. */
   readonly model: string | null;
-  /** What it says of its endpoint, where it says so. */
+  /** The endpoint named by the line; null if it names none. */
   readonly url: string | null;
 }
 
-/** Which member of a line is the body of its call: OpenAI's form, which may name method and endpoint too, or Anthropic's. */
+/**
+ * The member of a line that holds the request: `body` in OpenAI's form, which may also name method and endpoint; `params`
+ * in Anthropic's.
+ */
 export type LineForm = "body" | "params";
 
 const LONGEST_ID = 512;
@@ -23,7 +26,7 @@ const KNOWN: Readonly<Record<LineForm, ReadonlySet<string>>> = {
   params: new Set(["custom_id", "params"]),
 };
 
-/** Reads one line of a batch. `endpoint`: what its `url` has to say where it must say it; null where it is said elsewhere. */
+/** Reads one line of a batch. `endpoint` is what `url` must be; null if lines do not name their endpoint. */
 export function readBatchLine({ text }: InputPiece, form: LineForm, endpoint: string | null): ReadLine | readonly FieldProblem[] {
   const document = JsonDocument.read(text);
   if (!(document instanceof JsonDocument)) return [document];

@@ -1,6 +1,6 @@
 import { afterString, QUOTE } from "../json/json-members.ts";
 
-/** JSON text on one line, otherwise spelled as it came; null where it is no JSON. */
+/** The JSON text on one line, otherwise unchanged; null if it is not valid JSON. */
 export function oneLine(text: string): string | null {
   try {
     JSON.parse(text);

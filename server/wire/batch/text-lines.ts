@@ -1,15 +1,15 @@
-/** A piece of a batch's input: one line of JSON lines, or one element of an array. */
+/** One unit of a batch's input: a line of JSON Lines, or an element of an array. */
 export interface InputPiece {
-  /** From 1 for lines; of an array, the number of the element from 1. */
+  /** The line or element number, starting at 1. */
   readonly number: number;
   readonly text: Uint8Array;
 }
 
 const NEWLINE = 10;
 
-/** Raised where one piece is longer than it may be. */
+/** Thrown if one piece exceeds the size limit. */
 export class PieceTooLong extends Error {
-  /** Null of what stands beside the pieces. */
+  /** Null if the text outside the pieces is too long. */
   readonly number: number | null;
   constructor(number: number | null) {
     super(`piece ${number ?? "of the rest"} is too long`);
@@ -18,7 +18,10 @@ export class PieceTooLong extends Error {
   }
 }
 
-/** The lines of a text as they come; empty ones are none. Never more is held than one line. `leavesOut`: those that are too long. */
+/**
+ * Yields the non-empty lines of a stream, holding at most one in memory. With `leavesOut`, skips lines longer than
+ * `mostBytes` instead of throwing `PieceTooLong`.
+ */
 export async function* textLines(bytes: AsyncIterable<Uint8Array>, mostBytes: number, leavesOut = false): AsyncGenerator<InputPiece> {
   let held: Uint8Array[] = [];
   let size = 0;

@@ -1,7 +1,7 @@
 import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
-/** A legacy completion, or a chunk of one. */
+/** Texts of a legacy completion or a chunk of one. */
 export const completionsAnswerTexts: AnswerTexts = {
   counter: null,
   contents(body, whole) {

@@ -11,7 +11,7 @@ import { CompletionsStreamWriter } from "./completions-stream-writer.ts";
 import { writeCompletionsAnswer } from "./completions-writer.ts";
 import { sentSettings } from "../sent-settings.ts";
 
-/** Members that are read, or that mean nothing beside the call itself. */
+/** Members that are translated, or that have no effect on the answer. */
 const READ: ReadonlySet<string> = new Set([
   "model",
   "model_id",
@@ -84,7 +84,7 @@ function readRequest(body: JsonObject): RequestRead {
   };
 }
 
-/** OpenAI's legacy completions: only its callers reach other formats, not its providers. */
+/** OpenAI's legacy completions, used for callers only: no provider is called in this format by translation. */
 export const completionsCodec: ConversationCodec = {
   format: "completions",
   signs: false,

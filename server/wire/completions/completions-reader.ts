@@ -4,12 +4,12 @@ import { readChatAnswer as readChatReply } from "../openai/chat-reply-reader.ts"
 import { ChatStreamReader } from "../openai/chat-stream-reader.ts";
 import { objectsOf, stringOf } from "../openai/loose-fields.ts";
 
-/** A whole completion; null when it is not one. */
+/** Reads a complete answer; null if it is not a completion. */
 export function readCompletionsAnswer(body: JsonObject): ConversationReply | null {
   return Array.isArray(body.choices) ? readChatReply({ ...body, choices: asChat(body.choices, "message") }) : null;
 }
 
-/** The chunks of a streamed completion: those of a chat whose deltas are bare texts. */
+/** Reads a streamed completion as a chat stream whose deltas are plain strings. */
 export class CompletionsStreamReader extends ChatStreamReader {
   protected override read(chunk: JsonObject): void {
     super.read(Array.isArray(chunk.choices) ? { ...chunk, choices: asChat(chunk.choices, "delta") } : chunk);

@@ -5,8 +5,8 @@ import { servedByOpenAi } from "../serving.ts";
 import type { Usage } from "../usage.ts";
 
 /**
- * What governance reads of a whole completion, of whose choices so many characters are the prompt; null when the bytes are no JSON
- * object, or tell of a failure.
+ * Usage and output length of a completion. `echoed` is the number of prompt characters repeated in each choice. Null if
+ * the bytes are not a JSON object, or report a failure.
  */
 export function readCompletionsReply(bytes: Uint8Array, echoed = 0): { usage: Usage | null; outputCharacters: number } | null {
   const body = replyObject(bytes);

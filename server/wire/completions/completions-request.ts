@@ -7,12 +7,12 @@ import { type RequestVisitor, visitRequestTexts } from "../openai/text-places.ts
 import type { OutboundChanges } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 
-/** A token is about four characters: for prompts that come as tokens. */
+/** Estimate for prompts given as tokens. */
 const CHARACTERS_A_TOKEN = 4;
 
 const KNOWN = openAiMembers("prompt suffix");
 
-/** A legacy completion request: what governance reads of it. Everything else is the provider's business. */
+/** A legacy completion request. Only what governance needs is read; everything else is left to the provider. */
 export class CompletionsRequest extends OpenAiRequest {
   protected readonly inputName = "prompt";
   protected readonly known = KNOWN;
@@ -23,12 +23,12 @@ export class CompletionsRequest extends OpenAiRequest {
     super(document, null);
   }
 
-  /** Whether the caller asked for the usage frame of a stream. */
+  /** Whether the caller asked for the usage chunk of a stream. */
   get includesUsage(): boolean {
     return objectOf(this.body.stream_options)?.include_usage === true;
   }
 
-  /** Whether the prompt came as tokens: then no text can be read, replaced or put before it. */
+  /** Whether the prompt is given as tokens: then no text can be inspected, replaced or prepended. */
   override get opaque(): boolean {
     const { prompt } = this.body;
     return Array.isArray(prompt) && typeof prompt[0] !== "string";
@@ -38,7 +38,7 @@ export class CompletionsRequest extends OpenAiRequest {
     return this.prompts * Math.max(wholeOf(this.body.n) ?? 1, wholeOf(this.body.best_of) ?? 1);
   }
 
-  /** Answers that come back: the best of those that are made. */
+  /** The number of choices returned, which may be fewer than are generated (`best_of`). */
   get choices(): number {
     return this.prompts * (wholeOf(this.body.n) ?? 1);
   }
@@ -52,13 +52,13 @@ export class CompletionsRequest extends OpenAiRequest {
     return super.inputCharacters + CHARACTERS_A_TOKEN * tokensOf(this.body.prompt);
   }
 
-  /** How much of each choice's text is the prompt once more, which no model writes: scoring a prompt asks for nothing else. */
+  /** Characters of each choice that repeat the prompt and were not generated; infinite if the prompt is only scored. */
   get echoedCharacters(): number {
     if (this.body.echo !== true) return 0;
     return wholeOf(this.body.max_tokens) === 0 ? Number.POSITIVE_INFINITY : Math.ceil(this.inputCharacters / this.prompts);
   }
 
-  /** What the caller wrote is all prompt: these are what governance put before it. */
+  /** Only the texts added by governance, because everything the caller wrote is prompt. */
   override get instructions(): string | null {
     return joinedInstructions(this.added);
   }
@@ -67,7 +67,7 @@ export class CompletionsRequest extends OpenAiRequest {
     return super.sentSettings(this.opaque ? { ...changes, systemPrompt: null } : changes);
   }
 
-  /** The format has no place of its own for instructions: they are put before each prompt. */
+  /** The format has no instructions, so they are prepended to each prompt. */
   addInstructions(before: readonly string[], after: readonly string[]): void {
     const lines = [...before, ...after];
     if (lines.length === 0 || this.opaque) return;
@@ -85,14 +85,14 @@ export class CompletionsRequest extends OpenAiRequest {
     return this.opaque ? null : ["prompt", JSON.stringify(prefixed(this.body.prompt, systemPrompt))];
   }
 
-  /** Usage is what metering stands on, so a stream is always asked for it. */
+  /** Metering depends on usage, so streams always request it. */
   protected override ownEdits(edits: Map<string, string | null>): void {
     if (this.stream && !this.includesUsage)
       edits.set("stream_options", JSON.stringify({ ...objectOf(this.body.stream_options), include_usage: true }));
   }
 }
 
-/** `bytes` as the caller sent them; every problem names its field. */
+/** `bytes` is the caller's body. Each problem names its field. */
 export function readCompletionsRequest(bytes: Uint8Array): CompletionsRequest | { readonly fields: FieldProblem[] } {
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };

@@ -7,7 +7,7 @@ import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { completionsFinish } from "./completions-writer.ts";
 
-/** A streamed completion as OpenAI's clients read it. */
+/** Writes a streamed completion in OpenAI's format. */
 export class CompletionsStreamWriter implements StreamWriter {
   private readonly context: ReplyContext;
   private readonly shown = new Set<string>();

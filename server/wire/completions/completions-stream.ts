@@ -1,6 +1,6 @@
 import { type Choice, ChunkStream, type ChunkStreamOptions } from "../openai/chunk-stream.ts";
 
-/** A streamed completion on its way through. */
+/** A streamed completion passed through without translation. */
 export class CompletionsStream extends ChunkStream {
   constructor(options: ChunkStreamOptions) {
     super("text", options);

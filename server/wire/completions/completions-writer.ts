@@ -3,7 +3,7 @@ import type { ConversationReply, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { chatUsageMember } from "../openai/usage-member.ts";
 
-/** A whole completion. The format shows texts and refusals, which are texts here; reasoning has no place in it. */
+/** Writes a complete answer. Refusals become plain text; reasoning is dropped, because the format cannot express it. */
 export function writeCompletionsAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const body: JsonObject = {
     id: reply.id ?? `cmpl-${context.callId}`,

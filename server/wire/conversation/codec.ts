@@ -7,106 +7,106 @@ import type { ConversationRequest, Feature } from "./request.ts";
 import type { SentSettings } from "../sent-settings.ts";
 import type { ServiceTier } from "../usage.ts";
 
-/** The formats in which a conversation with a model is written on a wire. */
+/** The wire formats of conversations with a model. */
 export type ConversationFormat = "chat" | "responses" | "completions" | "messages" | "gemini" | "converse";
 
-/** What a writer must know of the model it writes for. */
+/** What a request writer needs to know of the target model. */
 export interface TargetModel {
-  /** The provider's name of it. */
+  /** The provider's name for the model. */
   readonly name: string;
-  /** Its most output tokens, where known; formats that require a ceiling use it when the caller gave none. */
+  /** Its maximum output tokens, if known; used by formats that require a limit if the caller gave none. */
   readonly maxOutputTokens: number | null;
-  /** Whether it takes system messages inside a conversation, where the format knows such; yes when not said. */
+  /** Whether it accepts system messages within a conversation, if the format has them; true by default. */
   readonly systemTurns?: boolean;
-  /** What a server of OpenAI's chat format calls the ceiling on output; `max_completion_tokens` when not said. */
+  /** The name of the output limit on this server of OpenAI's chat format; `max_completion_tokens` by default. */
   readonly maxTokensName?: "max_tokens" | "max_completion_tokens";
 }
 
-/** What the writer of an answer must know of the call. */
+/** What an answer writer needs to know of the call. */
 export interface ReplyContext {
-  /** For answers whose provider gave no id: unique, letters and digits. */
+  /** Used as the answer's ID if the provider gave none; unique, letters and digits only. */
   readonly callId: string;
-  /** The model as the caller named it. */
+  /** The model as named by the caller. */
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;
-  /** The caller's own body: some formats repeat parts of it in the answer. */
+  /** The caller's body, because some formats repeat parts of it in the answer. */
   readonly request: JsonObject;
-  /** Whether a streaming caller asked for usage, where the format makes that a question. */
+  /** Whether the caller asked for usage in a stream, in formats where that is optional. */
   readonly includeUsage: boolean;
 }
 
 export type RequestRead =
   | {
       readonly request: ConversationRequest;
-      /** Fields of the caller that no other format can say and whose loss does no harm, by the caller's own names. */
+      /** Fields that no other format can express and that can be dropped without harm, by the caller's names. */
       readonly dropped: readonly string[];
     }
-  /** Fields whose loss would change what the caller gets. */
+  /** Fields whose loss would change the result. */
   | { readonly unsupported: readonly FieldProblem[] };
 
 export type RequestWritten =
   | {
       readonly body: JsonObject;
-      /** What this format cannot say and whose loss does no harm. */
+      /** Features that this format cannot express and that can be dropped without harm. */
       readonly dropped: readonly Feature[];
     }
   | { readonly unsupported: readonly { readonly feature: Feature; readonly message: string }[] };
 
 export interface StreamReader {
-  /** Events of a piece of the provider's bytes, however they were cut. Bytes that make no sense become a fault. */
+  /** The events in a chunk of the provider's bytes, which may be cut anywhere. Invalid bytes become a fault event. */
   push(piece: Uint8Array): ConversationEvent[];
-  /** Call once the provider closed its stream. `complete` is false when the answer had not ended. */
+  /** Call when the provider has closed its stream. `complete` is false if the answer had not ended. */
   end(): { readonly events: readonly ConversationEvent[]; readonly complete: boolean };
-  /** As in `StreamCodec`, as the next. */
+  /** `closed` and `served` are as in `StreamCodec`. */
   readonly closed?: boolean;
   readonly served?: ServiceTier | undefined;
 }
 
 export interface StreamWriter {
-  /** Text to send for an event; empty when it needs none. */
+  /** The text to send for an event; empty if there is none. */
   write(event: ConversationEvent): string;
-  /** What closes the answer, usage included: the caller's last frame or frames. Call once, only for a complete answer. */
+  /** The final frames of the answer, including usage. Call once, and only for a complete answer. */
   close(): string;
-  /** As `referable` of the codec, once the answer is closed. */
+  /** As the codec's `referable`, available once the answer is closed. */
   referable?(): ReadonlyMap<string, string>;
 }
 
-/** The half of a format that speaks with providers. Pure, no I/O; lenient with what providers send, and never throws. */
+/** The provider side of a format. Pure, without I/O; lenient with what providers send, and never throws. */
 export interface ProviderCodec {
   readonly format: ConversationFormat;
-  /** Whether providers of the format sign what they want to see again. */
+  /** Whether providers of the format sign content that must be sent back unchanged. */
   readonly signs: boolean;
-  /** Whether the format cannot name a picture by its address: its bytes are then fetched before a request is written. */
+  /** Whether images must be embedded: those given by URL are then fetched before a request is written. */
   readonly needsMediaBytes: boolean;
   writeRequest(request: ConversationRequest, target: TargetModel): RequestWritten;
-  /** What a body that `writeRequest` wrote tells the model of how to answer. */
+  /** The settings for the answer in a body written by `writeRequest`. */
   sentSettings(body: JsonObject): SentSettings;
-  /** Null when the body is not an answer of this format. */
+  /** Null if the body is not an answer of this format. */
   readReply(body: JsonObject): ConversationReply | null;
   streamReader(): StreamReader;
-  /** `body` is null when it was no JSON object. Some vendors name the fault in a header. */
+  /** `body` is null if it was not a JSON object. Some vendors name the error in a header. */
   readFault(status: number, body: JsonObject | null, headers?: Headers): ProviderFault;
 }
 
-/** The half of a format that speaks with callers. Pure, no I/O, never throws. */
+/** The caller side of a format. Pure, without I/O; never throws. */
 export interface CallerCodec {
   readonly format: ConversationFormat;
-  /** How this format's callers spell each feature, for reports they can act on. */
+  /** The name of each feature in this format, for error reports to the caller. */
   readonly spelling: Readonly<Record<Feature, string>>;
-  /** How the answers of the format hold their texts. */
+  /** Finds the texts in the format's answers. */
   readonly answerTexts: AnswerTexts;
-  /** The last words of a request's user, apart from the rest; null where it does not end in a text of theirs. */
+  /** The last user message, separated from the rest of the request; null if the request does not end with one. */
   question(body: JsonObject): CacheQuestion | null;
-  /** `body` has passed this format's own checks (its InboundRequest). */
+  /** `body` has passed the format's own validation (its `InboundRequest`). */
   readRequest(body: JsonObject): RequestRead;
   writeReply(reply: ConversationReply, context: ReplyContext): JsonObject;
   streamWriter(context: ReplyContext): StreamWriter;
-  /** What of a whole answer later requests may name instead of repeating it, as JSON by its ids; absent where no request can. */
+  /** The parts of a complete answer that later requests may reference, as JSON by ID; absent if the format has no references. */
   referable?(answer: JsonObject, request: JsonObject): ReadonlyMap<string, string>;
-  /** The format's own error envelope. `callId`: what the caller knows the request by. */
+  /** The format's error body. `callId` is the request ID known to the caller. */
   writeFault(fault: ProviderFault, callId: string): JsonObject;
 }
 
-/** One format, both ways: a translation is the reader of one codec and the writer of another. */
+/** A format in both directions: a translation uses the reader of one codec and the writer of another. */
 export interface ConversationCodec extends ProviderCodec, CallerCodec {}

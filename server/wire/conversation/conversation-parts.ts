@@ -1,12 +1,12 @@
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart | ToolResultPart;
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart | RefusalPart;
 
-/** A caller's mark that the prompt up to here is worth caching. */
+/** Marks the end of a prompt prefix that the caller wants cached. */
 export interface CacheHint {
   readonly ttl: "5m" | "1h";
 }
 
-/** What a provider wants sent back unchanged; means nothing to a provider of another family and is dropped there. */
+/** Opaque data that its provider must get back unchanged; dropped for providers of another family. */
 export interface Signature {
   readonly family: "anthropic" | "gemini" | "openai";
   readonly value: string;
@@ -24,7 +24,7 @@ export type MediaSource = { readonly base64: string } | { readonly url: string }
 export interface ImagePart {
   readonly kind: "image";
   readonly source: MediaSource;
-  /** Null where a URL does not say. */
+  /** Null if a URL does not reveal it. */
   readonly mediaType: string | null;
   readonly detail?: string;
   readonly cache?: CacheHint;
@@ -48,7 +48,7 @@ export interface AudioPart {
 export interface ToolResultPart {
   readonly kind: "tool_result";
   readonly callId: string;
-  /** Where the format names it; else the writer finds it at the call with the same id. */
+  /** Null if the format does not include it; writers then use the name in the call with the same ID. */
   readonly toolName: string | null;
   readonly content: readonly (TextPart | ImagePart | FilePart)[];
   readonly isError: boolean;
@@ -67,10 +67,10 @@ export interface ToolCallPart {
 
 export interface ReasoningPart {
   readonly kind: "reasoning";
-  /** Visible text; empty when it was withheld. */
+  /** Visible text; empty if withheld. */
   readonly text: string;
   readonly signature?: Signature;
-  /** The whole of it is sealed in the signature: the provider shows no text (a redacted thinking block). */
+  /** True if the provider shows no text and everything is in the signature (a redacted thinking block). */
   readonly redacted: boolean;
 }
 

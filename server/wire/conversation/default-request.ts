@@ -1,6 +1,6 @@
 import type { ConversationRequest } from "./request.ts";
 
-/** A request that asks for nothing in particular: what a vendor does with it is the vendor's default. */
+/** A request without any settings, for which the vendor's defaults apply. */
 export const DEFAULT_REQUEST: ConversationRequest = {
   instructions: [],
   turns: [],

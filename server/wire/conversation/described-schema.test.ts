@@ -3,7 +3,7 @@ import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
 import { chatCodec } from "../openai/chat-codec.ts";
 
-/** What the model is told of the schema of its answer. */
+/** The answer schema that is sent to the model. */
 function schemaTold(codec: typeof geminiCodec | typeof messagesCodec, schema: object): unknown {
   const read = chatCodec.readRequest({
     messages: [{ role: "user", content: "hi" }],

@@ -2,12 +2,12 @@ import type { Turn } from "./request.ts";
 import type { UserPart } from "./conversation-parts.ts";
 
 /**
- * The turns with all results of calls made together in one of them right behind the calls, however many turns a caller
- * spread them over and whatever stood between: providers refuse calls that are answered in any other way.
+ * The turns with all results of parallel tool calls in one turn directly after the calls, however the caller ordered or
+ * split them, because providers refuse any other order.
  */
 export function groupToolResults(turns: readonly Turn[]): readonly Turn[] {
   const ordered: Turn[] = [];
-  /** Where the turn behind the last of the model's stands; null before it spoke. */
+  /** The index after the model's last turn; null before the first. */
   let behind: number | null = null;
   let results: UserPart[] | null = null;
   for (const turn of turns) {

@@ -1,20 +1,20 @@
 import type { ImagePart, UserPart } from "./conversation-parts.ts";
 
 /**
- * Pictures that the model made earlier in a conversation. No vendor takes one of another's from the model's side, and all
- * take one from the user's, so the model is shown them again before what the user says next.
+ * Images that the model generated earlier in the conversation. Vendors do not accept another vendor's images in assistant
+ * turns, but do in user turns, so they are added to the next user turn.
  */
 export class OwnPictures {
   private waiting: ImagePart[] = [];
   private fields: string[] = [];
 
-  /** `field` is where the caller sent it. */
+  /** `field` is the path of the image in the caller's request. */
   add(picture: ImagePart, field: string): void {
     this.waiting.push(picture);
     this.fields.push(field);
   }
 
-  /** What the user says next, behind the pictures that wait. */
+  /** The parts of the next user turn, after the pending images. */
   before<Part extends UserPart>(parts: readonly Part[]): (Part | UserPart)[] {
     if (this.waiting.length === 0) return [...parts];
     const shown: UserPart[] = [
@@ -27,7 +27,7 @@ export class OwnPictures {
     return shown;
   }
 
-  /** Where those stand that the user said nothing after. */
+  /** The fields of images that no user turn follows. */
   get left(): readonly string[] {
     return this.fields;
   }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
-/** A request's last words, and everything around them with their place marked. */
+/** The last user message of a request, and the rest of the request with its place marked. */
 export interface CacheQuestion {
   readonly question: string;
   readonly rest: JsonValue;
@@ -8,7 +8,7 @@ export interface CacheQuestion {
 
 const HOLDERS = ["content", "parts", "text"] as const;
 
-/** `member` is where the format holds the conversation. Null where that does not end in a text of its user. */
+/** `member` holds the conversation in this format. Null if the conversation does not end with a user's text. */
 export function questionIn(body: JsonObject, member: string): CacheQuestion | null {
   const split = last(body[member]);
   return split === null ? null : { question: split.question, rest: { ...body, [member]: split.rest } };

@@ -2,10 +2,10 @@ import type { Usage } from "../usage.ts";
 import type { ConversationEvent, ConversationReply, PicturePart, StopReason } from "./reply.ts";
 import type { AssistantPart, Signature } from "./conversation-parts.ts";
 
-/** Characters of a delta: near what models send at once. */
+/** Characters per delta, similar to what models send. */
 const DELTA = 48;
 
-/** A whole answer as it would have come in a stream. */
+/** The events of a complete answer, as if it had been streamed. */
 export function eventsOfReply(reply: ConversationReply): ConversationEvent[] {
   const events: ConversationEvent[] = [{ kind: "start", id: reply.id }];
   for (const { index: candidate, parts, stop, stopSequence, stopDetail } of reply.candidates) {
@@ -34,7 +34,7 @@ export function eventsOfReply(reply: ConversationReply): ConversationEvent[] {
   return events;
 }
 
-/** Never cut inside a surrogate pair. */
+/** Never splits a surrogate pair. */
 function pieces(text: string): string[] {
   const cut: string[] = [];
   for (let at = 0; at < text.length;) {
@@ -59,7 +59,7 @@ interface GrownCandidate {
   stop: { readonly reason: StopReason; readonly stopSequence: string | null; readonly stopDetail: string | null } | null;
 }
 
-/** The whole answer that the events of a stream make; null when one of its candidates did not come to an end, or it failed. */
+/** Assembles a complete answer from stream events; null if it failed or one of its candidates did not end. */
 export function replyOfEvents(events: readonly ConversationEvent[]): ConversationReply | null {
   let id: string | null = null;
   let usage: Usage | null = null;

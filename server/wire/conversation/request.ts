@@ -1,16 +1,16 @@
 import type { AssistantPart, CacheHint, TextPart, UserPart } from "./conversation-parts.ts";
 
 /**
- * A request to a language model in no vendor's format: what translations read into and write from. It holds whatever
- * two formats can both say. What a reader cannot place here it reports; what a writer cannot express it reports too.
+ * A model request independent of the vendor: translations read into it and write from it. It covers whatever at least two
+ * formats can express. Readers report what does not fit here, writers what their format cannot express.
  */
 export interface ConversationRequest {
-  /** Instructions that stand before the conversation. */
+  /** Instructions before the conversation. */
   readonly instructions: readonly TextPart[];
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice | null;
-  /** Null: the caller did not say. */
+  /** Null if not set by the caller. */
   readonly parallelToolCalls: boolean | null;
   readonly maxOutputTokens: number | null;
   readonly temperature: number | null;
@@ -20,13 +20,13 @@ export interface ConversationRequest {
   readonly seed: number | null;
   readonly presencePenalty: number | null;
   readonly frequencyPenalty: number | null;
-  /** Alternative answers asked for; null: one. */
+  /** Number of alternative answers; null for one. */
   readonly candidates: number | null;
-  /** Whether log probabilities are wanted, and how many alternatives (0: only the chosen token's). */
+  /** The number of alternatives for which log probabilities are requested (0: only the chosen token); null for no log probabilities. */
   readonly logprobs: number | null;
   readonly output: OutputFormat | null;
   readonly reasoning: Reasoning | null;
-  /** The caller's own name of its end user. */
+  /** The caller's identifier for its end user. */
   readonly endUser: string | null;
   readonly stream: boolean;
 }
@@ -39,7 +39,7 @@ export type Turn =
 export interface Tool {
   readonly name: string;
   readonly description: string | null;
-  /** JSON Schema; null: takes no arguments. */
+  /** JSON Schema; null if the tool takes no arguments. */
   readonly schema: Record<string, unknown> | null;
   readonly strict: boolean | null;
   readonly cache?: CacheHint;
@@ -50,7 +50,7 @@ export type ToolChoice =
   | { readonly kind: "none" }
   | { readonly kind: "required" }
   | { readonly kind: "tool"; readonly name: string }
-  /** Only these may be called; `required`: one of them must. */
+  /** Only these tools may be called; with `required`, one of them must be. */
   | { readonly kind: "subset"; readonly names: readonly string[]; readonly required: boolean };
 
 export type OutputFormat =
@@ -68,15 +68,15 @@ export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "ma
 export type Effort = (typeof EFFORTS)[number];
 
 export interface Reasoning {
-  /** Null where only a budget, or nothing of the amount, was said. */
+  /** Null if only a budget was given, or no amount at all. */
   readonly effort: Effort | null;
-  /** Tokens; 0: off; -1: as the model sees fit. */
+  /** Tokens; 0 turns reasoning off, -1 leaves the amount to the model. */
   readonly budgetTokens: number | null;
-  /** Whether the caller wants to see the reasoning or a summary of it; null: not said. */
+  /** Whether the caller wants to see the reasoning or a summary; null if not set. */
   readonly visible: boolean | null;
 }
 
-/** What a request can ask for, as reports of it name it. Each format spells these in its own field names. */
+/** The optional features of a request, as used in reports. Each format maps them to its own field names. */
 export const FEATURES = [
   "candidates",
   "logprobs",

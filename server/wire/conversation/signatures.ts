@@ -4,8 +4,8 @@ import type { AssistantPart, ReasoningPart, Signature, ToolCallPart } from "./co
 import { UniqueCallIds } from "./unique-call-ids.ts";
 
 /**
- * What a provider wants sent back with a tool call, by the call's id: the call's own signature and the signed reasoning
- * that led to it. Formats without a place for these lose them, and some providers refuse a history without them.
+ * What a provider requires back with a tool call: the call's own signature, and the signed reasoning that led to it.
+ * Formats that cannot carry these lose them, and some providers refuse a history without them.
  */
 export interface Signed {
   readonly call: Signature | null;
@@ -13,8 +13,8 @@ export interface Signed {
 }
 
 /**
- * Of a whole answer, by tool call id: what is worth keeping, null where the provider signed nothing. Calls that share an
- * id are told apart as the writers of answers tell them apart.
+ * The signatures of a complete answer by tool call ID; null where nothing was signed. Repeated IDs are made unique as
+ * answer writers do.
  */
 export function signedCalls(candidate: Candidate): Map<string, Signed | null> {
   return byCall(
@@ -46,9 +46,9 @@ interface StreamedCall {
   signature: Signature | null;
 }
 
-/** The same, gathered from the events of a stream. */
+/** As `signedCalls`, collected from the events of a stream. */
 export class SignedCallsOfStream {
-  /** The parts of each candidate by their numbers, in the order they began. */
+  /** The parts of each candidate by number, in order of their start. */
   private readonly candidates = new Map<number, Map<number, StreamedReasoning | StreamedCall>>();
 
   note(event: ConversationEvent): void {
@@ -88,7 +88,7 @@ export class SignedCallsOfStream {
   }
 }
 
-/** Ids of the calls in a history that came back without what they were signed with, each once. */
+/** The distinct IDs of calls in a history that lack their signature. */
 export function unsignedCallIds(request: ConversationRequest): string[] {
   const found = new Set<string>();
   for (const { role, parts } of request.turns) {
@@ -104,7 +104,7 @@ export function unsignedCallIds(request: ConversationRequest): string[] {
   return [...found];
 }
 
-/** The request with kept signatures put back where its own turns have none. */
+/** The request with stored signatures restored in turns that lack them. */
 export function withSignatures(request: ConversationRequest, kept: (callId: string) => Signed | null): ConversationRequest {
   let changed = false;
   const turns = request.turns.map((turn): Turn => {
@@ -130,7 +130,7 @@ function signedParts(parts: readonly AssistantPart[], kept: (callId: string) => 
     changed = true;
     return { ...part, signature: known.call } satisfies ToolCallPart;
   });
-  // Unsigned reasoning that a client sent back would stand beside the signed original.
+  // Unsigned reasoning sent back by the client would duplicate the signed original.
   if (restored.length > 0) return [...restored, ...signed.filter(({ kind }) => kind !== "reasoning")];
   return changed ? signed : parts;
 }

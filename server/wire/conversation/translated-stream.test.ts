@@ -8,7 +8,7 @@ import { TranslatedStream } from "./translated-stream.ts";
 const encoder = new TextEncoder();
 const WORDS = "word ".repeat(80);
 
-/** What the stream says it used once these events have come. */
+/** The usage reported by the stream after these events. */
 function used(reader: StreamReader, ...events: readonly object[]) {
   const stream = new TranslatedStream(
     reader,

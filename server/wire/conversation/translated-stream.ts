@@ -5,13 +5,13 @@ import type { StreamReader, StreamWriter } from "./codec.ts";
 import type { ConversationEvent } from "./reply.ts";
 
 const encoder = new TextEncoder();
-/** Many times the longest answer of a model. */
+/** Far larger than any answer of a model. */
 const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
-/** What an event takes beside its text, and what a part does. */
+/** The cost assumed for an event and for a part, in addition to its text. */
 const EVENT_CHARACTERS = 32;
 const PART_CHARACTERS = 256;
 
-/** An answer read in the provider's format and written in the caller's, event by event. */
+/** An answer stream read in the provider's format and written in the caller's, event by event. */
 export class TranslatedStream implements StreamCodec {
   private readonly reader: StreamReader;
   private readonly writer: StreamWriter;
@@ -19,7 +19,7 @@ export class TranslatedStream implements StreamCodec {
   private readonly enclosed: boolean;
   private readonly closing: (() => void) | null;
   private told: Usage | null = null;
-  /** How long the output was when usage was told last. */
+  /** The output length when usage was last reported. */
   private lengthTold = 0;
   private stopped = false;
   private kept = 0;
@@ -28,8 +28,8 @@ export class TranslatedStream implements StreamCodec {
   providerError: string | null = null;
 
   /**
-   * `seen` is told of every event. `enclosed`: the answer is one JSON document, which an error leaves open. `closing`: told once the
-   * answer is whole, before its last bytes go.
+   * `seen` is called with every event. `enclosed`: the answer is one JSON document, which an error leaves incomplete.
+   * `closing` is called when the answer is complete, before its last bytes are sent.
    */
   constructor(
     reader: StreamReader,
@@ -44,7 +44,7 @@ export class TranslatedStream implements StreamCodec {
     this.closing = closing;
   }
 
-  /** Some vendors tell at the start what they do at the end, as far as it is known: what a torn answer said since is estimated. */
+  /** Some vendors report usage at the start and again at the end; for a truncated answer, the output since the last report is estimated. */
   get usage(): Usage | null {
     return this.told === null || this.stopped ? this.told : withOutputSince(this.told, this.outputLength - this.lengthTold);
   }
@@ -53,7 +53,7 @@ export class TranslatedStream implements StreamCodec {
     return this.reader.served;
   }
 
-  /** After an error nothing more is said, however much is sent. */
+  /** Nothing is written after an error, whatever the provider sends. */
   get closed(): boolean {
     return this.reader.closed === true || this.providerError !== null;
   }
@@ -91,7 +91,7 @@ export class TranslatedStream implements StreamCodec {
     return text === "" ? null : encoder.encode(text);
   }
 
-  /** Writers keep what the end of an answer repeats, and what may not be told yet. */
+  /** Writers keep in memory what the end of an answer repeats, and what may not be sent yet. */
   private tooLarge(event: ConversationEvent): FrameTooLarge | null {
     if (event.kind === "delta") this.kept += event.text.length + EVENT_CHARACTERS;
     else if (event.kind !== "usage") this.kept += PART_CHARACTERS;

@@ -1,12 +1,12 @@
 /**
- * Ids of the tool calls of one answer. Some providers give two calls the same id, and then results could not be told
- * apart; clients of Responses refuse such an answer outright.
+ * Makes the tool call IDs of one answer unique. Some providers repeat IDs, which makes results ambiguous, and clients of
+ * the Responses API reject such an answer.
  */
 export class UniqueCallIds {
-  /** Each id, with the number it was last told apart by: a provider that repeats one has no search begin anew. */
+  /** Each ID with the last suffix used for it, so that repeated IDs do not cause repeated searches. */
   private readonly given = new Map<string, number>();
 
-  /** The provider's own id, changed only where it stood before. */
+  /** The provider's ID, changed only if it occurred before. */
   of(id: string): string {
     let unique = id;
     let n = this.given.get(id) ?? 1;

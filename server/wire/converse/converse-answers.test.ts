@@ -26,7 +26,7 @@ const codec = new EventStreamCodec(
   (text) => encoder.encode(text),
 );
 
-/** Bytes of an application/vnd.amazon.eventstream, as AWS writes them. */
+/** Encodes application/vnd.amazon.eventstream as AWS does. */
 function eventStreamBytes(events: readonly WrittenEvent[]): Uint8Array {
   return Buffer.concat(events.map(frame));
 }
@@ -81,7 +81,7 @@ const EXPECTED: Readonly<Record<string, ConversationReply>> = {
   "server-tool": answer([{ kind: "text", text: "Found it." }]),
 };
 
-/** Puts an answer together again from its events, and holds them to their grammar. */
+/** Assembles an answer from its events, and checks that their order is valid. */
 function assembled(events: readonly ConversationEvent[]): ConversationReply {
   const parts: AssistantPart[] = [];
   const open = new Set<number>();
@@ -329,7 +329,7 @@ describe("nonsense never throws", () => {
           const changed = bytes.slice();
           changed[at] = (changed[at] as number) ^ flip;
           const { events, complete } = read([changed]);
-          // Either the damage is noticed, or the stream waits for bytes that never come.
+          // The damage is detected, or the stream waits for bytes that never come.
           expect(events.some(({ kind }) => kind === "fault") || !complete || changed[at] === bytes[at]).toBe(true);
         }),
         { numRuns: 150 },

@@ -6,7 +6,7 @@ import { readConverseFault } from "./fault.ts";
 import { sentSettings, textsOf } from "../sent-settings.ts";
 import { isObject } from "../../kernel/json-value.ts";
 
-/** Amazon Bedrock's Converse API: a format only providers speak here. */
+/** Amazon Bedrock's Converse API; used with providers only. */
 export const converseCodec: ProviderCodec = {
   format: "converse",
   signs: true,

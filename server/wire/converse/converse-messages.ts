@@ -19,16 +19,16 @@ import { ToolUseIds } from "./tool-use-ids.ts";
 export interface WrittenMessages {
   readonly system: JsonObject[];
   readonly messages: JsonObject[];
-  /** Names of the tools called earlier in the conversation. */
+  /** The names of tools called earlier in the conversation. */
   readonly called: ReadonlySet<string>;
 }
 
-/** Blank texts are refused by the API and say nothing. */
+/** The API refuses blank texts. */
 const isBlank = (text: string): boolean => text.trim() === "";
 
 /**
- * The conversation in Bedrock's two lists. Its rules: roles alternate, no text is blank, all results of one turn's calls
- * stand together at the front of the next turn, and only some models know cache points.
+ * Writes the conversation as `system` and `messages`. Bedrock requires alternating roles, no blank texts, and all results
+ * of one turn's calls at the start of the next turn; only some models support cache points.
  */
 export function writeConverseMessages(request: ConversationRequest, model: string, report: RequestReport): WrittenMessages {
   return new MessageWriter(modelFamily(model), report).write(request);
@@ -56,7 +56,7 @@ class MessageWriter {
     for (const part of instructions) this.text(part, this.system);
     for (const turn of turns) {
       if (turn.role === "system") {
-        // Not every model takes instructions between the turns, and every model takes them before.
+        // Not every model accepts instructions between turns, but all accept them at the start.
         if (this.messages.length > 0) this.report.drop("system_turn");
         for (const part of turn.parts) this.text(part, this.system);
       } else if (turn.role === "user") {
@@ -74,7 +74,7 @@ class MessageWriter {
     return { system: this.system, messages, called: this.called };
   }
 
-  /** The message being written: turns of one role that follow each other are one. */
+  /** The current message: consecutive turns of the same role are merged. */
   private message(role: "user" | "assistant") {
     const last = this.messages.at(-1);
     if (last?.role === role) return last;
@@ -100,7 +100,7 @@ class MessageWriter {
     if (part.kind === "tool_result") {
       const { results } = this.message("user");
       results.push(this.toolResult(part));
-      // A result has no room for cache points of its own: a mark inside it holds behind it.
+      // Results cannot contain cache points, so one inside a result is moved after it.
       this.cache(part.cache ?? part.content.findLast(({ cache }) => cache !== undefined)?.cache, results);
       return;
     }
@@ -130,7 +130,7 @@ class MessageWriter {
       const block = part.kind === "text" && isBlank(part.text) ? null : this.content(part);
       if (block !== null) blocks.push(block);
     }
-    // A result has to say something, and blank text is refused.
+    // A result must have content, and blank text is refused.
     if (blocks.length === 0) blocks.push({ text: "(no output)" });
     return { toolResult: { toolUseId: this.ids.ofResult(callId), content: blocks, ...(isError ? { status: "error" } : {}) } };
   }
@@ -155,7 +155,7 @@ class MessageWriter {
     return { toolUse: { toolUseId: this.ids.ofCall(id), name, input: toolInput(text) } };
   }
 
-  /** Claude takes its reasoning back signed or not at all; no other model of Bedrock takes Claude's. */
+  /** Claude accepts only signed reasoning; the other models on Bedrock do not accept Claude's. */
   private reasoning({ text, signature, redacted }: ReasoningPart): JsonObject | null {
     if (signature?.family !== "anthropic" || this.family === "nova" || this.family === "gpt-oss") return null;
     if (redacted) return { reasoningContent: { redactedContent: signature.value } };
@@ -163,7 +163,7 @@ class MessageWriter {
   }
 }
 
-/** A document is only taken beside a text: where the caller wrote none, the document's own name is one. */
+/** A document requires a text block: if the caller wrote none, the document's name is used. */
 function withText(content: JsonObject[], results: readonly JsonObject[]): JsonObject[] {
   const document = content.find((block) => isObject(block.document))?.document;
   if (!isObject(document) || results.length > 0 || content.some((block) => typeof block.text === "string")) return content;

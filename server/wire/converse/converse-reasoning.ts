@@ -10,16 +10,16 @@ export interface WrittenReasoning {
   readonly fields: JsonObject;
   /** For `outputConfig.effort`. */
   readonly effort: string | null;
-  /** Output ceiling where one is needed, else what the caller asked for. */
+  /** The output limit, if reasoning requires one; otherwise the caller's. */
   readonly maxTokens: number | null;
-  /** Claude samples at its default while it thinks. */
+  /** True if the sampling parameters must stay at their defaults, as for Claude while it thinks. */
   readonly fixedSampling: boolean;
 }
 
-/** Left for the answer where the caller set no ceiling. */
+/** Reserved for the answer if the caller set no limit. */
 const ANSWER_TOKENS = 4096;
 
-/** How much the model is to reason, in the fields of its family; models that cannot be told reason as they do. */
+/** Writes the reasoning settings in the form of the model's family; models without settings for it reason by default. */
 export function writeConverseReasoning(
   request: ConversationRequest,
   target: { readonly name: string; readonly maxOutputTokens: number | null },
@@ -73,7 +73,7 @@ function coarse(effort: Exclude<Effort, "none">): "low" | "medium" | "high" {
   return effort === "minimal" || effort === "low" ? "low" : effort === "medium" ? "medium" : "high";
 }
 
-/** Nova takes its highest effort only without a ceiling and without sampling. */
+/** Nova accepts its highest effort only without an output limit and without sampling parameters. */
 function novaEffort({ maxOutputTokens, temperature, topP, topK }: ConversationRequest, effort: Exclude<Effort, "none">): string {
   const free = maxOutputTokens === null && temperature === null && topP === null && topK === null;
   const said = coarse(effort);

@@ -6,7 +6,7 @@ import { readConversePart } from "./read-reply-part.ts";
 import { converseStop } from "./stop.ts";
 import { readConverseUsage } from "./usage.ts";
 
-/** A whole answer; null when the body is none. What only Bedrock's own tools put into it is left out. */
+/** Reads a complete answer; null if the body is not one. Content of Bedrock's own tools is left out. */
 export function readConverseReply(body: JsonObject): ConversationReply | null {
   const message = isObject(body.output) ? body.output.message : undefined;
   if (!isObject(message) || !Array.isArray(message.content)) return null;

@@ -214,7 +214,7 @@ describe("the choice of tools", () => {
     [{ toolChoice: { kind: "subset", names: ["g"], required: true } }, { offered: ["g"], toolChoice: { any: {} } }],
     [{ toolChoice: { kind: "none" } }, {}],
     [{ parallelToolCalls: false }, { offered: ["f", "g"], fields: { tool_choice: { type: "auto", disable_parallel_tool_use: true } } }],
-    // Said in both places, Bedrock refuses it.
+    // Bedrock refuses a tool choice given in both places.
     [
       { parallelToolCalls: false, toolChoice: { kind: "tool", name: "g" } },
       { offered: ["f", "g"], fields: { tool_choice: { type: "tool", name: "g", disable_parallel_tool_use: true } } },

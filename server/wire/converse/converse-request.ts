@@ -10,12 +10,12 @@ import { writeConverseTools } from "./converse-tools.ts";
 import { modelFamily } from "./model-family.ts";
 import { RequestReport } from "./request-report.ts";
 
-/** Said where a caller wants any JSON: there is no mode for it, and a schema that any object meets is refused. */
+/** Sent if the caller wants any JSON: there is no such mode, and a schema that accepts every object is refused. */
 const JSON_ONLY: TextPart = { kind: "text", text: "Answer with a single valid JSON object and with nothing before or behind it." };
 const MAX_CACHE_POINTS = 4;
 const AS_ASKED: ClaudeSampling = { unsent: new Set(), dropped: [] };
 
-/** The body of Converse and ConverseStream alike: which of the two it is, and the model, stand in the address. */
+/** The body for Converse and ConverseStream; the operation and the model are in the URL. */
 export function writeConverseRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
   const report = new RequestReport();
   refuseAndDrop(request, report);
@@ -44,7 +44,7 @@ export function writeConverseRequest(request: ConversationRequest, target: Targe
     ...unlessEmpty("inferenceConfig", inferenceConfig),
     ...(toolConfig === null ? {} : { toolConfig }),
     ...unlessEmpty("additionalModelRequestFields", fields),
-    // Which sequence stopped the model is only told when asked for.
+    // The stop sequence that was hit is only reported on request.
     ...(asksStopSequence ? { additionalModelResponseFieldPaths: ["/stop_sequence"] } : {}),
     ...unlessEmpty("outputConfig", outputConfig),
   };
@@ -52,12 +52,12 @@ export function writeConverseRequest(request: ConversationRequest, target: Targe
   return { body, dropped: report.dropped };
 }
 
-/** What Converse has no field for. */
+/** Reports features that Converse has no field for. */
 function refuseAndDrop(request: ConversationRequest, report: RequestReport): void {
   if (request.candidates !== null && request.candidates > 1)
     report.refuse("candidates", "this model's provider gives one answer at a time");
   if (request.logprobs !== null) report.refuse("logprobs", "this model's provider gives no log probabilities");
-  // A temperature moved to the nearest one allowed would be another than the caller asked for.
+  // Clamping the temperature would silently change the caller's request.
   if (request.temperature !== null && (request.temperature < 0 || request.temperature > 1))
     report.refuse("temperature", "this model's provider takes a temperature from 0 to 1");
   if (request.stop.some((sequence) => sequence.trim() === ""))
@@ -77,7 +77,7 @@ function inference(
 ): JsonObject {
   const { temperature, topP } = request;
   const { unsent, dropped } = modelFamily(model) === "claude" ? claudeSampling(request, model, fixedSampling) : AS_ASKED;
-  // What becomes of top k is decided, and told, where it is written.
+  // `top_k` is reported where it is written.
   for (const feature of dropped) if (feature !== "top_k") report.drop(feature);
   return {
     ...(maxTokens === null ? {} : { maxTokens }),
@@ -87,7 +87,7 @@ function inference(
   };
 }
 
-/** Each family has its own place for it. */
+/** Each model family has its own field for it. */
 function topK(request: ConversationRequest, model: string, { fixedSampling }: WrittenReasoning, report: RequestReport): JsonObject {
   if (request.topK === null) return {};
   const family = modelFamily(model);
@@ -106,7 +106,7 @@ function textFormatOf(output: OutputFormat | null): JsonObject | null {
   };
 }
 
-/** Four are taken; the last ones cover the most. Says whether any was taken away. */
+/** Keeps the last four cache points, which cover the longest prefixes. Returns whether any was removed. */
 function trimCachePoints(body: JsonObject): boolean {
   const lists: JsonObject[][] = [];
   for (const list of [isObject(body.toolConfig) ? body.toolConfig.tools : null, body.system])

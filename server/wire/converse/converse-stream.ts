@@ -12,18 +12,18 @@ import { readConverseUsage } from "./usage.ts";
 interface OpenPart {
   readonly part: number;
   readonly type: "text" | "reasoning" | "tool_call";
-  /** Whether any of a tool call's arguments came. */
+  /** Whether any of a tool call's arguments were received. */
   filled: boolean;
   signature: string;
   redacted: boolean;
 }
 
-/** Reads the frames of ConverseStream. Usage comes behind `messageStop`, so an answer is whole without it. */
+/** Reads the frames of ConverseStream. Usage follows `messageStop`, so an answer can be complete without it. */
 export class ConverseStreamReader implements StreamReader {
   private readonly cutter = new EventStreamCutter();
   /** By contentBlockIndex, in the order they were opened. */
   private readonly open = new Map<number, OpenPart>();
-  /** Blocks of Bedrock's own tools, of which nothing is shown. */
+  /** Blocks of Bedrock's own tools, which are not shown. */
   private readonly hidden = new Set<number>();
   private parts = 0;
   private calledTools = false;
@@ -65,7 +65,7 @@ export class ConverseStreamReader implements StreamReader {
       if (usage !== null) events.push({ kind: "usage", usage });
       return;
     }
-    // What comes behind the stop has no place in the answer.
+    // Content after the stop does not belong to the answer.
     if (this.stopped) return;
     const index = typeof payload.contentBlockIndex === "number" ? payload.contentBlockIndex : 0;
     switch (name) {
@@ -132,7 +132,7 @@ export class ConverseStreamReader implements StreamReader {
     }
   }
 
-  /** Text and reasoning begin with their first delta: Bedrock announces only tool calls. */
+  /** Text and reasoning start with their first delta: Bedrock announces only tool calls. */
   private opened(index: number, type: "text" | "reasoning", events: ConversationEvent[]): OpenPart {
     const open = this.open.get(index);
     if (open?.type === type) return open;
@@ -154,7 +154,7 @@ export class ConverseStreamReader implements StreamReader {
     if (open === undefined) return;
     this.open.delete(index);
     const { part, type, filled, signature, redacted } = open;
-    // A tool without arguments is called without a delta; arguments are the text of an object all the same.
+    // A tool call without arguments has no delta, but its arguments must still be the JSON text of an object.
     if (type === "tool_call" && !filled) events.push({ kind: "delta", candidate: 0, part, text: "{}" });
     if (signature !== "")
       events.push({ kind: "signature", candidate: 0, part, signature: { family: "anthropic", value: signature }, redacted });

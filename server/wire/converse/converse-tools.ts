@@ -7,15 +7,15 @@ import type { RequestReport } from "./request-report.ts";
 
 export interface WrittenTools {
   readonly toolConfig: JsonObject | null;
-  /** Claude's own field for what `toolConfig` cannot say; null when there is nothing of the kind. */
+  /** Claude's own field for choices that `toolConfig` cannot express; null if not needed. */
   readonly claudeToolChoice: JsonObject | null;
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * The tools on offer. Bedrock wants them also where the conversation only looks back on calls, knows no choice "none",
- * and takes a forced choice from one place only.
+ * Writes the tools. Bedrock also requires them if the conversation merely contains earlier calls, has no choice "none",
+ * and accepts a forced choice in one place only.
  */
 export function writeConverseTools(
   request: ConversationRequest,
@@ -33,7 +33,7 @@ export function writeConverseTools(
   const none = choice?.kind === "none";
   if (offered.length === 0 && forcesCall(choice)) report.refuse("tool_choice", "names a tool that is not offered");
   if (offered.length === 0 || (none && called.size === 0)) {
-    // The calls looked back on need a declaration; one that says so is not called again.
+    // Earlier calls require a declaration; this placeholder's description says not to call it.
     return {
       toolConfig: called.size === 0 ? null : { tools: [...called].map(standIn) },
       claudeToolChoice: called.size > 0 && family === "claude" ? { type: "none" } : null,
@@ -57,7 +57,7 @@ function offeredTools(tools: readonly Tool[], choice: ToolChoice | null): readon
   return tools.filter(({ name }) => choice.names.includes(name));
 }
 
-/** Null: the model decides, which is what Bedrock does when nothing is said. */
+/** Null if the model decides, which is Bedrock's default. */
 function forcedChoice(choice: ToolChoice | null): { bedrock: JsonObject; claude: JsonObject } | null {
   if (!forcesCall(choice)) return null;
   return choice?.kind === "tool"

@@ -2,15 +2,15 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { EmbeddingsCodec, EmbeddingsRead } from "../embeddings/embeddings-codec.ts";
 import { readBedrockEmbeddings } from "./read-embeddings.ts";
 
-/** What embedding models of Bedrock are sent by InvokeModel, in each maker's own shape. */
+/** InvokeModel bodies of Bedrock's embedding models, which differ by maker. */
 type BodiesWritten =
-  /** One call for each, their vectors in the same order. The list, as JSON, is the body of operation `bedrock_embed`. */
+  /** One call per body, with vectors in the same order. Their JSON array is the body of operation `bedrock_embed`. */
   { readonly bodies: readonly JsonObject[] } | { readonly unsupported: string };
 
-/** The most texts Cohere takes at once. */
+/** The maximum number of texts per call for Cohere. */
 const COHERE_TEXTS = 96;
 
-/** `dimensions` null: as many as the model gives by itself. */
+/** `dimensions` is null for the model's default. */
 export function writeBedrockEmbeddings(model: string, inputs: readonly string[], dimensions: number | null): BodiesWritten {
   if (model.includes("titan-embed")) {
     const sized = !model.includes("titan-embed-text-v1");
@@ -34,7 +34,7 @@ export function writeBedrockEmbeddings(model: string, inputs: readonly string[],
   return { unsupported: `Embeddings on Amazon Bedrock are served for Titan and Cohere models, and ${model} is neither.` };
 }
 
-/** Its body is a list, and so is its answer: one member for each call of InvokeModel. */
+/** Body and answer are arrays with one item for each InvokeModel call. */
 export const bedrockEmbeddings: EmbeddingsCodec = {
   operation: "bedrock_embed",
   write(model, inputs, dimensions) {

@@ -7,13 +7,13 @@ import { reasonOf } from "../../kernel/errors.ts";
 /** One message of an `application/vnd.amazon.eventstream`. */
 export interface EventStreamMessage {
   readonly type: "event" | "exception" | "error";
-  /** Its event type, exception type or error code. */
+  /** The event type, exception type or error code. */
   readonly name: string;
-  /** Empty where the message had none that is a JSON object; an error's message stands under `message`. */
+  /** Empty if the message has no JSON object as payload; an error's text is in `message`. */
   readonly payload: JsonObject;
 }
 
-/** Bytes that are no event stream: what follows them cannot be found any more. */
+/** Thrown for bytes that are not an event stream: the start of the next message cannot be found after them. */
 export class NotAnEventStream extends Error {}
 
 /** Prelude (8), its checksum (4) and the closing checksum (4). */
@@ -26,11 +26,11 @@ const frames = new EventStreamCodec(
   (text) => encoder.encode(text),
 );
 
-/** Cuts the bytes of an event stream into messages, however they were delivered, and checks both checksums of each. */
+/** Splits an event stream into messages, however its bytes are chunked, and verifies both checksums of each. */
 export class EventStreamCutter {
-  /** A message, and the piece that its end came with. */
+  /** One message, and the chunk that contains its end. */
   private readonly held = new HeldBytes(2 * MAX_FRAME_BYTES);
-  /** Length of the message being waited for; the length of a prelude's first field while it is not known. */
+  /** The length of the incomplete message, or of the prelude's first field as long as that is unknown. */
   private wanted = 4;
 
   /** Whether everything pushed so far was whole messages. */
@@ -38,13 +38,13 @@ export class EventStreamCutter {
     return this.held.length === 0;
   }
 
-  /** Throws `NotAnEventStream` or `FrameTooLarge`; nothing can be pushed after it. */
+  /** Throws `NotAnEventStream` or `FrameTooLarge`; do not push anything afterwards. */
   push(piece: Uint8Array): EventStreamMessage[] {
     if (piece.byteLength === 0) return [];
     let bytes = piece;
     if (this.held.length > 0) {
       const held = this.wanted - this.held.length;
-      // A large message in many pieces is put together once, when the last of them is there.
+      // A large message in many chunks is assembled only once, when complete.
       this.held.add(piece);
       if (piece.byteLength < held) return [];
       bytes = this.held.take();

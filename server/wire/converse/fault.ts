@@ -2,7 +2,7 @@ import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { ProviderFault } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 
-/** HTTP status each of Bedrock's exceptions comes with when it is not inside a stream. */
+/** The HTTP status of each Bedrock exception outside streams. */
 const STATUS: Readonly<Record<string, number>> = {
   validationexception: 400,
   accessdeniedexception: 403,
@@ -19,7 +19,7 @@ const STATUS: Readonly<Record<string, number>> = {
 
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/** `com.amazonaws.bedrock#ThrottlingException:http://…` is written for what clients call ThrottlingException. */
+/** Shortens `com.amazonaws.bedrock#ThrottlingException:http://…` to `ThrottlingException`. */
 export function shortExceptionName(type: string): string {
   return type.replace(/^[^#]*#/, "").replace(/:.*$/s, "");
 }
@@ -30,7 +30,7 @@ export function readConverseFault(status: number, body: JsonObject | null, heade
   return { status, message, code: type === null ? null : shortExceptionName(type), param: null };
 }
 
-/** What an exception or error inside a stream says. */
+/** The fault for an exception or error within a stream. */
 export function streamFault(name: string, payload: JsonObject): ProviderFault {
   const code = shortExceptionName(name);
   const original = payload.originalStatusCode;

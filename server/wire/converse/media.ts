@@ -10,7 +10,7 @@ const IMAGES: Readonly<Record<string, string>> = {
   "image/webp": "webp",
 };
 
-/** First bytes of each format, in base64. */
+/** The first bytes of each image format, in base64. */
 const IMAGE_STARTS = [
   ["iVBORw0KGgo", "png"],
   ["/9j/", "jpeg"],
@@ -48,7 +48,7 @@ const AUDIO: Readonly<Record<string, string>> = {
   "audio/pcm": "pcm",
 };
 
-/** Null when it cannot be sent; the report says why. */
+/** Null if the image cannot be sent; the report has the reason. */
 export function converseImageBlock({ source, mediaType }: ImagePart, report: RequestReport): JsonObject | null {
   const written = sourceOf(source, "image", report);
   if (written === null) return null;
@@ -70,8 +70,8 @@ function imageFormat(source: MediaSource): string | null {
 }
 
 /**
- * Null when it cannot be sent; the report says why. `names` are those of the request's documents so far, none of which may stand twice,
- * each with the number it was last told apart by.
+ * Null if the file cannot be sent; the report has the reason. `names` holds the names of the request's documents so far,
+ * which must be unique, each with the last number used to distinguish it.
  */
 export function converseDocumentBlock(file: FilePart, names: Map<string, number>, report: RequestReport): JsonObject | null {
   const { source, mediaType, name } = file;
@@ -95,7 +95,7 @@ function formatOfName(name: string | null): string | null {
   return extension !== undefined && EXTENSIONS.has(extension) ? extension : null;
 }
 
-/** Letters, digits, single spaces, hyphens, parentheses and square brackets are all Bedrock takes. */
+/** Bedrock accepts only letters, digits, single spaces, hyphens, parentheses and square brackets. */
 function documentName(name: string | null, names: Map<string, number>): string {
   const base =
     (name ?? "")

@@ -1,12 +1,12 @@
 import { claudeThinking } from "../messages/claude-thinking.ts";
 
-/** Whose model a Bedrock id or ARN names: the fields beyond the common ones differ by family. */
+/** The family of the model in a Bedrock ID or ARN: fields beyond the common ones differ by family. */
 export type ModelFamily = "claude" | "nova" | "gpt-oss" | "other";
 
-/** How a model is told to reason. `budget`: by a number of tokens; `adaptive`: as it sees fit, by effort. */
+/** How reasoning is configured. `budget`: by a number of tokens; `adaptive`: by effort, with the amount chosen by the model. */
 export type ThinkingStyle = "none" | "budget" | "adaptive" | "nova" | "effort";
 
-/** ARNs of application inference profiles say nothing of the model: `other`, for which only common fields are written. */
+/** ARNs of application inference profiles do not reveal the model: they are `other`, with the common fields only. */
 export function modelFamily(name: string): ModelFamily {
   if (name.includes("claude")) return "claude";
   if (name.includes("amazon.nova")) return "nova";

@@ -5,7 +5,7 @@ const FINEST = new Set(["premium", "hd", "high"]);
 const USUAL = { width: 1_024, height: 1_024 };
 const MOST_AT_ONCE = 5;
 
-/** Amazon's image models by InvokeModel. */
+/** Amazon's image models, called with InvokeModel. */
 export const bedrockPictures: PicturesCodec = {
   operation: "bedrock_images",
   mostShown: null,

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { EmbeddingsRead } from "../embeddings/embeddings-codec.ts";
 
-/** The answer to one of `bodies`; null when it is none. Titan gives one vector, Cohere a list, or one for each kind of number. */
+/** Reads the answer to one of `bodies`; null if it is not one. Titan returns one vector, Cohere a list or one list for each number type. */
 export function readBedrockEmbeddings(answer: JsonObject): EmbeddingsRead | null {
   const { embedding, embeddings, inputTextTokenCount } = answer;
   const inputTokens = typeof inputTextTokenCount === "number" ? inputTextTokenCount : null;

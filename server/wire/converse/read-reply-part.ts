@@ -7,7 +7,7 @@ export function readConversePart(block: JsonValue, position: number): AssistantP
   if (typeof block.text === "string") return textPart(block.text);
   if (isObject(block.toolUse)) return toolCall(block.toolUse, position);
   if (isObject(block.reasoningContent)) return reasoning(block.reasoningContent);
-  // Text with its sources: the sources have no place in the neutral form, the text has.
+  // Text with citations: only the text is kept, because the neutral form has no citations.
   if (isObject(block.citationsContent) && Array.isArray(block.citationsContent.content)) {
     return textPart(
       block.citationsContent.content.map((piece) => (isObject(piece) && typeof piece.text === "string" ? piece.text : "")).join(""),
@@ -21,7 +21,7 @@ function textPart(text: string): AssistantPart | null {
 }
 
 function toolCall(toolUse: JsonObject, position: number): AssistantPart | null {
-  // Called and answered by Bedrock itself: nothing the caller could answer.
+  // Called and answered by Bedrock itself, so not meant for the caller.
   if (toolUse.type === "server_tool_use" || typeof toolUse.name !== "string") return null;
   const id = typeof toolUse.toolUseId === "string" && toolUse.toolUseId !== "" ? toolUse.toolUseId : newToolUseId(position);
   return { kind: "tool_call", id, name: toolUse.name, arguments: JSON.stringify(isObject(toolUse.input) ? toolUse.input : {}) };
@@ -35,7 +35,7 @@ function reasoning({ reasoningText, redactedContent }: JsonObject): AssistantPar
   const text = typeof reasoningText.text === "string" ? reasoningText.text : "";
   const signature = typeof reasoningText.signature === "string" && reasoningText.signature !== "" ? reasoningText.signature : null;
   if (text === "" && signature === null) return null;
-  // Of Bedrock's models only Claude signs its reasoning, with signatures that hold on every platform it is served from.
+  // Of Bedrock's models only Claude signs its reasoning; its signatures are valid on every platform.
   return {
     kind: "reasoning",
     text,

@@ -1,17 +1,17 @@
 import type { Feature } from "../conversation/request.ts";
 import { MAX_PROBLEMS } from "../openai/body-checks.ts";
 
-/** What a request being written turns out to lose, or to need and not to get. */
+/** Collects the features that a written request loses or cannot do without. */
 export class RequestReport {
   private readonly lost = new Set<Feature>();
   readonly unsupported: { feature: Feature; message: string }[] = [];
 
-  /** Its loss does no harm. */
+  /** For features that can be lost without harm. */
   drop(feature: Feature): void {
     this.lost.add(feature);
   }
 
-  /** Its loss would change what the caller gets. */
+  /** For features whose loss would change the result. */
   refuse(feature: Feature, message: string): void {
     if (
       this.unsupported.length < MAX_PROBLEMS &&

@@ -1,7 +1,7 @@
 import { isObject } from "../../kernel/json-value.ts";
 import type { RankedDocument, RerankCodec } from "../rerank/rerank-codec.ts";
 
-/** Cohere's and Amazon's models by InvokeModel: one shape, of which Cohere's asks for the version of its API. */
+/** Cohere's and Amazon's reranking models, called with InvokeModel. The body is the same, except that Cohere requires an API version. */
 export const bedrockReranking: RerankCodec = {
   operation: "bedrock_rerank",
   write(model, query, documents, topN) {

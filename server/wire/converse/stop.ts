@@ -15,7 +15,7 @@ const STOPS: Readonly<Record<string, StopReason>> = {
   malformed_model_output: "malformed",
 };
 
-/** Reasons that are worth telling the caller in Bedrock's own word, because the neutral one says less; those that nobody knows are, too. */
+/** Reasons passed to the caller in Bedrock's wording, because the neutral one is less specific; so are unknown reasons. */
 const DETAILED = new Set([
   "model_context_window_exceeded",
   "content_filtered",
@@ -30,7 +30,7 @@ export interface ConverseStop {
   readonly stopDetail: string | null;
 }
 
-/** Why the model stopped, from an answer or a stream's `messageStop`: both carry the same two members. */
+/** The stop reason of an answer or of a stream's `messageStop`, which have the same two members. */
 export function converseStop(body: JsonObject, calledTools: boolean): ConverseStop {
   const said = typeof body.stopReason === "string" ? body.stopReason : "";
   const extra = body.additionalModelResponseFields;

@@ -4,18 +4,18 @@ const ACCEPTED = /^[A-Za-z0-9_-]{1,64}$/;
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 24);
 
-/** For a call that came without an id: the same for the same place in the answer. */
+/** An ID for a call without one, derived from its position in the answer. */
 export function newToolUseId(position: number): string {
   return `call_${digest(`part ${position}`)}`;
 }
 
 /**
- * Ids of one conversation's tool calls as Bedrock takes them: letters, digits, `_` and `-`, at most 64, none twice. A
- * result answers the earliest call of its id that has none yet, because some providers count their ids anew in every turn.
+ * Maps a conversation's tool call IDs to what Bedrock accepts: letters, digits, `_` and `-`, at most 64, unique. A result
+ * answers the earliest unanswered call of its ID, because some providers restart their IDs in every turn.
  */
 export class ToolUseIds {
   private readonly used = new Set<string>();
-  /** Where the search for another id goes on: from its beginning each time, a caller who repeats one would hold up everybody. */
+  /** Where the search for an unused ID continues; restarting it for each repeated ID would take quadratic time. */
   private readonly tried = new Map<string, number>();
   private readonly open = new Map<string, string[]>();
   private readonly latest = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { plausibleUsage, count, type Usage } from "../usage.ts";
 
-/** The `usage` member of an answer or of a stream's metadata; null when it is not one. Input excludes what was cached. */
+/** Reads the `usage` of an answer or of a stream's metadata; null if it is not one. Input excludes cached tokens. */
 export function readConverseUsage(value: JsonValue | undefined): Usage | null {
   if (!isObject(value) || (typeof value.inputTokens !== "number" && typeof value.outputTokens !== "number")) return null;
   const written = { hour: 0, all: 0 };
@@ -17,7 +17,7 @@ export function readConverseUsage(value: JsonValue | undefined): Usage | null {
     cacheWrite: writes - written.hour,
     cacheWriteHour: written.hour,
     output: count(value.outputTokens),
-    // The API counts reasoning into the output and does not say how much of it that was.
+    // The API includes reasoning in the output and does not report it separately.
     reasoning: 0,
     estimated: false,
   });

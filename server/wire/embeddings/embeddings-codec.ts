@@ -1,13 +1,13 @@
 import type { JsonValue } from "../../kernel/json-value.ts";
 import type { ProviderOperation } from "../operation.ts";
 
-/** Vectors of texts in a provider's own format. Pure, no I/O, never throws. */
+/** Embedding requests and answers in a provider's format. Pure, without I/O; never throws. */
 export interface EmbeddingsCodec {
-  /** What the body is sent as. */
+  /** The operation under which the body is sent. */
   readonly operation: ProviderOperation;
-  /** `dimensions` null: as many as the model gives by itself. */
+  /** `dimensions` is null for the model's default. */
   write(model: string, inputs: readonly string[], dimensions: number | null): EmbeddingsWritten;
-  /** The vectors in the order of the texts; null when the answer is none. */
+  /** The vectors in the order of the texts; null if the answer is invalid. */
   read(answer: JsonValue): EmbeddingsRead | null;
 }
 
@@ -16,6 +16,6 @@ export type EmbeddingsWritten = { readonly body: string } | { readonly unsupport
 
 export interface EmbeddingsRead {
   readonly vectors: readonly (readonly number[])[];
-  /** Null where the answer does not say. */
+  /** Null if the answer does not report it. */
   readonly inputTokens: number | null;
 }

@@ -1,6 +1,6 @@
 import type { FieldProblem } from "../json/document.ts";
 
-/** Null where it is what an embeddings request may ask for. */
+/** Validates the input of an embeddings request; null if it is valid. */
 export function problemOfEmbeddingsInput(input: unknown): FieldProblem | null {
   if (input === undefined) return { field: "input", message: "is required" };
   if (typeof input === "string") return input === "" ? { field: "input", message: "must not be empty" } : null;

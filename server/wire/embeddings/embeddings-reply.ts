@@ -3,7 +3,7 @@ import { readChatUsage } from "../openai/usage.ts";
 import type { Usage } from "../usage.ts";
 import type { EmbeddingsRead } from "./embeddings-codec.ts";
 
-/** What governance reads of an embeddings answer; null when the bytes are not one. */
+/** Usage of an embeddings answer; null if the bytes are not one. */
 export function readEmbeddingsReply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number } | null {
   let body: unknown;
   try {
@@ -14,7 +14,7 @@ export function readEmbeddingsReply(bytes: Uint8Array): { readonly usage: Usage 
   return isObject(body) && Array.isArray(body.data) ? { usage: readChatUsage(body.usage), outputCharacters: 0 } : null;
 }
 
-/** An embeddings answer in OpenAI's shape. */
+/** An embeddings answer in OpenAI's format. */
 export function writeEmbeddingsReply(
   vectors: readonly (readonly number[])[],
   model: string,
@@ -38,7 +38,7 @@ function base64Of(vector: readonly number[]): string {
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
 
-/** The vectors of an answer in OpenAI's shape, in the order of the texts; null when it is none. */
+/** The vectors of an answer in OpenAI's format, in the order of the texts; null if it is invalid. */
 export function readVectors(answer: JsonValue): EmbeddingsRead | null {
   if (!isObject(answer) || !Array.isArray(answer.data)) return null;
   const { data, usage } = answer;

@@ -5,10 +5,10 @@ import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { problemOfEmbeddingsInput } from "./embeddings-input.ts";
 
-/** Members that say which model, for whom and in which form, and the input, which is read by itself. */
+/** Members for model, user and format, and the input, which is inspected separately. */
 const KNOWN = knownMembers({ read: "input", plain: "encoding_format user" });
 
-/** POST /embeddings as OpenAI's clients send it. */
+/** POST /embeddings in OpenAI's format. */
 export class EmbeddingsRequest implements InboundRequest {
   readonly stream = false;
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "input" };
@@ -31,7 +31,7 @@ export class EmbeddingsRequest implements InboundRequest {
     return (this.document.value.model_id as string | undefined) ?? null;
   }
 
-  /** The texts to embed; null when tokens were sent instead. */
+  /** The texts to embed; null if tokens were sent instead. */
   get inputs(): readonly string[] | null {
     const { input } = this.document.value;
     if (typeof input === "string") return [input];
@@ -74,7 +74,7 @@ export class EmbeddingsRequest implements InboundRequest {
   removeTools(): void {}
   addInstructions(): void {}
 
-  /** The input, and whatever else servers read beside it: an instruction, a query, a conversation in the place of texts. */
+  /** The input, and members that some servers read in addition: an instruction, a query, or a conversation instead of texts. */
   texts(): readonly TextSlot[] {
     return [...otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member)), ...this.inputTexts()];
   }
@@ -104,7 +104,7 @@ export class EmbeddingsRequest implements InboundRequest {
     if (typeof input === "string") return input.length;
     if (!Array.isArray(input)) return 0;
     let length = 0;
-    // A token is taken for four characters, as everywhere where characters stand in for tokens.
+    // One token counts as four characters, as in all estimates.
     for (const item of input) length += typeof item === "string" ? item.length : 4 * (Array.isArray(item) ? item.length : 1);
     return length;
   }
@@ -125,7 +125,7 @@ export class EmbeddingsRequest implements InboundRequest {
 export function readEmbeddingsRequest(bytes: Uint8Array): EmbeddingsRequest | { readonly fields: readonly FieldProblem[] } {
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };
-  // Null says nothing, as in every other format.
+  // Null counts as absent, as in all other formats.
   const [model, modelId, input, dimensions, encoding] = ["model", "model_id", "input", "dimensions", "encoding_format"].map(
     (name) => document.value[name] ?? undefined,
   );

@@ -8,10 +8,10 @@ export function partsOf(answer: JsonObject): readonly JsonObject[] {
   });
 }
 
-/** What is said of an answer that holds no media and does not say why. */
+/** Used for an answer that contains no media and gives no reason. */
 export const NO_REASON = "it gave no reason";
 
-/** Why an answer holds no media, in its own words. */
+/** The reason, in the provider's words, why an answer contains no media. */
 export function wordsOf(answer: JsonObject): string {
   const said = partsOf(answer).flatMap((part) => (part.thought === true ? [] : (textIn(part, "text") ?? [])));
   const feedback = objectIn(answer, "promptFeedback");

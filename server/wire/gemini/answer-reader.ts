@@ -12,7 +12,7 @@ import { readGeminiUsage } from "./usage.ts";
 
 interface CandidateState {
   readonly index: number;
-  /** The part that following pieces of the same type are still added to. */
+  /** The part to which further pieces of the same type are appended. */
   open: { readonly part: number; readonly type: "text" | "reasoning" } | null;
   parts: number;
   calls: number;
@@ -21,9 +21,9 @@ interface CandidateState {
 }
 
 /**
- * Reads bodies of an answer: the pieces of a streamed one as they come, or the one body of a whole one; both tell the
- * same events. Pieces of text are joined unless one is signed: a signed piece stays a part of its own, because its
- * signature speaks of exactly that piece. Stops are told at the end, since a body after a finish reason may still add.
+ * Reads the bodies of an answer, either streamed pieces or a complete one, into the same events. Text pieces are joined
+ * unless signed: a signature covers exactly its own piece. Stops are emitted at the end, because a body after a finish
+ * reason may still add to the answer.
  */
 export class AnswerReader {
   private readonly candidates = new Map<number, CandidateState>();
@@ -62,7 +62,7 @@ export class AnswerReader {
     return events;
   }
 
-  /** A body without a finish reason ends the answer only where `whole` says that nothing else could have come. */
+  /** `whole`: nothing more can follow, so a missing finish reason does not make the answer incomplete. */
   end(whole = false): { events: ConversationEvent[]; complete: boolean } {
     const events: ConversationEvent[] = [];
     if (this.failed) return { events, complete: false };
@@ -101,7 +101,7 @@ export class AnswerReader {
     const name = call === null ? null : textIn(call, "name");
     if (call !== null && name !== null) return this.call(state, call, name, signature);
     const media = readMedia(part);
-    // A sketch beside its thoughts is not of the answer.
+    // Draft images among the thoughts are not part of the answer.
     if (media !== null && media !== "private" && media.kind === "image" && "base64" in media.source && member(part, "thought") !== true) {
       return [
         ...this.close(state),
@@ -131,7 +131,7 @@ export class AnswerReader {
   private call(state: CandidateState, call: JsonObject, name: string, signature: Signature | null): ConversationEvent[] {
     const args = JSON.stringify(objectIn(call, "args") ?? {});
     const told = textIn(call, "id");
-    // Without an id of the answer, two answers could call the same tool at the same place: the arguments tell most apart.
+    // Without an answer ID, two answers could call the same tool at the same position; the arguments distinguish most of them.
     const id = told === null || told === "" ? newGeminiCallId(this.id ?? args, state.index, state.calls, name) : told;
     state.calls++;
     return [...this.close(state), ...this.whole(state, { type: "tool_call", id, name }, args, signature)];

@@ -10,13 +10,13 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /**
- * Cuts a JSON array that comes in pieces into its elements without touching a byte: each element comes with the bracket,
- * comma and white space before it. Elements are objects; what is no array is never cut.
+ * Splits a JSON array into its elements without changing a byte: each element includes the preceding bracket, comma and
+ * white space. Elements must be objects; anything other than an array is never split.
  */
 export class ArrayCutter {
   private readonly held = new HeldBytes();
   private depth = 0;
-  /** Whether the outermost value is an array: what is sent instead of one is an error, and stays whole. */
+  /** Whether the outermost value is an array; otherwise it is an error, and stays whole. */
   private inArray = false;
   private inString = false;
   private escaped = false;
@@ -38,7 +38,7 @@ export class ArrayCutter {
         this.depth++;
       } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) {
         this.depth--;
-        // An object that closes back to the array's own depth is an element; the array's bracket itself stays behind.
+        // An object that closes to the array's depth is an element; the array's closing bracket remains.
         if (c === CLOSE_BRACE && this.depth === 1 && this.inArray) {
           elements.push(this.take(piece.subarray(start, i + 1)));
           start = i + 1;
@@ -49,7 +49,7 @@ export class ArrayCutter {
     return elements;
   }
 
-  /** What came behind the last element. */
+  /** The bytes after the last element. */
   rest(): Uint8Array {
     return this.held.view();
   }
@@ -65,7 +65,7 @@ export class ArrayCutter {
   }
 }
 
-/** The JSON text of an element as cut. */
+/** The JSON text of an element, without the bracket or comma before it. */
 export function elementData(element: string): string {
   let at = 0;
   while (at < element.length && (element.charCodeAt(at) <= 32 || element.charCodeAt(at) === COMMA || element[at] === "[")) at++;

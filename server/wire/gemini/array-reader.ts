@@ -4,7 +4,7 @@ import { isObject } from "../../kernel/json-value.ts";
 import { withExactTools } from "../json/exact-tools.ts";
 import { AnswerReader } from "./answer-reader.ts";
 
-/** Reads the JSON array of a caller who streams without `alt=sse`, once it is whole. */
+/** Reads the JSON array returned to a caller that streams without `alt=sse`, once it is complete. */
 export class GeminiArrayReader implements StreamReader {
   private readonly pieces: Uint8Array[] = [];
 
@@ -21,7 +21,7 @@ export class GeminiArrayReader implements StreamReader {
     } catch {
       return { events: [], complete: false };
     }
-    // What stands between the objects is no client's, and what stands behind it may be read in more ways than one.
+    // Anything but objects is not a client's input, and what follows it would be ambiguous.
     if (!Array.isArray(bodies) || !bodies.every(isObject)) return { events: [], complete: false };
     const answer = new AnswerReader();
     const read = bodies.flatMap((body) => answer.read(body));

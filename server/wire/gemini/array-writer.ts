@@ -3,8 +3,8 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { GeminiStreamWriter } from "./stream-writer.ts";
 
 /**
- * For a streaming caller who did not ask for events (`alt=sse`): one JSON array, sent in pieces. The array of an answer
- * that failed stays open, because the gateway's own error comes behind it as the last element.
+ * Streams an answer as one JSON array, for callers that did not request events (`alt=sse`). The array of a failed answer
+ * stays open, because the gateway's error is added as its last element.
  */
 export function geminiArrayWriter(context: ReplyContext): StreamWriter {
   let before = "[";

@@ -2,7 +2,7 @@ import type { AssistantPart, Signature } from "../conversation/conversation-part
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { exactObject } from "../json/exact-tools.ts";
 
-/** A part of the model's; null for what has nothing in it that Google would take. */
+/** Writes a model's part; null if it has no content that Google accepts. */
 export function writeAssistantPart(part: AssistantPart): JsonObject | null {
   switch (part.kind) {
     case "text":
@@ -20,18 +20,18 @@ export function writeAssistantPart(part: AssistantPart): JsonObject | null {
   }
 }
 
-/** Google refuses empty texts, but may itself put a signature on one. */
+/** Google refuses empty texts, but may itself sign one. */
 function textPart(text: string, marks: JsonObject, signature: Signature | undefined): JsonObject | null {
   const signed = thoughtSignature(signature);
   return text === "" && signed.thoughtSignature === undefined ? null : { text, ...marks, ...signed };
 }
 
-/** Another family's signature means nothing here. */
+/** Signatures of another family are dropped. */
 export function thoughtSignature(signature: Signature | undefined): { thoughtSignature?: string } {
   return signature?.family === "gemini" ? { thoughtSignature: signature.value } : {};
 }
 
-/** A call's arguments as the object they must be here; null when they are none. No text at all means no arguments. */
+/** A call's arguments as an object, as the format requires; null if they are not one. An empty text means no arguments. */
 export function argumentsOf(text: string): JsonObject | null {
   return text.trim() === "" ? {} : exactObject(text);
 }

@@ -3,15 +3,15 @@ import { listIn, objectIn, textIn } from "./members.ts";
 import { generationOf } from "./model-name.ts";
 
 /**
- * From this generation on, a call of the running exchange without a signature is refused. Calls that another model made,
- * or whose signature a client lost, carry this word instead, which Google documents for them.
+ * From this generation on, Google refuses unsigned calls in the current exchange. Calls of other models, or with a
+ * signature lost by the client, get this placeholder, which Google documents for the purpose.
  */
 const REQUIRES_SIGNATURES = 3;
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
 /**
- * Contents as the model takes them, the list itself where nothing is missing. Only the first call of each step carries a signature, and
- * only the steps since the user last spoke are checked.
+ * Adds the missing signatures; returns the same list if there are none. Only the first call of each step is signed, and
+ * only the steps since the last user message are checked.
  */
 export function withCallSignatures(contents: readonly JsonValue[], model: string): readonly JsonValue[] {
   if ((generationOf(model) ?? 0) < REQUIRES_SIGNATURES) return contents;

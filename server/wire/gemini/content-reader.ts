@@ -22,7 +22,7 @@ const ASSISTANT = new Set(["text", "thought", "thoughtSignature", "functionCall"
 const USER = new Set(["text", "inlineData", "fileData", "functionResponse", "thoughtSignature"]);
 const SERVER_SIDE = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
 
-/** Reads `contents` into turns. Calls without ids get one of their place, and results find their call by id, or name and order. */
+/** Reads `contents` into turns. Calls without IDs get one derived from their position; results are matched by ID, or by name and order. */
 export class ContentReader {
   private readonly findings: GeminiReadReport;
   private readonly pictures = new OwnPictures();
@@ -60,7 +60,7 @@ export class ContentReader {
       if (read.length === 0) return [];
       return [{ role: "user", parts: read.every(({ kind }) => kind === "tool_result") ? read : this.pictures.before(read) }];
     }
-    // Calls of an earlier exchange that were never answered are not what later results speak of.
+    // Later results cannot answer calls of an earlier exchange.
     if (this.afterUser) this.openCalls = new PendingToolCalls();
     this.afterUser = false;
     const read = parts.flatMap(([part, at], i) => this.assistantPart(part, at, turn, i));
@@ -79,7 +79,7 @@ export class ContentReader {
   private assistantPart(part: JsonObject, at: string, turn: number, place: number): AssistantPart[] {
     const picture = readMedia(part);
     if (picture !== null && picture !== "private" && picture.kind === "image") {
-      // A sketch among the thoughts was never part of the answer.
+      // A draft image among the thoughts was not part of the answer.
       if (member(part, "thought") !== true) this.pictures.add(picture, at);
       return [];
     }
@@ -129,8 +129,8 @@ export class ContentReader {
 }
 
 /**
- * Puts a turn of the model's to the one before it. Google's clients keep a streamed answer as a turn for each piece of it,
- * and Google reads those as one; other vendors want all calls of an answer together, before the first of their results.
+ * Merges a model's turn into the previous one. Google's clients store each piece of a streamed answer as a turn, which
+ * Google reads as one; other vendors need all calls of an answer together, before their results.
  */
 function goesOn(turns: Turn[], [next]: readonly Turn[]): boolean {
   const last = turns.at(-1);
@@ -142,7 +142,7 @@ function goesOn(turns: Turn[], [next]: readonly Turn[]): boolean {
   return true;
 }
 
-/** Two pieces of one text; null where they are not. What is signed ends with its signature. */
+/** Joins two pieces of one text; null if they are separate. A signature ends a piece. */
 function pieceJoined(last: AssistantPart | undefined, next: AssistantPart | undefined): AssistantPart | null {
   if (last?.kind === "text" && next?.kind === "text" && last.signature === undefined) return { ...next, text: last.text + next.text };
   if (last?.kind === "reasoning" && next?.kind === "reasoning" && last.signature === undefined)
@@ -150,7 +150,7 @@ function pieceJoined(last: AssistantPart | undefined, next: AssistantPart | unde
   return null;
 }
 
-/** A text part; none for an empty one, unless it is there to carry a signature. */
+/** A text part; empty if the text is empty, unless it carries a signature. */
 function textOf(part: JsonObject): TextPart[] {
   const text = textIn(part, "text") ?? "";
   const signature = signatureOf(part);

@@ -17,7 +17,7 @@ interface Content {
   readonly parts: JsonObject[];
 }
 
-/** Writes turns as `contents`; system turns are not among them. */
+/** Writes turns as `contents`, without system turns. */
 export class ContentWriter {
   readonly unsupported: Unsupported[] = [];
   private readonly toolNames = new Map<string, string>();
@@ -32,7 +32,7 @@ export class ContentWriter {
     return [...withCallSignatures(contents, model)];
   }
 
-  /** A call is refused that comes right behind another content of the model, so what the model says in a row is one. */
+  /** Google refuses a call directly after another model content, so consecutive model turns are merged. */
   private assistant(turn: Turn & { role: "assistant" }): void {
     for (const part of turn.parts) if (part.kind === "tool_call") this.toolNames.set(part.id, part.name);
     const parts = turn.parts.map(writeAssistantPart).filter((part) => part !== null);

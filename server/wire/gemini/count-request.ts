@@ -10,8 +10,8 @@ import { qualifiedModel } from "./model-name.ts";
 const KNOWN = knownMembers({ read: "generateContentRequest generate_content_request" });
 
 /**
- * Counting is asked of the body a call would send, without defaults that change no count. The plain form has no place
- * for instructions, so it becomes the whole form when the gateway adds some.
+ * A countTokens request for the body that a call would send, without defaults that do not affect the count. The short form
+ * has no instructions, so it is converted to the full form if the gateway adds some.
  */
 export class GeminiCountRequest extends GeminiRequest {
   private readonly outer: { readonly document: JsonDocument; readonly name: string } | null;
@@ -46,11 +46,11 @@ export class GeminiCountRequest extends GeminiRequest {
   override outbound(changes: OutboundChanges): string {
     const edits: Map<string, string | null> = this.edits({ ...changes, defaultTemperature: null, defaultMaxTokens: null });
     const added = !this.hadInstructions && (changes.systemPrompt !== null || this.instructions !== null);
-    // Settings that a control made change no count, and the plain form has no place for them.
+    // Settings made by controls do not affect the count and have no place in the short form.
     if (!this.hadSettings && member(this.document.value, "generationConfig") !== undefined)
       edits.set(spellingIn(this.document.value, "generationConfig"), null);
     if (this.outer === null && !added) return this.document.text(edits);
-    // The provider requires the name here, and that it is the address's.
+    // The provider requires the model here, equal to the one in the URL.
     const model = qualifiedModel(changes.model);
     if (this.document.value.model !== model) edits.set("model", JSON.stringify(model));
     const text = this.document.text(edits);

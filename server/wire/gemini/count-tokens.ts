@@ -10,8 +10,8 @@ import { geminiProblems } from "./request-check.ts";
 const encoder = new TextEncoder();
 
 /**
- * A countTokens body: `{contents}`, or the whole request to count as `{generateContentRequest}`. Problems name fields as
- * the caller wrote them.
+ * Reads a countTokens body: `{contents}`, or a whole request as `{generateContentRequest}`. Problems name fields in the
+ * caller's spelling.
  */
 export function readCountTokensRequest(bytes: Uint8Array, model: string): GeminiRequest | { fields: FieldProblem[] } {
   const outer = JsonDocument.read(bytes);

@@ -3,7 +3,7 @@ import type { FieldProblem } from "../json/document.ts";
 import { snakeName, spellingIn } from "./member-names.ts";
 import { member, objectsIn } from "./members.ts";
 
-/** Members that governance or a translation reads; the provider would take each in one spelling of two. */
+/** Members read by governance or translation; each must be in only one spelling, because the provider would pick one of two. */
 const READ = ["content", "outputDimensionality", "taskType", "title"];
 
 export function checkEmbedEntry(entry: JsonObject, at: string, fields: FieldProblem[]): void {

@@ -12,7 +12,7 @@ import { contentSlots, textSlot } from "./texts.ts";
 const MAX_PROBLEMS = 20;
 const KNOWN = knownMembers({ read: "content title", plain: "taskType task_type" });
 
-/** `:embedContent`, which is one request, or `:batchEmbedContents`, which is a list of such. */
+/** An `:embedContent` request, or `:batchEmbedContents` with a list of them. */
 export class GeminiEmbeddingsRequest implements InboundRequest {
   readonly modelId = null;
   readonly stream = false;
@@ -23,11 +23,11 @@ export class GeminiEmbeddingsRequest implements InboundRequest {
   readonly instructions = null;
   readonly opaque = false;
   readonly model: string;
-  /** Whether it asks for one vector, in the shape of one. */
+  /** Whether it is `:embedContent`, which is answered with a single embedding. */
   readonly single: boolean;
   private readonly document: JsonDocument;
 
-  /** `model` as the address names it. */
+  /** `model` is the name in the URL. */
   constructor(document: JsonDocument, model: string, single: boolean) {
     this.document = document;
     this.model = model;
@@ -58,7 +58,7 @@ export class GeminiEmbeddingsRequest implements InboundRequest {
     return this.entries.length;
   }
 
-  /** The texts to embed, one for each vector; null where something else than texts is. */
+  /** The texts to embed, one per vector; null if the input contains anything other than text. */
   get inputs(): readonly string[] | null {
     const texts: string[] = [];
     for (const entry of this.entries) {
@@ -69,13 +69,13 @@ export class GeminiEmbeddingsRequest implements InboundRequest {
     return texts;
   }
 
-  /** As many numbers as each vector is to have; null where that is not said, or not alike. */
+  /** The requested vector length; null if not set or not the same for all. */
   get dimensions(): number | null {
     const [first, ...others] = new Set(this.entries.map((entry) => numberIn(entry, "outputDimensionality")));
     return first === undefined || others.length > 0 ? null : first;
   }
 
-  /** What only Google's models are told, by the caller's names. */
+  /** Settings that only Google's models support, by the caller's names. */
   get particular(): readonly string[] {
     const names = new Set(this.entries.flatMap((entry) => Object.keys(entry).filter((name) => entry[name] !== null)));
     return [...names].filter((name) => !["content", "model", "outputDimensionality"].includes(camelName(name)));
@@ -102,7 +102,7 @@ export class GeminiEmbeddingsRequest implements InboundRequest {
     return [];
   }
 
-  /** A `:batchEmbedContents` body whatever was asked: every server of the format takes one. */
+  /** Always a `:batchEmbedContents` body, which every server of the format accepts. */
   outbound({ model }: OutboundChanges): string {
     const name = qualifiedModel(model);
     return JSON.stringify({ requests: this.entries.map((entry) => ({ ...inCamelCase(entry), model: name })) });

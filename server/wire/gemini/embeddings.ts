@@ -3,14 +3,14 @@ import type { EmbeddingsCodec } from "../embeddings/embeddings-codec.ts";
 import { listIn, numberIn, objectIn, objectsIn } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";
 
-/** A `:batchEmbedContents` body; `model` is the provider's name of the model, `dimensions` null where the caller did not say. */
+/** A `:batchEmbedContents` body; `model` is the provider's name for the model, `dimensions` is null if not set. */
 export function writeGeminiEmbeddings(model: string, inputs: readonly string[], dimensions: number | null): JsonObject {
   const name = qualifiedModel(model);
   const size = dimensions === null ? {} : { outputDimensionality: dimensions };
   return { requests: inputs.map((text) => ({ model: name, content: { parts: [{ text }] }, ...size })) };
 }
 
-/** The vectors of an answer, in the order asked; null when it is none. A single embedding's answer is taken too. */
+/** The vectors in the order of the inputs; null if the answer is invalid. Also accepts a single embedding's answer. */
 export function readGeminiEmbeddings(reply: JsonObject): number[][] | null {
   const single = objectIn(reply, "embedding");
   const vectors = (single === null ? objectsIn(reply, "embeddings") : [single]).map((embedding) => listIn(embedding, "values"));
@@ -18,7 +18,7 @@ export function readGeminiEmbeddings(reply: JsonObject): number[][] | null {
   return whole ? (vectors as number[][]) : null;
 }
 
-/** An answer to many as one to a single request has it, with all else that it says. */
+/** Converts a batch answer to that of a single request, keeping other members. */
 export function singleEmbedding({ embeddings, ...others }: JsonObject): JsonObject {
   const [embedding] = Array.isArray(embeddings) ? embeddings : [];
   return embedding === undefined ? others : { embedding, ...others };

@@ -2,7 +2,7 @@ import type { ProviderFault } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { member, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 
-/** Google's words for HTTP statuses, each with the status it stands for. */
+/** Google's status names and the HTTP status of each. */
 const STATUS: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
@@ -41,13 +41,13 @@ const WORD: Readonly<Record<number, string>> = {
 
 const TYPE = "type.googleapis.com/google.rpc.";
 
-/** `status` is the answer's own; 0 where the error came inside a stream, and the error's code tells. */
+/** `status` is the HTTP status; 0 if the error came within a stream, in which case the error's own code is used. */
 export function readGeminiFault(status: number, body: JsonObject | null): ProviderFault {
   const value = body === null ? undefined : member(body, "error");
   const error = isObject(value) ? value : null;
   const word = error === null ? null : textIn(error, "status");
   const code = error === null ? null : numberIn(error, "code");
-  // A bad key is reported as a bad argument; only its reason tells.
+  // An invalid key is reported as an invalid argument, recognizable only by its reason.
   const reason = error === null ? null : detail(error, "ErrorInfo", "reason");
   const badKey = reason !== null && reason.startsWith("API_KEY_") ? reason : null;
   return {
@@ -72,17 +72,17 @@ export function writeGeminiFault(fault: ProviderFault): JsonObject {
   return { error: { code: fault.status, message: fault.message, status, ...(details.length > 0 && { details }) } };
 }
 
-/** Google's word for an HTTP status. */
+/** Google's status name for an HTTP status. */
 export function rpcStatusOf(status: number): string {
   return WORD[status] ?? (status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
 }
 
-/** What Google says of when to come again; nothing where the header that others say it in holds no seconds. */
+/** Google's form of `retry-after`; empty if the header is not in seconds. */
 export function retryDetails(retryAfter: string | undefined): JsonObject[] {
   return /^\d{1,9}(?:\.\d{1,6})?$/.test(retryAfter ?? "") ? [{ "@type": `${TYPE}RetryInfo`, retryDelay: `${retryAfter}s` }] : [];
 }
 
-/** How long the provider asks to wait, in seconds; null when it does not say. It has no header for it. */
+/** The provider's retry delay in seconds, which Google has in the body instead of a header; null if there is none. */
 export function retryDelaySeconds(body: unknown): number | null {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   const error = isObject(first) ? objectIn(first, "error") : null;

@@ -1,6 +1,6 @@
 import type { StopReason } from "../conversation/reply.ts";
 
-/** What a `chatFinishReason` means; STOP stands for tool calls too, which only the parts tell. */
+/** The meaning of each finish reason. STOP also ends answers with tool calls, which only the parts show. */
 const MEANING: Readonly<Record<string, StopReason>> = {
   STOP: "end",
   MAX_TOKENS: "length",
@@ -34,11 +34,11 @@ const SPELLED: Readonly<Record<StopReason, string>> = {
 
 export interface GeminiStop {
   readonly reason: StopReason;
-  /** The provider's word for it, with its explanation behind a colon; null where the reason says it all. */
+  /** The provider's reason, followed by a colon and its explanation; null if `reason` says it all. */
   readonly detail: string | null;
 }
 
-/** A reason nobody knows yet is an end, named in the detail. */
+/** An unknown reason counts as a normal end and is named in the detail. */
 export function readGeminiStop(finishReason: string, message: string | null, calledTools: boolean): GeminiStop {
   const reason = Object.hasOwn(MEANING, finishReason) ? (MEANING[finishReason] as StopReason) : "end";
   if (finishReason === "STOP") return { reason: calledTools ? "tool_call" : "end", detail: null };
@@ -50,7 +50,7 @@ export function detailOf(word: string, message: string | null): string {
   return message === null || message === "" ? word : `${word}: ${message}`;
 }
 
-/** A detail that `readGeminiStop` made gives back the very reason and message it was made of. */
+/** Inverse of `readGeminiStop`: restores the original finish reason and message from its detail. */
 export function writeGeminiStop(reason: StopReason, detail: string | null): { finishReason: string; finishMessage?: string } {
   if (detail === null || detail === "") return { finishReason: SPELLED[reason] };
   const [, word = "", message] = /^([A-Z_]+)(?:: ([\s\S]+))?$/.exec(detail) ?? [];

@@ -6,7 +6,7 @@ import { member, objectIn, objectsIn, textIn } from "./members.ts";
 
 const SOURCES = ["groundingMetadata", "citationMetadata"] as const;
 
-/** A generated content, or a piece of one: both have the same shape. */
+/** Texts of a complete answer or a piece of one, which have the same form. */
 export const geminiAnswerTexts: AnswerTexts = {
   counter: null,
   contents(body, whole) {
@@ -22,7 +22,7 @@ export const geminiAnswerTexts: AnswerTexts = {
         partContents(part, index, `${index}.calls.${call++}`, contents);
         if (!whole) contents.delta(part, index);
       }
-      // A call comes in one piece.
+      // A call is always sent whole.
       contents.ends.push(`${index}.calls`);
       contents.token(candidate, spellingIn(candidate, "logprobsResult"), undefined);
       sourceContents(candidate, contents);
@@ -76,7 +76,7 @@ function partContents(part: JsonObject, index: number, channel: string, contents
     );
 }
 
-/** What an answer rests on: it repeats the answer's own words beside those of its sources. */
+/** Sources and citations repeat the answer's text next to that of the sources. */
 function sourceContents(candidate: JsonObject, contents: ContentsList): void {
   const [grounding, citations] = SOURCES.map((name) => objectIn(candidate, name));
   if (grounding != null) {

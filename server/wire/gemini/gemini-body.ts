@@ -1,6 +1,6 @@
 import { type JsonObject, isObject } from "../../kernel/json-value.ts";
 
-/** The body in an event's data; an error may stand in a list of its own. */
+/** The body in an event's data; an error may be wrapped in an array. */
 export function bodyIn(data: string): JsonObject | null {
   let value: unknown;
   try {
@@ -12,7 +12,7 @@ export function bodyIn(data: string): JsonObject | null {
   return isObject(body) ? body : null;
 }
 
-/** A frame that is no event but the bare text of a JSON body; null for every other. */
+/** The JSON text of a frame that is not an SSE event but bare JSON; null for any other frame. */
 export function bareJsonFrame(frame: string): string | null {
   const text = frame.trim();
   return text.startsWith("{") || text.startsWith("[") ? text : null;

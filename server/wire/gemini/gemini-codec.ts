@@ -11,7 +11,7 @@ import { geminiSseWriter } from "./stream-writer.ts";
 import { sentSettings, textsOf } from "../sent-settings.ts";
 import { isObject } from "../../kernel/json-value.ts";
 
-/** Google's generateContent, both ways. The model, and whether an answer streams, are in its address and never here. */
+/** Google's generateContent format in both directions. The model, and whether the answer is streamed, are in the URL only. */
 export const geminiCodec: ConversationCodec = {
   format: "gemini",
   signs: true,

@@ -5,10 +5,10 @@ import { withSearches } from "./grounding.ts";
 import { member, objectIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
-/** An object without any of them is no answer of Google's. */
+/** An object with none of these is not an answer. */
 const MEMBERS = ["candidates", "promptFeedback", "usageMetadata"];
 
-/** What governance reads of a whole answer; null when the bytes are no JSON object, or tell of a failure. */
+/** Usage and output length of a complete answer; null if the bytes are not a JSON object, or report a failure. */
 export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
   let body: unknown;
   try {
@@ -20,7 +20,7 @@ export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outpu
   return { usage: withSearches(body, readGeminiUsage(member(body, "usageMetadata"))), outputCharacters: geminiOutputLength(body) };
 }
 
-/** Length of all texts and tool arguments in an answer or a piece of one, thoughts included: they are billed. */
+/** Characters of all texts and tool arguments in an answer or a piece of one, including thoughts, which are billed. */
 export function geminiOutputLength(body: JsonObject): number {
   let length = 0;
   for (const part of partsOf(body)) {
@@ -31,7 +31,7 @@ export function geminiOutputLength(body: JsonObject): number {
   return length;
 }
 
-/** Whether an answer or a piece of one holds sound or pictures. */
+/** Whether an answer or a piece of one contains audio or images. */
 export function hasGeminiMedia(body: JsonObject): boolean {
   return partsOf(body).some((part) => objectIn(part, "inlineData") !== null);
 }

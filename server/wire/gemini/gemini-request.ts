@@ -20,18 +20,18 @@ const KNOWN = knownMembers({
   plain: "cachedContent cached_content serviceTier service_tier",
   protocol: "safetySettings safety_settings",
 });
-/** Of the settings, what is looked at as definitions are. */
+/** The settings that are inspected like tool definitions. */
 const IN_CONFIG: ReadonlySet<string> = new Set(
   ["responseSchema", "responseJsonSchema", "_responseJsonSchema"].flatMap((name) => [name, snakeName(name)]),
 );
 
-/** What the address of a generateContent call says: the format keeps it out of the body. */
+/** What a generateContent URL contains and its body does not. */
 export interface GeminiAddress {
   readonly model: string;
   readonly stream: boolean;
 }
 
-/** A generateContent body, checked as far as governance reads it; everything else is the provider's business. */
+/** Reads a generateContent body, validated as far as governance needs; everything else is left to the provider. */
 export function readGeminiRequest(bytes: Uint8Array, address: GeminiAddress): GeminiRequest | { fields: FieldProblem[] } {
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };
@@ -47,7 +47,7 @@ export class GeminiRequest implements ConversationInbound {
   readonly modelId = null;
   readonly stream: boolean;
   protected readonly document: JsonDocument;
-  /** What the caller sent; the controls may set another. */
+  /** The caller's value; controls may set another. */
   private readonly sentTemperature: number | null;
 
   constructor(document: JsonDocument, address: GeminiAddress) {
@@ -152,10 +152,10 @@ export class GeminiRequest implements ConversationInbound {
     return this.texts().reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** The model goes into the provider's address, so the body says nothing of it. */
+  /** The provider gets the model in the URL, so it is not in the body. */
   outbound(changes: OutboundChanges): string {
     const edits: Map<string, string | null> = this.edits(changes);
-    // Some servers of the format believe it rather than the address.
+    // Some servers of the format prefer it to the URL.
     if (this.body.model !== undefined) edits.set("model", null);
     const contents = listIn(this.body, "contents");
     const signed = withCallSignatures(contents, changes.model);

@@ -20,8 +20,8 @@ interface Cutter {
 }
 
 /**
- * A streamed answer on its way from provider to caller, byte for byte. The format has no closing frame, so from the
- * first finish reason on the newest frame is held back: the last one waits for the audit row.
+ * Passes a streamed answer through byte for byte. The format has no closing frame, so from the first finish reason on the
+ * newest frame is held back: the last one must wait until the audit row is sealed.
  */
 abstract class PassingStream implements StreamCodec {
   protected abstract readonly cutter: Cutter;
@@ -56,9 +56,9 @@ abstract class PassingStream implements StreamCodec {
     };
   }
 
-  /** Whether an answer without anything behind its last frame is torn. */
+  /** Whether an answer without closing bytes after its last frame is incomplete. */
   protected abstract readonly needsClosing: boolean;
-  /** Whether what came behind the last whole frame may stand at the end of an answer. */
+  /** Whether the bytes after the last whole frame are a valid end of the answer. */
   protected abstract closes(rest: Uint8Array): boolean;
 
   private release(frames: readonly Uint8Array[]): StreamPiece {
@@ -72,12 +72,12 @@ abstract class PassingStream implements StreamCodec {
     return out.length === 0 ? null : concat(out);
   }
 
-  /** The JSON text in a frame; null where there is none. */
+  /** The JSON text in a frame; null if there is none. */
   protected abstract dataOf(frame: string): string | null;
-  /** Whether a client of this form finds the JSON text in it. */
+  /** Whether clients of this framing recognize the JSON text in it. */
   protected abstract isFramed(frame: string): boolean;
 
-  /** `passed`: whether the caller gets these bytes. */
+  /** `passed`: whether the caller receives these bytes. */
   protected read(bytes: Uint8Array, passed = true): void {
     const frame = decoder.decode(bytes);
     const data = this.dataOf(frame);
@@ -106,7 +106,7 @@ abstract class PassingStream implements StreamCodec {
 export class GeminiStream extends PassingStream {
   protected readonly cutter = new FrameCutter();
   protected readonly needsClosing = false;
-  /** The newest plain piece: its usage is read only when somebody asks. */
+  /** The newest frame without special members, whose usage is parsed only on demand. */
   private unread: string | null = null;
 
   override get usage(): Usage | null {
@@ -129,7 +129,7 @@ export class GeminiStream extends PassingStream {
   }
 
   protected override read(bytes: Uint8Array, passed = true): void {
-    // What waits to be read is older than what is read now.
+    // The unparsed frame is older than this one.
     this.lastUsage = this.usage;
     super.read(bytes, passed);
   }
@@ -142,16 +142,16 @@ export class GeminiStream extends PassingStream {
     return isWholeEvent(rest);
   }
 
-  /** An error may also come bare, without the framing of events. */
+  /** An error may also come as bare JSON without SSE framing. */
   protected dataOf(frame: string): string | null {
     return frameData(frame) ?? bareJsonFrame(frame);
   }
 }
 
-/** One JSON array in pieces: what a streaming caller gets who did not ask for events. */
+/** One JSON array, for streaming callers that did not request events. */
 export class GeminiArrayStream extends PassingStream {
   protected readonly cutter = new ArrayCutter();
-  /** Without its bracket the array is no JSON, whatever its elements say. */
+  /** Without its closing bracket the array is not valid JSON. */
   protected readonly needsClosing = true;
 
   protected closes(rest: Uint8Array): boolean {
@@ -174,7 +174,7 @@ function usageIn(data: string | null): Usage | null {
 
 const latin1 = (piece: Uint8Array) => Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
 
-/** What makes a frame worth parsing. A word inside a text is not taken for a member, because its quotes are escaped there. */
+/** Matches frames that must be parsed. Text inside a JSON string cannot match as a member name, because its quotes are escaped. */
 const TELLING = new RegExp(
   String.raw`"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|` +
     String.raw`inlineData|inline_data|groundingMetadata|grounding_metadata)"`,
@@ -182,8 +182,8 @@ const TELLING = new RegExp(
 const TEXT = /"text":\s*"/g;
 
 /**
- * Length of the texts in a piece of whole frames that hold texts and nothing else to act on, in bytes as written; null
- * for every other piece. Nearly all pieces of a stream are such, and pass at a fraction of what parsing them costs.
+ * The encoded length in bytes of the texts in a piece that consists of whole frames with nothing but texts; null for any
+ * other piece. Nearly all pieces are like that and need not be parsed, at a fraction of the cost.
  */
 function plainText(text: string): number | null {
   if (!text.startsWith("data:") || !(text.endsWith("\n\n") || text.endsWith("\r\n\r\n")) || TELLING.test(text)) return null;

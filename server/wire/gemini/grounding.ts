@@ -2,16 +2,16 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import type { Usage } from "../usage.ts";
 import { objectIn, objectsIn, textIn, textsIn } from "./members.ts";
 
-/** Google bills these for a prompt that was grounded, however many searches it took; all newer ones for each search. */
+/** For these models, Google bills a grounded prompt once; for all newer ones, each search. */
 const BILLED_BY_PROMPT = /(?:^|\/)gemini-[12]\./;
 
-/** The searches and maps an answer was grounded on, as they are billed: the maps once, each query once, however often it was repeated. */
+/** The billable searches and maps of an answer: maps count once, and each distinct query once. */
 export class Grounding {
   private readonly queries = new Set<string>();
   private byPrompt = false;
   private readsMaps = false;
 
-  /** A whole answer, or the next piece of one. */
+  /** Reads a complete answer, or the next piece of one. */
   read(body: JsonObject): void {
     if (BILLED_BY_PROMPT.test(textIn(body, "modelVersion") ?? "")) this.byPrompt = true;
     for (const candidate of objectsIn(body, "candidates")) {
@@ -22,7 +22,7 @@ export class Grounding {
     }
   }
 
-  /** The usage with the searches in it. */
+  /** The usage including the searches. */
   of(usage: Usage | null): Usage | null {
     if (usage === null) return null;
     const webSearches = this.byPrompt ? Math.min(1, this.queries.size) : this.queries.size;
@@ -30,7 +30,7 @@ export class Grounding {
   }
 }
 
-/** Of a whole answer. */
+/** The usage of a complete answer, including its searches. */
 export function withSearches(body: JsonObject, usage: Usage | null): Usage | null {
   const grounding = new Grounding();
   grounding.read(body);

@@ -1,7 +1,7 @@
 import type { Candidate, ReplyPart } from "../conversation/reply.ts";
 import { argumentsOf } from "./assistant-writer.ts";
 
-/** Arguments that are no object cannot be said here: the call is left out, and the candidate ends as a malformed one. */
+/** The format cannot express arguments that are not an object: such a call is left out, and the candidate ends as malformed. */
 export function isMalformedCall(part: ReplyPart): boolean {
   return part.kind === "tool_call" && argumentsOf(part.arguments) === null;
 }

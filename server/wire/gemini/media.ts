@@ -2,7 +2,7 @@ import type { AudioPart, FilePart, ImagePart } from "../conversation/conversatio
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectIn, textIn } from "./members.ts";
 
-/** The first characters that base64 gives each kind of file. */
+/** The base64 prefixes of file types. */
 const MAGIC: readonly (readonly [string, string])[] = [
   ["iVBORw0KGgo", "image/png"],
   ["/9j/", "image/jpeg"],
@@ -11,10 +11,10 @@ const MAGIC: readonly (readonly [string, string])[] = [
   ["JVBERi", "application/pdf"],
 ];
 
-/** Where a provider of another kind cannot fetch a file from. */
+/** Locations from which other providers cannot fetch a file. */
 const PRIVATE_PLACE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\/|^[^:]*$/;
 
-/** Media of a part; null when it holds none that can be read, "private" when only Google can fetch it. */
+/** The media of a part; null if it has none that can be read, "private" if only Google can fetch it. */
 export function readMedia(part: JsonObject): ImagePart | FilePart | AudioPart | "private" | null {
   const inline = objectIn(part, "inlineData");
   if (inline !== null) {
@@ -35,13 +35,13 @@ export function readMedia(part: JsonObject): ImagePart | FilePart | AudioPart | 
   return { kind: "file", source: { url }, mediaType, name: textIn(file, "displayName") };
 }
 
-/** Google takes base64 in its form for addresses too, which its client for Python sends; other providers do not. */
+/** Converts URL-safe base64, which Google accepts and its Python client sends, to the standard alphabet that other providers require. */
 function ordinaryBase64(data: string): string {
   const ordinary = data.replaceAll("-", "+").replaceAll("_", "/");
   return ordinary.padEnd(Math.ceil(ordinary.length / 4) * 4, "=");
 }
 
-/** The part for an image, a file or a sound; null when its file lies with another provider. */
+/** Writes an image, file or audio part; null if its file is stored at another provider. */
 export function writeMedia(part: ImagePart | FilePart | AudioPart): JsonObject | null {
   if (part.kind === "audio") return { inlineData: { mimeType: part.mediaType, data: part.base64 } };
   const { source } = part;

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 
 /**
- * Google's REST layer takes every name in camelCase and in snake_case, and a single object where a list of one is meant.
- * All reading of its bodies goes through here; names are given in camelCase. A member that is null counts as absent.
+ * Google's REST API accepts every name in camelCase and in snake_case, and a single object in place of a list. All reading
+ * of its bodies goes through these functions, which take camelCase names. A member that is null counts as absent.
  */
 
 const snakes = new Map<string, string>();
@@ -20,7 +20,7 @@ export function camelName(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The spelling the object itself uses for a member; camelCase when it has none. */
+/** The spelling used by the object for a member; camelCase if it has neither. */
 export function spellingIn(object: JsonObject, name: string): string {
   if ((object[name] ?? null) !== null) return name;
   const snake = snakeName(name);

@@ -26,14 +26,14 @@ export function booleanIn(object: JsonObject, name: string): boolean | null {
   return typeof value === "boolean" ? value : null;
 }
 
-/** The members of a list as they are, each with its place; a value that is no list is a list of one. */
+/** The items of a list; a single value counts as a list of one. */
 export function listIn(object: JsonObject, name: string): readonly JsonValue[] {
   const value = member(object, name);
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value];
 }
 
-/** The objects of a list, in order; anything else in it is passed over. */
+/** The objects in a list, in order; other items are skipped. */
 export function objectsIn(object: JsonObject, name: string): readonly JsonObject[] {
   return listIn(object, name).filter(isObject);
 }

@@ -1,11 +1,11 @@
-/** A model's name as Google's bodies write it. */
+/** A model name as used in Google's bodies. */
 export function qualifiedModel(name: string): string {
   return name.includes("/") ? name : `models/${name}`;
 }
 
 /**
- * The generation a model's name tells, for example 2.5; the newest for a Gemini that tells none, null for a model that
- * is no Gemini. What a model takes for thinking depends on it.
+ * The Gemini generation in a model name, such as 2.5, which determines its thinking settings; Infinity (newest) if the
+ * name has none, null if it is not a Gemini model.
  */
 export function generationOf(name: string): number | null {
   const [gemini, generation] = /gemini-?(\d+(?:\.\d+)?)?/i.exec(name) ?? [];

@@ -4,7 +4,7 @@ interface OpenCall {
   answered: boolean;
 }
 
-/** Calls of a conversation that have no result yet: found by their ids, else by name and order, however many there are. */
+/** A conversation's unanswered calls, found by ID, or else by name and order, in constant time. */
 export class PendingToolCalls {
   private readonly byId = new Map<string, OpenCall[]>();
   private readonly byName = new Map<string, OpenCall[]>();
@@ -15,7 +15,7 @@ export class PendingToolCalls {
     append(this.byName, name, call);
   }
 
-  /** The id of the call a result answers, which is open no more; null when there is none. */
+  /** Marks the call that a result answers as done and returns its ID; null if there is none. */
   answer(id: string | null, name: string | null): string | null {
     const call = (id === null ? undefined : firstOpen(this.byId.get(id))) ?? (name === null ? undefined : firstOpen(this.byName.get(name)));
     if (call === undefined) return null;

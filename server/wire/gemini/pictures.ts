@@ -8,16 +8,16 @@ import { objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
-/** What is asked for each picture, once however many there are to be: it may hold 20 MiB of others. */
+/** The body for one image and how often to send it; not repeated, because it may contain 20 MiB of input images. */
 export interface PicturesBody {
   readonly times: number;
   readonly each: JsonObject;
 }
 
-/** Gemini's image models, which answer a conversation with one picture: several are asked for one by one. */
+/** Gemini's image models, which answer with one image: several are requested one by one. */
 export const geminiPictures: PicturesCodec = {
   operation: "gemini_images",
-  // What Google takes inline.
+  // Google's limit for inline data.
   mostShown: 20 * 1024 * 1024,
   write({ prompt, count, size, quality, shown, others }) {
     const ratio = size === null ? null : ratioOf(RATIOS, size);
@@ -56,14 +56,14 @@ function picturesIn(answer: JsonObject): string[] {
   return partsOf(answer).flatMap((part) => {
     const inline = objectIn(part, "inlineData");
     const data = inline === null ? null : textIn(inline, "data");
-    // A picture it only thought of is none that it gave.
+    // Draft images among the thoughts are not results.
     return data === null || part.thought === true || textIn(inline as JsonObject, "mimeType")?.startsWith("image/") === false ? [] : [data];
   });
 }
 
 const IMAGEN_RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];
 
-/** Imagen, as Vertex AI serves it. */
+/** Imagen, as served by Vertex AI. */
 export const imagenPictures: PicturesCodec = {
   operation: "imagen",
   mostShown: null,

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { asksNothing, type FieldProblem } from "../json/document.ts";
 import { camelName } from "./member-names.ts";
 
-/** What a reader of a request could not put into the neutral form, by the caller's own names. */
+/** Collects what a request reader could not translate, by the caller's names. */
 export class GeminiReadReport {
   readonly unsupported: FieldProblem[] = [];
   private readonly lost = new Set<string>();
@@ -11,7 +11,7 @@ export class GeminiReadReport {
     return [...this.lost];
   }
 
-  /** The field means nothing elsewhere, and its loss does no harm. */
+  /** For fields without an equivalent that can be lost without harm. */
   drop(field: string): void {
     this.lost.add(field);
   }

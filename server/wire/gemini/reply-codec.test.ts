@@ -74,7 +74,7 @@ const EXPECTED: Record<string, ConversationReply> = {
 };
 const STREAMED = Object.keys(EXPECTED).filter((name) => name !== "malformed");
 
-/** An answer as its events tell it, checked for the grammar every writer relies on. */
+/** Assembles an answer from its events, and checks the event order on which writers rely. */
 function gather(events: readonly ConversationEvent[]): ConversationReply & { fault: string | null } {
   const parts = new Map<string, any>();
   const candidates: any[] = [];

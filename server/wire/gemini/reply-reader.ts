@@ -4,7 +4,7 @@ import type { Usage } from "../usage.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { listIn, member, objectIn, textIn } from "./members.ts";
 
-/** A whole answer, read as a stream of one piece, so that both ways of answering are understood alike. Null when it is none. */
+/** Reads a complete answer as a stream of one piece, so that both are interpreted alike. Null if it is not an answer. */
 export function readGeminiAnswer(body: JsonObject): ConversationReply | null {
   if (member(body, "error") !== undefined) return null;
   const feedback = objectIn(body, "promptFeedback");

@@ -18,7 +18,7 @@ export function writeGeminiAnswer(reply: ConversationReply, context: ReplyContex
   );
 }
 
-/** One body of an answer: the whole of it, or one piece of a streamed one. */
+/** One body of an answer: a complete one, or a piece of a stream. */
 export function envelope(candidates: JsonObject[], usage: Usage | null, id: string | null, context: ReplyContext): JsonObject {
   return {
     candidates,
@@ -28,7 +28,7 @@ export function envelope(candidates: JsonObject[], usage: Usage | null, id: stri
   };
 }
 
-/** Callers who did not ask for thoughts read the first part as the answer. */
+/** Callers that did not request thoughts would take the first part for the answer. */
 export function showsThoughts(request: JsonObject): boolean {
   const config = objectIn(request, "generationConfig");
   const thinking = config === null ? undefined : member(config, "thinkingConfig");
@@ -46,7 +46,7 @@ function writeCandidate(candidate: Candidate, visible: boolean): JsonObject {
     .filter((part) => part !== null);
   const { stop, stopDetail } = candidate.stop === "tool_call" && candidate.parts.some(isMalformedCall) ? MALFORMED : candidate;
   const withheld = parts.length === 0 && (stop === "filtered" || stop === "refusal");
-  // Clients look at the first part without asking whether there is one.
+  // Clients access the first part without checking that it exists.
   const content = { parts: parts.length === 0 ? [{ text: "" }] : parts, role: "model" };
   return { ...(withheld ? {} : { content }), ...writeGeminiStop(stop, stopDetail), index: candidate.index };
 }

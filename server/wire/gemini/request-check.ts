@@ -19,8 +19,8 @@ const PART = [
 ];
 
 /**
- * What a generateContent body must be for governance to read it: types of the members it reads, and no member in both
- * spellings, because which of the two would count is the provider's secret. At most 20 problems.
+ * Validates what governance reads in a generateContent body: the types of members, and that no member has both spellings,
+ * because it is unknown which one the provider would use. Returns at most 20 problems.
  */
 export function geminiProblems(body: JsonObject): FieldProblem[] {
   const check = new Check();
@@ -60,7 +60,7 @@ class Check {
     }
   }
 
-  /** A list of objects, or one object. */
+  /** Visits a list of objects, or a single object. */
   each(holder: JsonObject, name: string, before: string, visit: (item: JsonObject, at: string) => void): void {
     const value = member(holder, name);
     if (value === undefined) return;
@@ -94,7 +94,7 @@ class Check {
   wholeNumber(holder: JsonObject, name: string, at: string): void {
     const value: JsonValue | undefined = member(holder, name);
     if (value === undefined) return;
-    // 0 would be no setting to Google, and nothing for budgets to hold.
+    // Google ignores 0, so budgets could not reserve anything.
     if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 1)
       this.add(`${at}.${spellingIn(holder, name)}`, "must be a whole number of at least 1");
   }

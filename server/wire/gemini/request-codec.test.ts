@@ -113,7 +113,7 @@ const EXPECTED: Record<string, ConversationRequest> = {
 
 describe("a vendor's request", () => {
   test("has its media in the base64 that every provider takes", () => {
-    // As google-genai 2.34.0 for Python sent it.
+    // As sent by google-genai 2.34.0 for Python.
     expect(read(fixture("python-media")).turns[0]?.parts.slice(1)).toEqual([
       { kind: "image", source: { base64: "/9j/4AAQSkZJRgABAQD/+w==" }, mediaType: "image/jpeg" },
       { kind: "file", source: { base64: "JVBERi0xLjQK//79" }, mediaType: "application/pdf", name: null },

@@ -7,12 +7,12 @@ import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiSettings, readGeminiToolChoice, readGeminiTools } from "./settings-reader.ts";
 
 const KNOWN = new Set(["model", "contents", "systemInstruction", "tools", "toolConfig", "generationConfig"]);
-/** State that lies with Google, which an answer would have to go on from. */
+/** References to state stored at Google, on which the answer would depend. */
 const STATEFUL = ["cachedContent", "continuationToken"];
 
 /**
- * A generateContent body in the neutral form. Whether the caller streams stands in the address and not in the body, so
- * `stream` is false here: who knows the address sets it.
+ * Reads a generateContent body into the neutral form. Whether the caller streams is in the URL only, so `stream` is false
+ * here and is set by the caller of this function.
  */
 export function readGeminiConversation(body: JsonObject): RequestRead {
   const findings = new GeminiReadReport();

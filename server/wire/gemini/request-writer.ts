@@ -10,7 +10,7 @@ const MAX_STOPS = 5;
 const INT32 = 2 ** 31;
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
 
-/** A generateContent body. The model and whether it streams are for the address, and not in it. */
+/** Writes a generateContent body. The model, and whether to stream, belong into the URL. */
 export function writeGeminiConversation(request: ConversationRequest, target: TargetModel): RequestWritten {
   const contents = new ContentWriter();
   const body: JsonObject = { contents: contents.write(request.turns, target.name) };
@@ -53,7 +53,7 @@ function losses(request: ConversationRequest): Feature[] {
   if (request.endUser !== null) lost.push("end_user");
   if (!seedFits(request.seed)) lost.push("seed");
   if (hasCacheHint(request)) lost.push("cache");
-  // Instructions have one place here, before the conversation: those given later keep their weight and lose their place.
+  // Instructions can only precede the conversation: later ones are moved there and lose their position.
   const spoken = request.turns.findIndex(({ role }) => role !== "system");
   if (request.turns.some(({ role }, i) => role === "system" && spoken >= 0 && i > spoken)) lost.push("system_turn");
   return lost;

@@ -40,7 +40,7 @@ const spoken: fc.Arbitrary<AssistantPart> = fc.oneof(
   signed(words.map((each) => ({ kind: "reasoning" as const, text: each, redacted: false }))),
 );
 
-/** An exchange: a question, an answer, and tool calls with their results. */
+/** A question, an answer, and tool calls with their results. */
 const exchange = fc.tuple(
   fc.array(userPart, { minLength: 1, maxLength: 3 }),
   fc.array(spoken, { maxLength: 2 }),
@@ -141,7 +141,7 @@ describe("what is written is read back", () => {
       text,
       words.map((each): AssistantPart => ({ kind: "reasoning", text: each, redacted: false })),
     );
-    // Neighbours of one kind are one part here.
+    // Adjacent parts of one kind would be merged.
     const parts = fc
       .array(unsigned, { minLength: 1, maxLength: 5 })
       .map((list) => list.filter((part, i) => part.kind === "tool_call" || part.kind !== list[i - 1]?.kind));
@@ -203,7 +203,7 @@ describe("what is written is read back", () => {
   });
 });
 
-/** Google's word for a signature that was never there is no signature. */
+/** Google's placeholder for missing signatures is removed. */
 function withoutPlaceholders(value: ConversationRequest): ConversationRequest {
   return JSON.parse(
     JSON.stringify(value, (key, each) => (key === "signature" && each.value === "skip_thought_signature_validator" ? undefined : each)),

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { camelName } from "./member-names.ts";
 
-/** Deeper schemas are cut off: no model reads them, and the reading must end. */
+/** Deeper schemas are cut off, to bound the recursion; no model uses them. */
 const DEEPEST = 64;
 
 const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"]);
@@ -9,7 +9,7 @@ const SCHEMAS = new Set(["items", "additionalProperties", "not"]);
 const LISTS = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 const NAMED = new Set(["properties", "$defs", "defs", "definitions", "patternProperties"]);
 
-/** JSON Schema of a schema in Google's own dialect of OpenAPI: types in capitals, `nullable`, counts as strings. */
+/** Converts a schema in Google's OpenAPI dialect (types in capitals, `nullable`, counts as strings) to JSON Schema. */
 export function jsonSchemaOf(schema: JsonObject, depth = 0): JsonObject {
   if (depth > DEEPEST) return {};
   const result: JsonObject = {};
@@ -26,7 +26,7 @@ function converter(name: string, value: JsonValue, depth: number): [string | nul
   const sub = (each: JsonValue) => (isObject(each) ? jsonSchemaOf(each, depth + 1) : each);
   if (name === "nullable" || name === "propertyOrdering") return [null, null];
   if (name === "type") return value === "TYPE_UNSPECIFIED" ? [null, null] : [name, typeof value === "string" ? value.toLowerCase() : value];
-  // A marker that goes with `enum`, and no format of JSON Schema.
+  // A marker that accompanies `enum`, not a JSON Schema format.
   if (name === "format" && value === "enum") return [null, null];
   if (name === "example") return ["examples", [value]];
   if (COUNTS.has(name)) return [name, typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value];

@@ -69,7 +69,7 @@ function readOutput(config: JsonObject, at: string, findings: GeminiReadReport):
   return null;
 }
 
-/** Functions are read; tools that Google itself would run are refused, because nobody else runs them. */
+/** Reads functions. Tools that Google runs are refused, because other providers do not have them. */
 export function readGeminiTools(body: JsonObject, findings: GeminiReadReport): Tool[] {
   return objectsIn(body, "tools").flatMap((tool, i) => {
     for (const [key, value] of Object.entries(tool)) {

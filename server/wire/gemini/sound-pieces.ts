@@ -4,7 +4,7 @@ import { objectIn, textIn } from "./members.ts";
 
 const USUAL_RATE = 24_000;
 
-/** Samples in one answer or event, and how many of them are a second; null where it holds none. */
+/** The audio samples of one answer or event, and their sample rate in Hz; null if it contains none. */
 export function samplesIn(answer: JsonObject): { readonly samples: Uint8Array; readonly rate: number } | null {
   const pieces = partsOf(answer).flatMap((part) => {
     const inline = objectIn(part, "inlineData");

@@ -15,15 +15,15 @@ import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { samplesIn } from "./sound-pieces.ts";
 import { readGeminiUsage } from "./usage.ts";
 
-/** A model that speaks no piece by piece gives all of it in one event: as much as may come in one answer. */
+/** Models that do not stream speech send all of it in one event: the limit for a whole answer. */
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
-/** As Google counts what its models speak. */
+/** Google's count for its speech models. */
 const TOKENS_A_SECOND = 25;
 const MAX_WORDS = 1_000;
 const NOTHING = new Uint8Array(0);
 const decoder = new TextDecoder();
 
-/** Takes the samples out of the events of a streamed answer as they come. */
+/** Extracts the audio samples from the events of a streamed answer. */
 export class GeminiSpeechStream implements SpeechStream {
   begun = false;
   readonly outputLength = 0;
@@ -46,7 +46,7 @@ export class GeminiSpeechStream implements SpeechStream {
     return this.begun || this.providerError !== null || !(this.finished || this.blocked) ? null : this.words;
   }
 
-  /** What was heard counts where the provider had not told all of it, or nothing, when its answer broke off. */
+  /** If the answer broke off before complete usage was reported, the audio received is counted instead. */
   get usage(): Usage {
     const { told, text } = this;
     if (!this.begun) return told ?? usageOfSpeech(0);
@@ -70,7 +70,7 @@ export class GeminiSpeechStream implements SpeechStream {
 
   end(): StreamEnding {
     const rest = decoder.decode(this.cutter.rest());
-    // An event without its blank line, or the torn beginning of one.
+    // An event without its final blank line, or a truncated one.
     const data = frameData(rest) ?? bareJsonFrame(rest);
     const last = data === null || bodyIn(data) === null || this.providerError !== null ? null : whole([this.frame(rest)]);
     return { complete: this.begun && this.finished && this.providerError === null, last, errorReported: false };

@@ -9,14 +9,14 @@ import { readGeminiUsage } from "./usage.ts";
 
 const FORMATS = ["wav", "pcm"];
 
-/** Gemini's speech models, which answer with bare samples. */
+/** Gemini's speech models, which answer with raw samples. */
 export const geminiSpeech: SpeechCodec = {
   operation: "gemini_speech",
   write({ input, voice, instructions, format, speed, others }) {
     if (format !== null && !FORMATS.includes(format))
       return { unsupported: { field: "response_format", message: `must be one of ${FORMATS.join(", ")} for this model` } };
     const body: JsonObject = {
-      // They are told in words how to speak, before what they are to say.
+      // These models are told how to speak by a text before the input.
       contents: [{ role: "user", parts: [{ text: instructions === null ? input : `${instructions}: ${input}` }] }],
       generationConfig: { responseModalities: ["AUDIO"], speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } } },
     };

@@ -9,7 +9,7 @@ import { bareJsonFrame, bodyIn } from "./gemini-body.ts";
 
 const decoder = new TextDecoder();
 
-/** Reads the server-sent events of a streamed answer (`alt=sse`); an error that comes bare is read too. */
+/** Reads the server-sent events of a streamed answer (`alt=sse`), and errors sent as bare JSON. */
 export class GeminiStreamReader implements StreamReader {
   private readonly cutter = new FrameCutter();
   private readonly answer = new AnswerReader();
@@ -45,7 +45,7 @@ export class GeminiStreamReader implements StreamReader {
       : this.answer.read(withExactTools(body, data));
   }
 
-  /** What the provider left without a blank line behind it: an event, or the torn beginning of one. */
+  /** Reads the remainder without a final blank line: an event, or a truncated one, which is ignored. */
   private last(rest: string): ConversationEvent[] {
     const data = frameData(rest) ?? bareJsonFrame(rest);
     return data === null || bodyIn(data) === null ? [] : this.frame(rest);

@@ -23,10 +23,10 @@ interface Stop {
   readonly detail: string | null;
 }
 
-/** How bodies are put behind one another: as events, or as elements of one array. */
+/** How bodies are framed in a stream: as events, or as elements of one array. */
 export interface GeminiFraming {
   frame(body: JsonObject): string;
-  /** Behind the last body of a complete answer. */
+  /** Text after the last body of a complete answer. */
   close(): string;
 }
 
@@ -35,8 +35,8 @@ export function geminiSseWriter(context: ReplyContext): StreamWriter {
 }
 
 /**
- * Writes an answer in pieces. Texts go out as they come, tool calls when they are whole; the finish reasons and the
- * usage stand in the last body, so that it alone closes the answer.
+ * Streams an answer. Texts are sent as they arrive, tool calls once complete; finish reasons and usage are in the last
+ * body, which alone ends the answer.
  */
 export class GeminiStreamWriter implements StreamWriter {
   private readonly context: ReplyContext;
@@ -97,7 +97,7 @@ export class GeminiStreamWriter implements StreamWriter {
     }
     const reasoning = open.begin.type === "reasoning";
     if (reasoning && !this.visible) return "";
-    // The text of a signed part is on its way already, so the signature follows on an empty one, as Google sends it too.
+    // The text of a signed part has already been sent, so the signature follows with an empty one, as Google also does.
     const signed = event.kind === "signature" ? thoughtSignature(event.signature) : {};
     const text = event.kind === "delta" ? event.text : "";
     if (text === "" && signed.thoughtSignature === undefined) return "";
@@ -128,7 +128,7 @@ export class GeminiStreamWriter implements StreamWriter {
   private last(index: number, told: Stop): JsonObject {
     const broken = told.reason === "tool_call" && this.malformed.has(index);
     const finish = broken ? writeGeminiStop(MALFORMED.stop, MALFORMED.stopDetail) : writeGeminiStop(told.reason, told.detail);
-    // Without a part here, the official client forgets the whole answer in its chats.
+    // Without a part, the official client drops the whole answer from its chat history.
     return { content: { parts: [{ text: "" }], role: "model" }, ...finish, index };
   }
 }

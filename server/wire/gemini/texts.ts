@@ -8,10 +8,10 @@ import { objectIn, objectsIn, textIn } from "./members.ts";
 
 type Role = TextSlot["role"];
 
-/** What Google's guide calls the members of a result that is only a text. */
+/** The names that Google's guide uses for a result that is a plain text. */
 const PLAIN_RESULT = new Set(["output", "result", "error"]);
 
-/** Of each member of a part, what is read by itself, in both spellings; other members hold nothing that the format knows. */
+/** The members inspected separately within each part, in both spellings; the format knows no other text in them. */
 const IN_PARTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     text: [],
@@ -28,8 +28,8 @@ const IN_PARTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 const IN_CONTENT: ReadonlySet<string> = new Set(["parts"]);
 
 /**
- * Every text the model would read in one content, in order. `touch` is called whenever one of them is replaced. What the format
- * does not know is put into `others`; `written` gives the JSON of what functions are told and say.
+ * Every text of one content that the model would read, in order. `touch` is called for each replacement. Texts unknown to
+ * the format are added to `others`; `written` serializes function arguments and results.
  */
 export function contentSlots(
   content: JsonObject,
@@ -116,7 +116,7 @@ function jsonSlot(holder: JsonObject, name: string, role: Role, touch: () => voi
   return [{ role, kind: "arguments", text: written(value), replace }];
 }
 
-/** A result that is only a text is shown as one; any other as its JSON, because names and numbers are read by the model too. */
+/** A plain text result is one text; any other is inspected as JSON, because the model also reads names and numbers. */
 function resultSlots(result: JsonObject, touch: () => void, written: (data: JsonObject) => string): TextSlot[] {
   const response = objectIn(result, "response");
   if (response === null) return [];
@@ -129,7 +129,7 @@ function calledSlot(file: JsonObject, role: Role, touch: () => void): TextSlot[]
   return textIn(file, "displayName") === null ? [] : [fileNameSlot(file, spellingIn(file, "displayName"), role, touch)];
 }
 
-/** A text document sent as base64, or as an address that holds it, is a text the model reads like any other. */
+/** A text document in base64 or in a data URL is a text that the model reads like any other. */
 function documentSlot(part: JsonObject, role: Role, touch: () => void): TextSlot[] {
   const file = objectIn(part, "fileData");
   if (file !== null)

@@ -12,7 +12,7 @@ const LEVEL: Readonly<Record<Effort, string>> = {
   max: "HIGH",
 };
 
-/** Tokens for the generation that knows no levels, as Google's own OpenAI-compatible endpoint gives them. */
+/** Thinking budgets in tokens for models without levels, as in Google's OpenAI-compatible endpoint. */
 const BUDGET: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1024,
@@ -23,11 +23,11 @@ const BUDGET: Readonly<Record<Effort, number>> = {
   max: 24_576,
 };
 
-/** The first generation that thinks, and the first that takes levels. */
+/** The first generation that thinks, and the first with thinking levels. */
 const THINKS = 2.5;
 const TAKES_LEVELS = 3;
 
-/** Null for a model that does not think: it would refuse the whole request. A level and a budget may not stand together. */
+/** Null if the model does not think: it would refuse the request. A level and a budget exclude each other. */
 export function writeGeminiThinking(reasoning: Reasoning, model: string): JsonObject | null {
   const generation = generationOf(model);
   if (generation === null || generation < THINKS) return null;
@@ -45,7 +45,7 @@ export function writeGeminiThinking(reasoning: Reasoning, model: string): JsonOb
   return config;
 }
 
-/** A pro model cannot be kept from thinking. -1 leaves the amount to the model. */
+/** Thinking cannot be turned off for pro models. -1 leaves the amount to the model. */
 function inRange(budget: number, pro: boolean): number {
   if (budget < 0) return -1;
   return pro ? Math.min(Math.max(budget, 128), 32_768) : Math.min(budget, 24_576);

@@ -4,7 +4,7 @@ import { listIn, objectsIn, textIn } from "./members.ts";
 
 export const geminiToolName = (declaration: JsonValue): string | null => (isObject(declaration) ? textIn(declaration, "name") : null);
 
-/** Names of all tools offered: each function by its name, each server-side tool by the name of its member. */
+/** The names of all tools offered: functions by name, server-side tools by the name of their member. */
 export function geminiToolNames(body: JsonObject): string[] {
   return objectsIn(body, "tools").flatMap((tool) => {
     const functions = spellingIn(tool, "functionDeclarations");

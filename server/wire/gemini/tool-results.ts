@@ -1,10 +1,10 @@
 import type { TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
 import { type JsonObject, objectInJson } from "../../kernel/json-value.ts";
 
-/** Numbers this long lose digits when they are parsed. */
+/** Numbers this long lose digits when parsed. */
 const LONG_NUMBER = /\d{16}/;
 
-/** `response` of a function's result: `output` for a result that is a text, `error` for a failure, else the object itself. */
+/** Reads the `response` of a function result: `output` for a text, `error` for a failure, otherwise the object itself as JSON. */
 export function readResponse(response: JsonObject): { text: string; isError: boolean } {
   const [[name, value] = ["", null], ...others] = Object.entries(response);
   const alone = others.length === 0;
@@ -20,7 +20,7 @@ export function writeResponse(result: ToolResultPart): JsonObject {
     .join("\n");
   if (result.isError) return { error: text };
   const object = objectOf(text);
-  // Wrapped where the object alone would be taken for a text or a failure.
+  // Wrapped if the object itself would be taken for a text or a failure.
   return object === null || readResponse(object).text !== JSON.stringify(object) ? { output: text } : object;
 }
 

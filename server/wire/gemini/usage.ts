@@ -4,8 +4,8 @@ import { audioOf, imagesOf, plausibleUsage, count, inputTokens, type Usage } fro
 import { member, numberIn, objectsIn, textIn } from "./members.ts";
 
 /**
- * A `usageMetadata` member; null when it tells no tokens. The prompt's count includes what came from the cache and not
- * what server-side tools put into the prompt; the candidates' count leaves the thoughts out. Google omits zeros.
+ * Reads `usageMetadata`; null if it contains no token counts. The prompt count includes cached tokens but not those that
+ * server-side tools added; the candidates' count excludes thoughts. Google omits zeros.
  */
 export function readGeminiUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
@@ -29,7 +29,7 @@ export function readGeminiUsage(value: unknown): Usage | null {
     ...imagesOf(fresh("IMAGE"), given("IMAGE"), Math.min(tokensIn(value, "cacheTokensDetails", "IMAGE"), cacheRead)),
     estimated: false,
   });
-  // Its cloud has another name for it.
+  // Vertex AI has another name for it.
   return servedByGoogle(usage, member(value, "serviceTier") ?? member(value, "trafficType"));
 }
 

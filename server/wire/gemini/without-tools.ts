@@ -4,8 +4,8 @@ import { listIn, objectIn, objectsIn, textsIn } from "./members.ts";
 import { geminiToolName, geminiToolNames } from "./tool-list.ts";
 
 /**
- * Takes tools out of a body, and what `toolConfig` says of them. Returns the spellings of the top-level members that
- * were changed. A caller who allowed only tools that are gone may call none.
+ * Removes tools from a body, and references to them from `toolConfig`. Returns the spellings of the top-level members that
+ * changed. If the caller allowed only removed tools, none may be called.
  */
 export function withoutTools(body: JsonObject, names: ReadonlySet<string>): string[] {
   if (!geminiToolNames(body).some((name) => names.has(name))) return [];

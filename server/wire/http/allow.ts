@@ -1,6 +1,6 @@
 /**
- * The `Allow` of each path. Those with fewer parameters come first, as they must be looked for: `/things/:id` would
- * answer for `/things/export` too.
+ * The `Allow` header of each path. Paths with fewer parameters come first and must be matched in that order: `/things/:id`
+ * also matches `/things/export`.
  */
 export function allowOf(routes: readonly { readonly method: string; readonly path: string }[]): [path: string, allow: string][] {
   const methods = new Map<string, string[]>();

@@ -10,7 +10,7 @@ const PLACE = "192.0.2.1";
 const MOST = { mostOfAPlace: 2, mostBytes: 2_000_000 };
 
 let serving: Serving;
-/** Nothing of it is about silence. */
+/** A server for cases that do not depend on idle timeouts. */
 let patient: Serving;
 
 const served = (bodies: ArrivingBodies): Serving =>
@@ -78,7 +78,7 @@ test("one that comes is read, whole and in pieces, up to its bound", async () =>
 
 test("strangers of one address keep few waited for, and known callers are not counted", async () => {
   const waiting = [begin(serving, "content-length: 100"), begin(serving, "content-length: 100")];
-  // Both are there once a third is refused.
+  // Both are being held by the time a third is refused.
   for (;;) if ((await begin(serving, "content-length: 1", "x").answer) === "too_many") break;
   expect(await begin(serving, "x-known: yes\r\ncontent-length: 1", "x").answer).toBe("1 bytes");
   for (const { answer, socket } of waiting) {
@@ -106,7 +106,7 @@ test("bodies that strangers of many addresses keep open push out one another's, 
   expect(await Promise.race(strangers.map(({ answer }) => answer))).toBe("too_many");
   known.socket.write("x".repeat(100_000));
   expect(await known.answer).toBe("800000 bytes");
-  // Whoever holds less than others gets through among them.
+  // A sender that holds less than the others gets through.
   expect(await begin(patient, "x-place: 198.51.100.1\r\ncontent-length: 3", "abc").answer).toBe("3 bytes");
   for (const { socket } of [known, ...strangers]) socket.destroy();
 });

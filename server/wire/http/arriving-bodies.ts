@@ -9,25 +9,25 @@ interface Waiting extends HeldBody {
 }
 
 export interface BodyPatience {
-  /** Longest silence of a sender. */
+  /** Maximum time without new bytes. */
   readonly idleMs: number;
-  /** Longest time a body may take however much comes. */
+  /** Maximum total time for one body. */
   readonly wholeMs: number;
-  /** Bodies that strangers of one address may keep waiting for at once. */
+  /** Maximum number of simultaneously incomplete bodies per address, for senders without a known credential. */
   readonly mostOfAPlace: number;
-  /** What bodies of known senders that have not come whole may hold of the memory; those of strangers may hold a part of that beside it. */
+  /** Memory for incomplete bodies of known senders; unknown senders share an additional fraction of it. */
   readonly mostBytes: number;
 }
 
 const PATIENCE: BodyPatience = { idleMs: 30_000, wholeMs: 600_000, mostOfAPlace: 256, mostBytes: Number.POSITIVE_INFINITY };
-/** Bodies up to so many bytes are read at one go; how long that may take is how long a sender may be silent. */
+/** Bodies up to this size are read in one call, which must finish within the idle timeout. */
 const AT_ONE_GO = 64 * 1024;
-/** Whoever opens bodies from many addresses must not be able to push out those of known senders. */
+/** Unknown senders, even from many addresses, must not displace the bodies of known ones. */
 const SHARE_OF_STRANGERS = 1 / 8;
 
 /**
- * Reads bodies of requests, and gives up those that do not come: the server's own idle time does not see what arrives of
- * a body, and whoever only begins to send one would else keep a connection for good.
+ * Reads request bodies and gives up those that stall. The server's own idle timeout does not watch the progress of a body,
+ * so an unfinished upload would otherwise keep its connection forever.
  */
 export class ArrivingBodies {
   private readonly known: BodyRoom<Waiting>;
@@ -43,8 +43,8 @@ export class ArrivingBodies {
   }
 
   /**
-   * `place`: where a sender is whom nobody knows yet; null of a known one, who is `sender`. Bodies of the place or sender whose
-   * bodies hold most are given up first. Rejects when the body breaks off.
+   * `place` is the address of an unknown sender; null for a known one, identified by `sender`. If memory runs out, bodies
+   * of the place or sender holding most are given up first. Rejects if the connection breaks.
    */
   async read(request: Request, maxBytes: number, place: string | null, sender = ""): Promise<Uint8Array | NotArrived> {
     const declared = request.headers.get("content-length");

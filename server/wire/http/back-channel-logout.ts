@@ -1,4 +1,4 @@
-/** What a provider is answered that signs somebody out by its back channel (OpenID Connect Back-Channel Logout 1.0, 2.8). */
+/** The answers to an identity provider that signs a user out (OpenID Connect Back-Channel Logout 1.0, 2.8). */
 
 const HEADERS = { "cache-control": "no-store", "content-type": "application/json" } as const;
 

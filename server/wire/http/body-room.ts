@@ -1,19 +1,19 @@
 import { type OnRoster, Roster } from "../../kernel/collections/roster.ts";
 
-/** A body of which something is in memory and which has not come whole. */
+/** An incomplete body that occupies memory. */
 export interface HeldBody extends OnRoster {
   readonly sender: string;
-  /** What has come of it; of one that is read at one go what it will have. */
+  /** Bytes received so far, or the full size if the body is read in one call. */
   bytes: number;
-  /** When something of it came last. */
+  /** When its last bytes arrived. */
   heard: number;
   giveUp(why: "too_slow" | "too_many"): void;
 }
 
-/** How far a room that is over its bound is emptied: each piece of each body would else look for one to give up. */
+/** The fraction to which an overfull room is emptied, so that not every chunk triggers a search for bodies to give up. */
 const EMPTIED_TO = 0.9;
 
-/** The memory that bodies may hold together which have not come whole. */
+/** The memory shared by incomplete bodies. */
 export class BodyRoom<T extends HeldBody> {
   private readonly bodies = new Roster<T>();
   private readonly bySender = new Map<string, number>();
@@ -60,7 +60,7 @@ export class BodyRoom<T extends HeldBody> {
     else this.bySender.set(sender, held);
   }
 
-  /** Of the sender whose bodies hold most, those go first of which nothing has come for longest. */
+  /** Gives up bodies of the sender holding most, starting with the one idle longest. */
   private makeRoom(): void {
     const longestSilent = this.all()
       .filter(({ bytes }) => bytes > 0)

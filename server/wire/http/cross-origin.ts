@@ -1,9 +1,8 @@
 import type { AllowedOrigins } from "../../kernel/configuration/allowed-origins.ts";
 
 /**
- * What browsers need to let pages of other origins call the text surfaces, the portal API, and tool servers with the
- * broker in front of them. Documents for discovery are for every page. No cookie counts in any of these, so nothing is
- * allowed with credentials.
+ * CORS for the LLM surfaces, the portal API, and tool servers with their OAuth broker; discovery documents are open to
+ * every origin. None of these use cookies, so credentials are never allowed.
  */
 
 const CALLS = /^\/v1(?:\/(?:proxy\/llm|portal|messages|models)|beta\/models)(?:\/|$)/;
@@ -11,15 +10,15 @@ const TOOL_SERVERS = /^\/v1\/proxy\/(?:mcp|vmcp|oauth)\//;
 const DISCOVERY =
   /^(?:\/v1\/proxy\/(?:mcp|oauth)\/.+)?\/\.well-known\/(?:oauth-protected-resource|oauth-authorization-server|openid-configuration)(?:\/|$)/;
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
-/** What the vendors' clients send, and callers of tool servers; of arguments mirrored in headers, any. */
+/** The headers sent by vendors' clients and MCP clients, including any tool arguments mirrored in headers. */
 const HEADERS =
   /^(?:authorization|content-type|accept|last-event-id|user-agent|x-api-key|x-gateway-authorization|x-tenant-id|x-resource-group|x-approval-token|x-correlation-id|x-request-id|x-client-request-id|idempotency-key|traceparent|tracestate|baggage|(?:x-gw|x-goog|x-stainless|openai|anthropic)-[a-z-]+|mcp-(?:protocol-version|session-id|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/;
-/** What pages read in any case, and what is between the browser and the gateway. */
+/** Headers that pages can read anyway, and those between browser and gateway only. */
 const UNEXPOSED =
   /^(?:access-control-.*|vary|connection|cache-control|content-language|content-length|content-type|date|expires|last-modified)$/;
 const MAX_AGE_SECONDS = "600";
 
-/** Whose page the answer may be read by: an origin, `*` for every one, null for none. */
+/** The origin that may read the answer; `*` for any, null for none. */
 function readerOf(request: Request, path: string, allowed: AllowedOrigins): string | null {
   const origin = request.headers.get("origin");
   if (origin === null) return null;
@@ -28,7 +27,7 @@ function readerOf(request: Request, path: string, allowed: AllowedOrigins): stri
   return may?.has(origin) === true ? origin : null;
 }
 
-/** The answer to a browser's own question before a call; null when the request is none, or its page may not call. */
+/** The answer to a CORS preflight; null if the request is not one, or its origin is not allowed. */
 export function preflight(request: Request, allowed: AllowedOrigins): Response | null {
   if (request.method !== "OPTIONS" || request.headers.get("access-control-request-method") === null) return null;
   const reader = readerOf(request, new URL(request.url).pathname, allowed);
@@ -45,11 +44,11 @@ export function preflight(request: Request, allowed: AllowedOrigins): Response |
   });
 }
 
-/** Lets the page that asked or called read the answer, where it may. */
+/** Adds the CORS headers if the origin may read the answer. */
 export function withCorsHeaders(request: Request, response: Response, allowed: AllowedOrigins): Response {
   const path = new URL(request.url).pathname;
   const reader = readerOf(request, path, allowed);
-  // A cache between them may not give one page what another was given.
+  // A shared cache must not serve one origin's answer to another.
   if (reader !== null || CALLS.test(path) || TOOL_SERVERS.test(path)) response.headers.append("vary", "origin");
   if (reader === null) return response;
   response.headers.set("access-control-allow-origin", reader);

@@ -6,12 +6,12 @@ import type { SentFile } from "./sent-file.ts";
 
 const encoder = new TextEncoder();
 
-/** As browsers write a name into the head of a part, so that none can end it. */
+/** Escapes a name for a part's header as browsers do, so that it cannot break out of the quotes. */
 function quoted(name: string): string {
   return `"${name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22")}"`;
 }
 
-/** multipart/form-data whose files are read as they are sent. */
+/** A multipart/form-data body whose files are read while it is sent. */
 export function formBody(fields: readonly (readonly [name: string, value: string])[], files: readonly Readonly<SentFile>[]): OutboundBytes {
   const boundary = `gatehouse-${crypto.randomUUID()}`;
   const line = (text: string) => encoder.encode(`${text}\r\n`);

@@ -1,6 +1,6 @@
 /**
- * The bytes of one file of a multipart/form-data body; null when the body is no such form or has no file under that
- * name. `body` must have been bounded by whoever read it.
+ * The bytes of one file of a multipart/form-data body; null if the body is not such a form or has no file in that field.
+ * The caller must have limited the size of `body`.
  */
 export async function formFile(body: Uint8Array, contentType: string | null, field: string): Promise<Uint8Array | null> {
   if (contentType === null || !/^multipart\/form-data\b/i.test(contentType)) return null;

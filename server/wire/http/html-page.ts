@@ -12,7 +12,7 @@ const STYLE =
   "t:600}@media(prefers-color-scheme:dark){body{background:#16181c;color:#e8e8e8}main{background:#22252b}code{background:" +
   "#334}button{background:#333;color:#eee}p.problem{color:#ff9d9d}}";
 
-/** Pages for browsers: nothing is loaded, nothing runs, nobody may frame them, and no address of them is passed on. */
+/** Headers for HTML pages: no external resources, no scripts, no framing, no referrer. */
 export const PAGE_HEADERS: Record<string, string> = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
@@ -22,12 +22,12 @@ export const PAGE_HEADERS: Record<string, string> = {
   "referrer-policy": "no-referrer",
 };
 
-/** A whole page; `body` is HTML. `renewSeconds`: read again after so long. */
+/** A complete page; `body` is HTML. With `renewSeconds`, the page reloads after that time. */
 export function page(title: string, body: string, renewSeconds: number | null = null): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">${renewSeconds === null ? "" : `<meta http-equiv="refresh" content="${renewSeconds}">`}<title>${escaped(title)}</title><style>${STYLE}</style></head><body><main><h1>${escaped(title)}</h1>${body}</main></body></html>`;
 }
 
-/** A text as HTML. */
+/** Escapes a text for HTML. */
 export function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
 }

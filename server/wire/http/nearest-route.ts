@@ -1,26 +1,23 @@
 import { editsBetween } from "../../kernel/text/edits-between.ts";
 
 export interface NearestRoute {
-  /** An address that is served, with the caller's own names in the places of its parameters. */
+  /** A served path, with the caller's values in place of its parameters. */
   readonly path: string;
-  /**
-   * What the caller's base address has to end in for its client to ask there, empty where it is the origin alone; null: it is not what is
-   * wrong.
-   */
+  /** The path with which the client's base URL must end, empty for the origin alone; null if the base URL is not the problem. */
   readonly base: string | null;
 }
 
-/** Of clients of OpenAI's format. */
+/** The base path for clients of OpenAI's format. */
 const USUAL_BASE = "/v1/proxy/llm";
-/** A stranger chooses how long an address is. */
+/** Limits the work for unauthenticated requests, whose paths can have any length. */
 const LONGEST = 512;
 const MAX_PARTS = 16;
-/** Letters in which a mistyped part may differ. */
+/** Maximum edit distance of a mistyped segment. */
 const MAX_EDITS = 2;
 
 /**
- * The served address that ends most like the one that was asked for: clients join their own ending to a base that was
- * set wrong. Null when nothing ends alike.
+ * The served path whose ending is most similar to the requested one: clients append their path to a base URL that may be
+ * wrong. Null if no ending is similar.
  */
 export function nearestRoute(
   asked: { readonly method: string; readonly path: string },
@@ -36,8 +33,8 @@ export function nearestRoute(
     const tail = commonTail(parts, wanted);
     if (tail.literal === 0) continue;
     const lead = wanted.slice(0, wanted.length - tail.parts.length);
-    // The longest common ending first, then behind what can be a base, being served by nothing itself, one spelled as it was asked
-    // for, the method, the base that most clients are to have, and the shorter address.
+    // Ranks by the longest common ending, then by a base that is not itself served, exact spelling, the same method, the usual base and
+    // the shorter path.
     const before = joined(lead);
     const behind = (served.has(before) ? -5_000 : 0) + (before === USUAL_BASE ? 100 : 0);
     const fits = tail.literal * 10_000 - tail.edits * 1_000 + (method === asked.method ? 500 : 0);
@@ -51,7 +48,7 @@ export function nearestRoute(
   return best?.route ?? null;
 }
 
-/** What to say of an address that is not served: the one that may have been meant, and the base that leads there. */
+/** The hint for a path that is not served: the path probably meant, and the base URL for it; empty if there is none. */
 export function nearestText(near: NearestRoute | null): string {
   if (near === null) return "";
   const base =
@@ -61,16 +58,16 @@ export function nearestText(near: NearestRoute | null): string {
   return ` Did you mean ${near.path}?${base}`;
 }
 
-/** Whether a client may have been given this base, and not been asked for something that is not served behind the right one. */
+/** Whether `given` may be a client's base URL, and the ending is exact: otherwise the ending, not the base, is probably wrong. */
 function isBase(given: string, { edits }: Tail): boolean {
   const behind = given.startsWith(`${USUAL_BASE}/`) ? given.slice(USUAL_BASE.length) : "";
   return edits === 0 && /^(?:\/v\d\w*)?$/.test(behind);
 }
 
 interface Tail {
-  /** The end both have, as it is to be asked for. */
+  /** The common ending, with served spelling. */
   readonly parts: readonly string[];
-  /** How many of them are no parameter. */
+  /** How many of the segments are not parameters. */
   readonly literal: number;
   readonly edits: number;
 }
@@ -79,7 +76,7 @@ function commonTail(parts: readonly string[], wanted: readonly string[]): Tail {
   const tail: string[] = [];
   let literal = 0;
   let edits = 0;
-  // Parameters in front of the first literal part would take anything: they count only where one follows to the left.
+  // Parameters before the first literal segment match anything, so they count only if a literal follows further left.
   let kept: Tail = { parts: [], literal: 0, edits: 0 };
   for (let at = 1; at <= wanted.length && at <= parts.length; at++) {
     const part = parts[parts.length - at] as string;
@@ -87,7 +84,7 @@ function commonTail(parts: readonly string[], wanted: readonly string[]): Tail {
     if (want.startsWith(":")) {
       const pattern = /^:\w+\{(.*)\}$/.exec(want)?.[1];
       if (pattern !== undefined && !new RegExp(`^${pattern}$`).test(part)) break;
-      // `:generateContent` behind a model's name says as much as a part of its own.
+      // `:generateContent` after a model name is as specific as a literal segment.
       if (pattern?.includes(":") === true) literal++;
       tail.unshift(part);
     } else {

@@ -1,4 +1,4 @@
-/** Whatever the bytes are, a browser takes them for the picture they begin as, runs nothing in them and lets them fetch nothing. */
+/** Whatever the bytes contain, browsers render them only as an image of the declared type, without scripts or subresources. */
 export const PHOTO_HEADERS = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; sandbox",

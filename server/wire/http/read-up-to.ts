@@ -2,8 +2,8 @@ import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { concat } from "../streams/adjoining-bytes.ts";
 
 /**
- * Reads a body to its end; an absent body is empty. Null once it has grown past `maxBytes`, without reading further. Rejects when the body
- * breaks off. After an abort it returns what had arrived, which may not be the whole body.
+ * Reads a body to its end; an absent body is empty. Null as soon as it exceeds `maxBytes`, without reading further.
+ * Rejects if the body breaks off. After an abort it returns what had arrived, which may be incomplete.
  */
 export async function readUpTo(body: ReadableStream<Uint8Array> | null, maxBytes: number, abort?: AbortSignal): Promise<Uint8Array | null> {
   if (body === null) return new Uint8Array(0);

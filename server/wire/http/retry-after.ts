@@ -1,4 +1,4 @@
-/** What a Retry-After header says, in seconds or as a date: milliseconds from now, at most `mostMs`; null where it says nothing to come. */
+/** The delay in a Retry-After header (seconds or a date) in milliseconds from now, at most `mostMs`; null if absent, invalid or past. */
 export function msOfRetryAfter(headers: Headers, now: number, mostMs: number): number | null {
   const text = headers.get("retry-after");
   if (text === null) return null;

@@ -1,20 +1,20 @@
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { TextSlot } from "../inbound.ts";
 
-/** A file that goes on with a call, in a part of its form. */
+/** A file forwarded with a call, as a part of its form. */
 export interface SentFile {
   readonly field: string;
   readonly file: MediaFile;
-  /** As it is called there. */
+  /** The file name sent to the vendor. */
   name: string;
 }
 
-/** Vendors tell by it what the bytes are, so a name that is said differently still ends in it. */
+/** Vendors infer the file type from the extension, so a replaced name keeps it. */
 const ENDING = /\.(?:aac|flac|m4a|mp3|mp4|mpeg|mpga|oga|ogg|opus|wav|webm|avif|gif|jpe?g|png|webp)$/i;
 
 export const sentFile = (field: string, file: MediaFile): SentFile => ({ field, file, name: file.name });
 
-/** What files are called: their names go to the vendor with them. */
+/** The file names as texts, because they are sent to the vendor. */
 export function sentNames(files: readonly SentFile[]): TextSlot[] {
   return files.flatMap((sent): TextSlot[] => {
     const { name: text } = sent;

@@ -1,15 +1,15 @@
-/** The cookie that keeps somebody signed in to a page of ours. */
+/** The session cookies of the gateway's own pages. */
 
-/** Said by our own pages: a page of another origin may not send it, because no preflight allows it. */
+/** Set by the gateway's own pages; pages of other origins cannot send it, because no preflight allows it. */
 const OWN_PAGE = "x-gw-session";
 
 interface SessionCookie {
   readonly name: string;
-  /** Of the one address that renews it. */
+  /** The only path that renews the session. */
   readonly path: string;
 }
 
-/** `publicUrl`: of the plane, as it was configured; null where it was not. */
+/** `publicUrl` is the configured public URL of the plane; null if not configured. */
 interface Asked {
   readonly request: { readonly url: string; readonly headers: Pick<Headers, "get"> };
   readonly publicUrl: string | null;
@@ -17,22 +17,23 @@ interface Asked {
 
 const hostOf = (headers: Pick<Headers, "get">) => headers.get("x-forwarded-host") ?? headers.get("host");
 
-/** Whether the browser asked by https, which a proxy in front may have ended without saying so. */
+/** Whether the browser used https, which a proxy may have terminated without reporting it. */
 function isHttps({ request: { url, headers }, publicUrl }: Asked): boolean {
   if (url.startsWith("https:") || headers.get("x-forwarded-proto")?.split(",")[0]?.trim() === "https") return true;
   return publicUrl?.startsWith("https:") === true && new URL(publicUrl).host === hostOf(headers);
 }
 
 /**
- * By https it has a name that browsers take from this very host alone: a neighbour under the same domain, or a page without https, could
- * sign somebody in as another otherwise. Such a name is for all paths; without https it is sent to the one address that renews it.
+ * On https the `__Host-` prefix binds the cookie to this exact host: otherwise a sibling subdomain, or a page without
+ * https, could sign a person in to another account. The prefix requires `Path=/`; without https the cookie is sent only to
+ * the path that renews it.
  */
 const namedFor = ({ name, path }: SessionCookie, asked: Asked) =>
   isHttps(asked)
     ? { name: `__Host-${name}`, attributes: "Path=/; HttpOnly; SameSite=Strict; Secure" }
     : { name, attributes: `Path=${path}; HttpOnly; SameSite=Strict` };
 
-/** Until the browser is closed, or the session ends. */
+/** A session cookie, without an expiry of its own. */
 export function sessionCookieSet(cookie: SessionCookie, value: string, asked: Asked): string {
   const { name, attributes } = namedFor(cookie, asked);
   return `${name}=${value}; ${attributes}`;
@@ -52,7 +53,7 @@ export function sessionCookieOf(cookie: SessionCookie, asked: Asked): string | n
   return null;
 }
 
-/** Whether the request was made by a page of this origin: the cookie alone is no proof of that. */
+/** Whether the request was made by a page of this origin, which the cookie alone does not prove. */
 export function comesFromOwnPage(headers: Pick<Headers, "get">): boolean {
   const site = headers.get("sec-fetch-site");
   if (headers.get(OWN_PAGE) !== "page" || (site !== null && site !== "same-origin")) return false;

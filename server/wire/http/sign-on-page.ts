@@ -1,16 +1,16 @@
 import { escaped, page, PAGE_HEADERS } from "./html-page.ts";
 
-/** What browsers are given while they sign in elsewhere: the cookie that binds a sign-in to them, and the pages it ends on. */
+/** The cookie that binds a sign-in to a browser while it is at an identity provider, and the pages on which a sign-in ends. */
 
 const NAME = "gw_sso";
 const SECONDS = 600;
 
-/** On https under a name that no other host can set. */
+/** On https the name has the `__Host-` prefix, so that no other host can set it. */
 const nameAt = (base: string) => (base.startsWith("https:") ? `__Host-${NAME}` : NAME);
 
 /**
- * An answer of OpenID Connect comes by a link, which lax cookies go with; one of SAML by a form of the provider's, which
- * only a cookie without such bounds goes with.
+ * An OpenID Connect answer comes by a link, with which SameSite=Lax cookies are sent; a SAML answer is a cross-site form
+ * post, with which only SameSite=None cookies are.
  */
 export function bindingCookie(base: string, kind: "oidc" | "saml", value: string): string {
   const secure = base.startsWith("https:") || kind === "saml" ? "; Secure" : "";
@@ -26,8 +26,8 @@ export function bindingOf(base: string, cookies: string | null): string | null {
 }
 
 /**
- * Moves on to a page of ours. A page and not a redirect, because strict cookies do not come with what began elsewhere. The
- * code stands in the fragment, which no server and no log ever sees.
+ * Forwards to one of the gateway's pages. An HTML page instead of a redirect, because SameSite=Strict cookies are not sent
+ * in a redirect chain started elsewhere. The code is in the fragment, which is never sent to a server or logged.
  */
 export function movingOnPage(returnTo: string, code: string): { headers: Record<string, string>; body: string } {
   const address = escaped(`${returnTo}#sso=${code}`);
@@ -35,11 +35,11 @@ export function movingOnPage(returnTo: string, code: string): { headers: Record<
   return { headers: PAGE_HEADERS, body: html.replace("<title>", `<meta http-equiv="refresh" content="0;url=${address}"><title>`) };
 }
 
-/** Why somebody is not let in, with the way back to `address`, the page they came from. */
+/** Why the sign-in was refused, with a link back to `address`, the page it started from. */
 export const notSignedInPage = (why: string, address: string): string =>
   page("You were not signed in", `<p>${escaped(why)}</p><p><a href="${escaped(address)}">Back to sign-in</a></p>`);
 
-/** What a test of a provider brought, for whoever sets it up. */
+/** The result of testing an identity provider, for the administrator who configures it. */
 export function testedPage(claims: unknown, become: unknown): { headers: Record<string, string>; body: string } {
   const block = (title: string, value: unknown) => `<h2>${escaped(title)}</h2><pre>${escaped(JSON.stringify(value, null, 2))}</pre>`;
   return {

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { invalidFields, type ErrorCode, type FieldError } from "../../kernel/errors.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 
-/** Bytes as UTF-8 text; throws a refusal when they are none. */
+/** Decodes UTF-8. Throws a refusal if the bytes are invalid. */
 export function utf8Of(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -11,12 +11,12 @@ export function utf8Of(bytes: Uint8Array): string {
   }
 }
 
-/** The query string as an object. A name given twice is refused: which one counts would be anyone's guess. */
+/** The query string as an object. A repeated name is refused, because it would be ambiguous which value counts. */
 export function readQuery(url: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of url.searchParams) {
     if (Object.hasOwn(query, name)) throw invalidFields("invalid_query", [{ field: name, message: "is given twice" }]);
-    // Set on an object it would be no member of it, so that no schema would see it.
+    // Assigned to an object this would set its prototype, so no schema would see it.
     if (name === "__proto__") throw invalidFields("invalid_query", [{ field: name, message: "is not known here" }]);
     if (!isStorableText(name) || !isStorableText(value)) throw invalidFields("invalid_query", [{ field: name, message: "holds a NUL" }]);
     query[name] = value;
@@ -24,9 +24,9 @@ export function readQuery(url: URL): Record<string, string> {
   return query;
 }
 
-/** The value as its schema reads it, or a refusal that names each field. */
+/** The value as parsed by the schema. Throws a refusal that names each invalid field. */
 export function check<T extends z.ZodType>(schema: T, value: unknown, code: ErrorCode): z.output<T> {
-  // What was sent tells a value of another type from one that is missing; it stands in no message.
+  // The input distinguishes a wrong type from a missing value; it is not included in messages.
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw invalidFields(code, parsed.error.issues.flatMap(fieldErrors));

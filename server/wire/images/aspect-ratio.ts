@@ -1,7 +1,7 @@
-/** Sides whose ratio differs by less are taken for the same: vendors round to multiples of their own. */
+/** Relative difference up to which ratios count as equal, because vendors round image sizes to multiples. */
 const TOLERANCE = 0.03;
 
-/** The ratio of a list ("16:9") that a picture of this size has; null where it has none of them. */
+/** The ratio in the list ("16:9") that matches this size; null if there is none. */
 export function ratioOf(ratios: readonly string[], { width, height }: { readonly width: number; readonly height: number }): string | null {
   const asked = width / height;
   return (

@@ -8,7 +8,7 @@ import { type SentFile, sentNames } from "../http/sent-file.ts";
 import { givesBytesAlways } from "./images-request.ts";
 import { OURS, PicturesRequest } from "./pictures-request.ts";
 
-/** A form for POST /images/edits as OpenAI's clients send it. */
+/** The form of POST /images/edits in OpenAI's format. */
 export class ImageEditRequest extends PicturesRequest {
   readonly operation = "image_edits";
   readonly files: readonly SentFile[];
@@ -33,7 +33,7 @@ export class ImageEditRequest extends PicturesRequest {
     return sentNames(this.files);
   }
 
-  /** What the form says, for the record: the pictures in it by their hashes. */
+  /** The form as JSON for the audit record, with hashes in place of images. */
   override outbound({ model }: Pick<OutboundChanges, "model">): string {
     const files = this.files.map(({ field, file }) => ({ field, mime_type: file.mimeType, size_bytes: file.bytes, sha256: file.hash }));
     return JSON.stringify({ ...this.sent(model), files });

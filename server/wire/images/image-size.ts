@@ -1,6 +1,6 @@
 const SIZE = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/;
 
-/** `WIDTHxHEIGHT` as numbers; null where the model is to choose. */
+/** Parses `WIDTHxHEIGHT`; null if the model may choose. */
 export function sizeOf(asked: unknown): { readonly width: number; readonly height: number } | null {
   const [, width, height] = SIZE.exec(typeof asked === "string" ? asked : "") ?? [];
   return width === undefined ? null : { width: Number(width), height: Number(height) };

@@ -3,7 +3,7 @@ import { count, imagesOf, type Usage } from "../usage.ts";
 
 export interface ImagesReply {
   readonly body: JsonObject;
-  /** How many pictures came, with the tokens where the vendor tells any. */
+  /** The number of images received, and the tokens if the vendor reports any. */
   readonly usage: Usage;
 }
 
@@ -17,7 +17,7 @@ export const NO_PICTURES: Usage = {
   estimated: false,
 };
 
-/** What an answer tells that used nothing. */
+/** For answers without usage. */
 export const NO_TOKENS_TOLD: JsonObject = {
   input_tokens: 0,
   input_tokens_details: { text_tokens: 0, image_tokens: 0 },
@@ -25,7 +25,7 @@ export const NO_TOKENS_TOLD: JsonObject = {
   total_tokens: 0,
 };
 
-/** An answer to POST /images/generations in OpenAI's shape; null when the bytes are none. */
+/** Reads an answer to POST /images/generations in OpenAI's format; null if the bytes are not one. */
 export function readImagesReply(bytes: Uint8Array): ImagesReply | null {
   let body: unknown;
   try {
@@ -38,7 +38,7 @@ export function readImagesReply(bytes: Uint8Array): ImagesReply | null {
   return { body, usage: { ...pictureTokensTold(body.usage), images: body.data.length } };
 }
 
-/** The tokens that an answer, or an event of its stream, tells of. */
+/** The token usage in an answer or stream event. */
 export function pictureTokensTold(usage: unknown): Usage {
   if (!isObject(usage as JsonObject)) return NO_PICTURES;
   const { input_tokens, output_tokens, input_tokens_details, output_tokens_details } = usage as JsonObject;
@@ -54,7 +54,7 @@ export function pictureTokensTold(usage: unknown): Usage {
     inputUncached: input - cacheRead,
     cacheRead,
     output,
-    // The pictures of the prompt include those that came from the cache.
+    // The prompt's image tokens include cached ones.
     ...imagesOf(
       Math.min(Math.max(0, count(details.image_tokens) - cachedImages), input - cacheRead),
       Math.min(drawn, output),

@@ -3,10 +3,10 @@ import { modelProblems } from "../prompted-request.ts";
 import { pictureProblems } from "./picture-problems.ts";
 import { OURS, PicturesRequest } from "./pictures-request.ts";
 
-/** OpenAI's own image models give bytes always and refuse to be asked for them. */
+/** OpenAI's own image models always return bytes and refuse `response_format`. */
 const ALWAYS_BYTES = /(^|\/)(gpt-image|chatgpt-image)/;
 
-/** POST /images/generations as OpenAI's clients send it. */
+/** POST /images/generations in OpenAI's format. */
 export class ImagesRequest extends PicturesRequest {
   readonly operation = "images";
 

@@ -5,7 +5,7 @@ import { sizeOf } from "./image-size.ts";
 import { NO_TOKENS_TOLD } from "./images-reply.ts";
 import type { PicturesRequest } from "./pictures-request.ts";
 
-/** A whole answer as the events that its caller reads: some models know no streams. What it used stands in the last of them. */
+/** A complete answer as stream events, for models that cannot stream. The last event has the usage. */
 export function pictureEvents({ created, data, usage, ...body }: JsonObject, { operation, size, quality }: PicturesRequest): string {
   const pictures = objectsOf(data);
   const type = operation === "images" ? "image_generation.completed" : "image_edit.completed";

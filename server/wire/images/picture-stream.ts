@@ -6,18 +6,18 @@ import { sizeOf } from "./image-size.ts";
 import { NO_PICTURES, onlyPictures, pictureTokensTold } from "./images-reply.ts";
 import { pictureTokensOf, TOKENS_OF_SHOWN } from "./picture-tokens.ts";
 
-/** Of the largest picture there is, with transparency and not compressed at all, as base64. */
+/** The size of the largest possible image in base64, uncompressed and with transparency. */
 const MOST_EVENT_BYTES = 48 * 1024 * 1024;
 const EVENT = /^image_(?:generation|edit)\.(partial_image|completed)$/;
 
-/** Pictures on their way from provider to caller, each perhaps shown before it is finished. */
+/** Passes through a stream of images, possibly with partial previews. */
 export class PictureStream extends PassedEvents {
   readonly outputLength = 0;
   private readonly asked: Pictures;
   private readonly inputCharacters: number;
   private told: Usage = NO_PICTURES;
   private finished = 0;
-  /** Of the picture that was shown and is not finished: its most tokens. */
+  /** The maximum tokens of an image that has been previewed but is not finished. */
   private unfinished: number | null = null;
 
   constructor(asked: Pictures, inputCharacters: number) {
@@ -26,7 +26,7 @@ export class PictureStream extends PassedEvents {
     this.inputCharacters = inputCharacters;
   }
 
-  /** Who has seen a picture that was not finished has got it: else hanging up in time would be free. */
+  /** A previewed image counts as delivered: otherwise aborting in time would be free. */
   get usage(): Usage | null {
     if (!this.begun) return null;
     const images = this.finished + (this.unfinished === null ? 0 : 1);
@@ -35,7 +35,7 @@ export class PictureStream extends PassedEvents {
     return this.asked.asked === undefined ? usage : { ...usage, imagesAsked: this.asked.asked };
   }
 
-  /** Fewer may come than were asked for. */
+  /** Fewer images than requested may come. */
   protected get complete(): boolean {
     return this.finished > 0 && this.unfinished === null;
   }
@@ -57,7 +57,7 @@ export class PictureStream extends PassedEvents {
 
   private estimated(output: number): Usage {
     const drawn = { ...NO_PICTURES, output, imageOutput: output, estimated: true };
-    // The finished ones told what was sent.
+    // Finished images have reported the input usage.
     if (this.finished > 0) return drawn;
     const imageInput = (this.asked.shown?.count ?? 0) * TOKENS_OF_SHOWN;
     return { ...drawn, inputUncached: estimateTokens(this.inputCharacters) + imageInput, ...(imageInput > 0 && { imageInput }) };

@@ -1,7 +1,7 @@
 import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
 import { objectsOf } from "../openai/loose-fields.ts";
 
-/** What an answer with pictures, or an event of its stream, says in words: how the model understood what it was to draw. */
+/** The texts in an image answer or stream event: the revised prompt. */
 export const pictureTexts: AnswerTexts = {
   counter: null,
   contents(body) {

@@ -2,16 +2,16 @@ import type { JsonValue } from "../../kernel/json-value.ts";
 import type { ProviderOperation } from "../operation.ts";
 import type { Usage } from "../usage.ts";
 
-/** What was asked for, in no vendor's form. */
+/** An image request independent of the vendor. */
 export interface PicturesAsked {
   readonly prompt: string;
   readonly count: number;
-  /** Null where the model may choose. */
+  /** Null if the model may choose. */
   readonly size: { readonly width: number; readonly height: number } | null;
   readonly quality: string | null;
-  /** Pictures to be changed. */
+  /** Input images to be edited. */
   readonly shown: readonly { readonly mimeType: string; readonly base64: string }[];
-  /** Names of what else the request says. */
+  /** The names of the remaining members of the request. */
   readonly others: readonly string[];
 }
 
@@ -20,22 +20,22 @@ export interface PicturesProblem {
   readonly message: string;
 }
 
-/** Pictures in a provider's own format. Pure, no I/O, never throws. */
+/** Image requests and answers in a provider's format. Pure, without I/O; never throws. */
 export interface PicturesCodec {
   readonly operation: ProviderOperation;
-  /** How much base64 of pictures to be changed goes into one request; null where it takes none. */
+  /** The maximum base64 of input images per request; null if it accepts none. */
   readonly mostShown: number | null;
-  /** `dropped`: members of the request that the provider does not know. */
+  /** `dropped` are members of the request that the provider does not support. */
   write(asked: PicturesAsked): { readonly body: string; readonly dropped: readonly string[] } | { readonly unsupported: PicturesProblem };
-  /** Null when the answer is none. */
+  /** Null if the answer is invalid. */
   read(answer: JsonValue): PicturesRead | null;
 }
 
 export interface PicturesRead {
-  /** As base64. */
+  /** In base64. */
   readonly pictures: readonly string[];
-  /** Null where the answer tells of no tokens. */
+  /** Null if the answer reports no tokens. */
   readonly usage: Usage | null;
-  /** Why fewer came than were asked for, in the provider's words. */
+  /** Why fewer images came than were requested, in the provider's words. */
   readonly declined: string | null;
 }

@@ -7,20 +7,20 @@ import { sizeOf } from "./image-size.ts";
 import { pictureTokensOf } from "./picture-tokens.ts";
 import type { PicturesAsked } from "./pictures-codec.ts";
 
-/** Members that only the gateway reads. */
+/** Members read by the gateway only. */
 export const OURS: readonly string[] = ["chat_id", "display_name"];
 
-/** Members in which nobody says anything to a model, and those that vendors have pictures in. */
+/** Members that contain no text for the model, and those with vendors' images. */
 const KNOWN = knownMembers({
   read: OURS.join(" "),
   plain: "size quality style response_format background output_format moderation input_fidelity user aspect_ratio",
   protocol: "image images mask input_image reference_images",
 });
-/** What a translation says in a vendor's own words. */
+/** Members that have an equivalent in other vendors' formats. */
 const TRANSLATED = new Set([...OURS, "model", "model_id", "prompt", "n", "size", "quality", "response_format", "stream"]);
 const USUAL_SIZE = "1024x1024";
 
-/** A request for pictures, drawn anew or from others. */
+/** A request to generate or edit images. */
 export abstract class PicturesRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "prompt" };
   abstract readonly operation: "images" | "image_edits";
@@ -45,7 +45,7 @@ export abstract class PicturesRequest extends PromptedRequest {
     return {
       count: Number(this.document.value.n ?? 1),
       tokensEach: pictureTokensOf(size, partials),
-      // Null where the model is to choose: nobody knows what it will.
+      // Null if the model chooses, because the size is then unknown.
       asked: { quality: this.quality, size: this.size === null ? USUAL_SIZE : size && this.size },
     };
   }
@@ -76,17 +76,17 @@ export abstract class PicturesRequest extends PromptedRequest {
     return (this.document.value.display_name as string | null | undefined) ?? null;
   }
 
-  /** Whether its caller wants addresses of stored pictures, and not their bytes. Streamed ones are bytes: no event has a place for another. */
+  /** Whether the caller wants URLs of stored images instead of bytes. Streams always contain bytes, because their events have no URL. */
   get asAddresses(): boolean {
     return !this.stream && this.document.value.response_format !== "b64_json";
   }
 
-  /** The prompt, and what else vendors let be said: what is to be left out of a picture, for one. */
+  /** The prompt, and vendors' other text members such as a negative prompt. */
   texts(): readonly TextSlot[] {
     return otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member));
   }
 
-  /** In no vendor's form, for a translation. */
+  /** The request independent of the vendor, for translation. */
   asked(shown: PicturesAsked["shown"]): PicturesAsked {
     const { value } = this.document;
     return {

@@ -14,7 +14,7 @@ export function readImageEditRequest(
   formBytes: number,
 ): ImageEditRequest | { readonly fields: readonly FieldProblem[] } {
   const value: JsonObject = Object.fromEntries(form);
-  // What a form can only spell.
+  // Form fields are always strings.
   for (const name of ["n", "partial_images"]) if (/^\d{1,3}$/.test(form.get(name) ?? "")) value[name] = Number(form.get(name));
   if (/^(?:true|false)$/.test(form.get("stream") ?? "")) value.stream = form.get("stream") === "true";
   const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(value)));

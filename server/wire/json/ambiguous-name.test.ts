@@ -29,7 +29,7 @@ describe("names that parsers may take for one", () => {
 
   test.each([
     '{"model":"a","max_tokens":1,"generationConfig":{"maxOutputTokens":1,"topP":1}}',
-    // What callers and tools tell each other may use the protocol's words as it likes.
+    // Free-form data of callers and tools may use the protocol's names in any case.
     '{"metadata":{"Model":"x"},"tools":[{"input_schema":{"properties":{"Name":{"type":"string"},"Content":{}}}}]}',
     '{"params":{"name":"q","arguments":{"Name":"x","nested":{"Content":[{"Text":1}]}}}}',
     '{"messages":[{"content":[{"type":"tool_use","input":{"Name":"x"}}]}]}',

@@ -2,41 +2,40 @@ import { knownName } from "./governed-names.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Two names that parsers which do not care about case take for one. */
+/** Two names that a case-insensitive parser treats as the same. */
 export interface AmbiguousName {
   readonly name: string;
   /** The governed name, or the sibling's. */
   readonly other: string;
-  /** The object that has a member of the name. */
+  /** The object with the ambiguous member. */
   readonly within: object;
 }
 
 /**
- * The first name in the value that is the same as a sibling's once both are folded, or as one that is governed, without
- * being it: whoever reads on may take it in that one's place. Governed names are looked for in the objects of the
- * protocol, not in what callers and tools tell each other.
+ * The first name that, case-folded, equals a sibling's name, or equals a governed name it is not identical to: a receiver
+ * may read it in place of the other. Governed names are only looked for in objects of the protocol, not in free-form data.
  */
 export function ambiguousName(value: unknown): AmbiguousName | null {
   const problem = nameProblem(value, Number.POSITIVE_INFINITY);
   return problem === TOO_DEEP ? null : problem;
 }
 
-/** Objects and arrays stand within each other in more levels than are looked at. */
+/** Returned if objects and arrays are nested deeper than `levels`. */
 export const TOO_DEEP = "too deep";
 
-/** The same, as far as `levels` reach; whoever wants both looks through the value once. */
+/** As `ambiguousName`, and also checks that nesting is at most `levels` deep, in one pass. */
 export function nameProblem(value: unknown, levels: number): AmbiguousName | typeof TOO_DEEP | null {
   return problemFrom({ protocol: typeof value === "object" && value !== null ? [value] : [], data: [] }, levels);
 }
 
-/** The first name that is the same as a sibling's once both are folded. In a protocol whose names have no case, none pretends. */
+/** The first name that equals a sibling's name when case-folded, for protocols whose names are case-insensitive. */
 export function twinName(value: Members): AmbiguousName | null {
   const problem = problemFrom({ protocol: [], data: [value] }, Number.POSITIVE_INFINITY);
   return problem === TOO_DEEP ? null : problem;
 }
 
 function problemFrom(first: Level, levels: number): AmbiguousName | typeof TOO_DEEP | null {
-  // What stands on the level that is looked at; objects of data are kept apart from those of the protocol.
+  // The objects at the current level, those of free-form data apart from those of the protocol.
   let { protocol, data } = first;
   for (let level = 1; protocol.length + data.length > 0; level++) {
     if (level > levels) return TOO_DEEP;
@@ -66,7 +65,7 @@ function onLevel(values: readonly object[], isData: boolean, below: Level): Ambi
   return null;
 }
 
-/** `protocol` is null for an object of data. */
+/** `protocol` is null for an object within free-form data. */
 function inObject(object: Members, protocol: object[] | null, data: object[]): AmbiguousName | null {
   let plain = true;
   let names = 0;
@@ -84,17 +83,17 @@ function inObject(object: Members, protocol: object[] | null, data: object[]): A
   return plain || names < 2 ? null : siblings(object);
 }
 
-/** Each of the members by itself, and their names among each other. */
+/** For an object with free-form keys: its members are of the protocol, and its names are only compared with each other. */
 function named(members: object, protocol: object[], data: object[]): void {
   data.push(members);
   for (const member of Object.values(members) as unknown[]) if (typeof member === "object" && member !== null) protocol.push(member);
 }
 
-/** What a model calls a tool with, and what a person filled in, stand under names that hold the protocol's own elsewhere. */
+/** Tool inputs and submitted forms are free-form data under names that have another meaning elsewhere in the protocol. */
 function isForm(object: Members, name: string, member: object): boolean {
   if (Array.isArray(member)) return false;
   if (name === "input") return true;
-  // What a model said stands under the same name, and its kind and its words are the protocol's.
+  // A message from a model also has `content`, but there it belongs to the protocol.
   return name === "content" && typeof object.action === "string" && object.role === undefined && object.model === undefined;
 }
 

@@ -36,7 +36,7 @@ describe("what readers may take for two things", () => {
   test("a name that is put in once more is always found, and nothing else is", () => {
     fc.assert(
       fc.property(fc.dictionary(name, fc.json()), spaces, fc.nat(), (members, space, at) => {
-        // What pretends to be a name of the protocol is another matter.
+        // Names that imitate a protocol name are a separate case.
         const own = Object.entries(members).map(([key, json]) => [`~${key}`, `{"~":${json.replaceAll(/[A-Z]/g, "x")}}`] as const);
         const written = own.map(([key, json]) => `${JSON.stringify(key)}${space}:${space}${json}`);
         const text = (all: readonly string[]) => `{${space}${all.join(`${space},`)}${space}}`;
@@ -59,7 +59,7 @@ describe("what readers may take for two things", () => {
   });
 });
 
-/** `fc.json` itself may write one name twice. */
+/** `fc.json` itself may generate a duplicate name. */
 function countedTwice(text: string): boolean {
   let names = 0;
   JSON.parse(text, (_key, value: unknown) => {

@@ -3,27 +3,27 @@ import { afterString, COLON, skipSpace } from "./json-members.ts";
 import { folded } from "../../kernel/text/folded-name.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 
-/** Names by which the formats of answers put texts and calls together, beside those that are governed in requests. */
+/** Names that matter in answers, in addition to the governed names of requests. */
 const OF_ANSWERS = `
   choices delta index message candidates item part output_index content_index summary_index command_index content_block partial_json
   finish_reason finishReason thinking sequence_number
 `;
 const ofAnswers: ReadonlySet<string> = new Set(OF_ANSWERS.trim().split(/\s+/));
 const byFolding: ReadonlyMap<string, string> = new Map([...ofAnswers].map((name) => [folded(name), name]));
-/** Members of a body that are called as what tools are told is called elsewhere. */
+/** Top-level members that share a name with free-form data elsewhere. */
 const NO_DATA_IN_BODY: ReadonlySet<string> = new Set(["response", "data"]);
-/** As deep as anybody looks. */
+/** Deeper levels are not inspected. */
 const MAX_LEVELS = 1024;
 
 /**
- * Brings an answer, or a frame of one, to what every reader takes it for: of two members of one name this process keeps the last,
- * where another reader may take the first, and a reader that does not care about case takes `Content` for `content`, which is
- * taken out of the body here. `text` is what the body was read from; true where it says something else than the body by now.
+ * Makes an answer, or a frame of one, unambiguous for all readers. Of duplicate members this process keeps the last where
+ * another reader may take the first, and a case-insensitive reader takes `Content` for `content`; such members are removed
+ * from `body`. `text` is the source of `body`; true if it no longer matches the body.
  */
 export function clearNames(body: JsonObject, text: string): boolean {
   const walk = new NameWalk();
   walk.object(body, false, 0);
-  // Each name that stands twice is one more in the text than there are members, and nothing is found at less cost.
+  // Each duplicate is one more name in the text than members in the object; counting is the cheapest way to notice.
   return walk.pretended || walk.members !== namesIn(text);
 }
 
@@ -53,13 +53,13 @@ class NameWalk {
 
 const pretends = (name: string, folding: string) => byFolding.has(folding) && !ofAnswers.has(name);
 
-/** What a model calls a tool with may have any names. */
+/** Tool inputs may have any names. */
 function holdsData(name: string, member: object, known: boolean, level: number): boolean {
   if (level === 0 && NO_DATA_IN_BODY.has(name)) return false;
   return known || (name === "input" && !Array.isArray(member));
 }
 
-/** How many names of members a JSON text has. */
+/** The number of member names in a JSON text. */
 function namesIn(text: string): number {
   let names = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {

@@ -5,30 +5,30 @@ import { ambiguityOf, nameProblem, TOO_DEEP } from "./ambiguous-name.ts";
 import { deepPlace, memberPlace, REQUEST_LEVELS } from "./nesting.ts";
 import { repeatedName } from "./repeated-name.ts";
 
-/** Whether a member asks for nothing, so that nothing is lost without it: null, an empty list, an object without members. */
+/** Whether a member has no effect and can be dropped without loss: null, an empty array or an empty object. */
 export function asksNothing(value: unknown): boolean {
   if (value === null || value === undefined) return true;
   return typeof value === "object" && (Array.isArray(value) ? value : Object.keys(value)).length === 0;
 }
 
-/** Why a body cannot be taken; `field` is empty when it is the body as a whole. */
+/** Why a body is invalid; `field` is empty if the problem is the body as a whole. */
 export interface FieldProblem {
   readonly field: string;
   readonly message: string;
-  /** A name that readers may take for another, which is refused under a code of its own. */
+  /** Set if the problem is an ambiguous name, which has its own error code. */
   readonly ambiguous?: true;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-/** A whole number of so many digits that it may be another than was read. */
+/** An integer with so many digits that parsing may have rounded it. */
 const MAYBE_ROUNDED = /[[:,]-?\d{16}/;
 
 /**
- * A JSON object with its source text. What was not touched keeps its exact spelling: whoever changes something inside a
- * top-level member says so with `touch`, and only touched members are written anew.
+ * A JSON object with its source text. Untouched members keep their exact spelling: code that changes something inside a
+ * top-level member must call `touch`, and only touched members are serialized again.
  */
 export class JsonDocument {
-  /** Parsed; may be changed in place when the member changed is then touched. */
+  /** The parsed object. May be changed in place if the changed member is then touched. */
   readonly value: JsonObject;
   private readonly source: string;
   private readonly members: readonly Member[];
@@ -43,7 +43,7 @@ export class JsonDocument {
     this.members = members;
   }
 
-  /** `levels`: in how many of them objects and arrays may stand within each other. */
+  /** `levels` is the maximum nesting of objects and arrays. */
   static read(bytes: Uint8Array, levels = REQUEST_LEVELS): JsonDocument | FieldProblem {
     let source: string;
     try {
@@ -73,40 +73,43 @@ export class JsonDocument {
     return this.value[name] !== undefined;
   }
 
-  /** A name that stands twice in one object, at any depth, of the text as it came: which of the two counts is the reader's guess. */
+  /**
+   * The first duplicate name within one object of the source text, at any depth; ambiguous because parsers differ in which
+   * value counts.
+   */
   get repeatedName(): string | null {
-    // Each control asks, and the text is read from its beginning to its end for it.
+    // Cached: every control asks for it, and finding it scans the whole text.
     if (this.repeated === undefined) this.repeated = repeatedName(this.source, this.value);
     return this.repeated;
   }
 
-  /** Says that the value of a member was changed in place: it is written anew, its numbers with the digits they came with. */
+  /** Marks a member as changed in place: it is serialized again, its numbers with their original digits. */
   touch(name: string): void {
     this.touched.add(name);
     this.spelled.delete(name);
   }
 
-  /** As `touch`, with the JSON text of the member as it stands now: what did not change inside it keeps its spelling too. */
+  /** Like `touch`, with the member's new JSON text, in which unchanged parts keep their spelling. */
   respell(name: string, text: string): void {
     this.touched.add(name);
     this.spelled.set(name, text);
   }
 
-  /** `undefined` takes the member out. */
+  /** `undefined` removes the member. */
   set(name: string, value: JsonValue | undefined): void {
     if (value === undefined) delete this.value[name];
     else this.value[name] = value;
     this.touch(name);
   }
 
-  /** Takes a member out and gives it; undefined when it is not there. */
+  /** Removes a member and returns it; undefined if absent. */
   takeOut(name: string): JsonValue | undefined {
     const value = this.value[name];
     if (value !== undefined) this.set(name, undefined);
     return value;
   }
 
-  /** The JSON text of one member as it stands now; null when it is not there. */
+  /** The current JSON text of one member; null if absent. */
   memberText(name: string): string | null {
     const value = this.value[name];
     if (value === undefined) return null;
@@ -119,7 +122,7 @@ export class JsonDocument {
     return touched ? exactlyWritten(value, source) : source;
   }
 
-  /** JSON of what consists of parts of a member, their numbers with the digits they came with. */
+  /** Serializes a value made of parts of a member, its numbers with their original digits. */
   written(name: string, value: JsonObject | readonly JsonValue[]): string {
     const text = JSON.stringify(value);
     const member = MAYBE_ROUNDED.test(text) ? this.members.find((candidate) => candidate.name === name) : undefined;
@@ -131,8 +134,8 @@ export class JsonDocument {
   }
 
   /**
-   * The text as it stands now, with further members said differently for this one writing: JSON text to put in, or null
-   * to take out. The document itself is not changed by them, so that each attempt at a provider can differ.
+   * The current text, with `edits` applied to this result only: JSON text to insert, or null to remove a member. The
+   * document itself stays unchanged, so that each attempt at a provider can differ.
    */
   text(edits: ReadonlyMap<string, string | null> = NONE): string {
     if (this.touched.size === 0 && edits.size === 0) return this.source;

@@ -1,6 +1,6 @@
 import { folded } from "../../kernel/text/folded-name.ts";
 
-/** Names that a control, a limit or a route reads in some protocol that is served here, as each protocol spells them. */
+/** Names that a control, a limit or a route reads in any supported protocol, in each protocol's spelling. */
 const GOVERNED = `
   model model_id messages role content name text type tools tool functions function tool_choice toolChoice function_call tool_calls
   functionCall functionResponse functionDeclarations function_declarations function_response toolConfig tool_config arguments args
@@ -38,7 +38,7 @@ const GOVERNED = `
   custom_id input_file_id endpoint completion_window output_expires_after retry_interrupted
 `;
 
-/** Members whose value is what callers and tools tell each other: its objects are no protocol's. */
+/** Members that hold free-form data of callers and tools, whose names have no meaning in the protocol. */
 const DATA = new Set(
   `metadata parameters input_schema inputSchema outputSchema schema requestedSchema properties $defs definitions logit_bias arguments
   args structuredContent response responseSchema response_schema responseJsonSchema response_json_schema parametersJsonSchema
@@ -48,24 +48,24 @@ const DATA = new Set(
     .split(/\s+/),
 );
 
-/** Members whose own members are named by whoever asks, and hold what is the protocol's again. */
+/** Members with free-form keys whose values belong to the protocol again. */
 const NAMED = new Set(["inputRequests", "inputResponses"]);
 
-/** No two of them fold to one. */
+/** No two of these are equal when case-folded. */
 export const governedNames: ReadonlySet<string> = new Set(GOVERNED.trim().split(/\s+/));
 const byFolding: ReadonlyMap<string, string> = new Map([...governedNames].map((name) => [folded(name), name]));
 
 interface KnownName {
   readonly folding: string;
-  /** The governed name that this one is when folded, without being it. */
+  /** The governed name that this name equals when case-folded, without being identical. */
   readonly pretends: string | null;
-  /** Whether what stands under the name is data. */
+  /** Whether the member holds free-form data. */
   readonly holdsData: boolean;
-  /** Whether the names under it are nobody's, and what stands under those the protocol's. */
+  /** Whether the member holds an object with free-form keys and values of the protocol. */
   readonly holdsNamed: boolean;
-  /** Nothing but its own spelling folds to it, as long as the other names of its object are of that kind too. */
+  /** Unchanged by case folding: an object with only such names cannot have ambiguous ones. */
   readonly plain: boolean;
-  /** The same in an object of the protocol, where what folds to a governed name without being it is refused. */
+  /** As `plain`, for objects of the protocol, in which imitations of governed names are refused. */
   readonly plainInProtocol: boolean;
 }
 
@@ -73,7 +73,7 @@ const known = new Map<string, KnownName>();
 const MAX_KNOWN = 10_000;
 const LONGEST_KNOWN = 64;
 
-/** What is to be known of a name; kept, since the same few come with every call. */
+/** Classifies a name; cached, because the same few names occur in every call. */
 export function knownName(name: string): KnownName {
   const kept = known.get(name);
   if (kept !== undefined) return kept;
@@ -89,7 +89,7 @@ export function knownName(name: string): KnownName {
     plainInProtocol: plain || governed,
   };
   if (name.length <= LONGEST_KNOWN) {
-    // Whoever sends names of their own must not fill the memory.
+    // Callers must not fill the memory with names of their own.
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(name, found);
   }

@@ -1,13 +1,13 @@
 import { afterString, COLON, QUOTE, skipSpace } from "./json-members.ts";
 import { afterNumber, startsNumber, wholeDigits } from "./json-numbers.ts";
 
-/** What the string of a JSON text between two places says, its quotes included; most say it without escapes. */
+/** The value of the JSON string between two offsets, which include its quotes. Avoids parsing strings without escapes. */
 export function jsonStringAt(json: string, start: number, end: number): string {
   const spelled = json.slice(start + 1, end - 1);
   return spelled.includes("\\") ? (JSON.parse(json.slice(start, end)) as string) : spelled;
 }
 
-/** A JSON text with some of its strings and numbers said differently, front to back. */
+/** Copies a JSON text, replacing some of its strings and numbers front to back. */
 export class Respelled {
   private readonly source: string;
   private out = "";
@@ -17,7 +17,7 @@ export class Respelled {
     this.source = source;
   }
 
-  /** What is said as it was keeps its exact spelling; a number that is not becomes a string. */
+  /** An unchanged leaf keeps its exact spelling; a changed number becomes a string. */
   say(start: number, end: number, leaf: string, changed: string): void {
     if (changed === leaf) return;
     this.out += this.source.slice(this.from, start) + JSON.stringify(changed);
@@ -30,8 +30,8 @@ export class Respelled {
 }
 
 /**
- * Writes a JSON text anew with its strings, names and whole numbers as `change` gives them; what `change` leaves as it is keeps
- * its exact spelling, and a number that is changed becomes a string. Null when the text is not JSON.
+ * Applies `change` to all strings, names and integers of a JSON text. Unchanged leaves keep their exact spelling; a
+ * changed number becomes a string. Null if the text is not JSON.
  */
 export function replaceLeaves(json: string, change: (leaf: string, isName: boolean) => string): string | null {
   try {
@@ -57,7 +57,7 @@ export function replaceLeaves(json: string, change: (leaf: string, isName: boole
   return respelled.text();
 }
 
-/** Names that were different stay so where they are redacted: of two that are the same in one object, readers keep the last. */
+/** Keeps different names different after redaction: parsers keep only the last of two equal names in an object. */
 export function distinctNames(leaves: readonly string[]): (leaf: string, out: string) => string {
   const taken = new Set(leaves);
   const names = new Map<string, string>();

@@ -1,14 +1,14 @@
 /**
- * Edits a JSON object's top level in its source text, so that what governance did not change leaves exactly as it came:
- * spelling of numbers, order of members, white space and all.
+ * Edits the top level of a JSON object in its source text, so that everything else stays byte for byte: number spelling,
+ * member order and white space.
  */
 
 export interface Member {
   readonly name: string;
-  /** Offset of the opening quote of the name. */
+  /** Offset of the name's opening quote. */
   readonly start: number;
   readonly valueStart: number;
-  /** Offset behind the value's last character. */
+  /** Offset after the value's last character. */
   readonly valueEnd: number;
 }
 
@@ -21,7 +21,7 @@ export const CLOSE_BRACKET = 93;
 export const OPEN_BRACE = 123;
 export const CLOSE_BRACE = 125;
 
-/** Offset behind the closing quote of the string that starts at `at`. */
+/** The offset after the closing quote of the string that starts at `at`. */
 export function afterString(text: string, at: number): number {
   let end = at;
   for (;;) {
@@ -61,7 +61,7 @@ function afterValue(text: string, at: number): number {
   return text.length;
 }
 
-/** The members of the object `text` holds, in order. `text` must already have parsed as a JSON object. */
+/** The members of the object in `text`, in order. `text` must already have parsed as a JSON object. */
 export function jsonMembersOf(text: string): Member[] {
   const members: Member[] = [];
   let i = skipSpace(text, 0) + 1;
@@ -82,7 +82,7 @@ export function jsonMembersOf(text: string): Member[] {
   }
 }
 
-/** The source texts of the items of the array `text` holds, in order. `text` must already have parsed as a JSON array. */
+/** The source texts of the items of the array in `text`, in order. `text` must already have parsed as a JSON array. */
 export function jsonItemsOf(text: string): string[] {
   const items: string[] = [];
   for (let i = skipSpace(text, skipSpace(text, 0) + 1); i < text.length && text.charCodeAt(i) !== CLOSE_BRACKET;) {
@@ -94,7 +94,7 @@ export function jsonItemsOf(text: string): string[] {
   return items;
 }
 
-/** The first name that stands twice: parsers disagree which of the two counts, so governance must not guess. */
+/** The first duplicate name; null if there is none. Parsers disagree on which value counts, so governance must not guess. */
 export function duplicateMember(members: readonly Member[]): string | null {
   const seen = new Set<string>();
   for (const { name } of members) {
@@ -104,7 +104,7 @@ export function duplicateMember(members: readonly Member[]): string | null {
   return null;
 }
 
-/** JSON text to put in a member's place, or null to take the member out. A name that is not there is added in front. */
+/** The JSON text to replace a member with, or null to remove it. A name that does not exist is added at the front. */
 export type Edits = ReadonlyMap<string, string | null>;
 
 export function editMembers(text: string, members: readonly Member[], edits: Edits): string {
@@ -120,7 +120,7 @@ export function editMembers(text: string, members: readonly Member[], edits: Edi
   for (const member of members) {
     const value = edits.get(member.name);
     if (value === null) {
-      // The member goes with what separates it from its neighbour: the text before it when one is kept before, else after.
+      // A removed member goes with one separator: the one before it if a member is kept before it, else the one after.
       from = first ? afterSeparator(text, member.valueEnd) : member.valueEnd;
       continue;
     }

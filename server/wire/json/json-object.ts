@@ -5,12 +5,12 @@ import { ambiguityOf, type AmbiguousName, ambiguousName, twinName } from "./ambi
 
 const MAX_DEPTH = 64;
 
-/** The JSON object a text is; throws a refusal for anything else, and for text that no record can hold. */
+/** Parses a JSON object. Throws a refusal for anything else, for ambiguous names, and for text that the database cannot store. */
 export function jsonObjectOf(text: string, contentType: string): Record<string, unknown> {
   return objectOf(text, contentType, ambiguousName);
 }
 
-/** The same of a protocol whose names have no case: each may be spelled in any, and stand in an object once. */
+/** As `jsonObjectOf` for protocols with case-insensitive names: any case is allowed, but each name only once per object. */
 export function caselessObjectOf(text: string, contentType: string): Record<string, unknown> {
   return objectOf(text, contentType, twinName);
 }
@@ -36,7 +36,7 @@ function objectOf(
   return value as Record<string, unknown>;
 }
 
-/** Where a JSON value holds what no record can. */
+/** The first place in a JSON value that the database cannot store; undefined if there is none. */
 export const unholdableIn = (value: unknown): FieldError | undefined => findUnholdable(value, [], 0);
 
 function findUnholdable(value: unknown, path: readonly string[], depth: number): FieldError | undefined {
@@ -46,7 +46,7 @@ function findUnholdable(value: unknown, path: readonly string[], depth: number):
   if (depth >= MAX_DEPTH) return { field, message: "is nested too deep" };
   for (const [key, member] of Object.entries(value)) {
     if (!isStorableText(key)) return { field, message: "has a name that holds a NUL or half a surrogate pair" };
-    // Schemas drop a member of this name from objects of any names, unsaid: a filter would be gone, and what it left out be shown.
+    // Schemas silently drop a member of this name from records: a filter would be lost, and what it excludes would be returned.
     if (key === "__proto__") return { field: [...path, key].join("."), message: "is not known here" };
     const found = findUnholdable(member, [...path, key], depth + 1);
     if (found !== undefined) return found;

@@ -1,8 +1,8 @@
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-members.ts";
 
-/** Whether objects and arrays of the text stand within each other in more levels than that. The text must be JSON. */
+/** Whether objects and arrays in a JSON text are nested deeper than `levels`. The text must be valid JSON. */
 export function isNestedDeeper(text: string, levels: number): boolean {
-  // What opens has to close.
+  // Every level needs an opening and a closing character.
   if (text.length <= levels * 2) return false;
   let open = 0;
   for (let at = 0; at < text.length;) {
@@ -15,10 +15,10 @@ export function isNestedDeeper(text: string, levels: number): boolean {
   return false;
 }
 
-/** In how many levels objects and arrays of a request may stand within each other: all that look into it reach as deep. */
+/** Maximum nesting of a request, so that all inspections reach every level. */
 export const REQUEST_LEVELS = 100;
 
-/** Where a value goes deeper than that, as far as it is worth telling: `messages[3].content`. */
+/** The path to where a value exceeds `levels`, shortened to its first steps: `messages[3].content`. */
 export function deepPlace(value: object, levels: number): string {
   let place = "";
   let at: object = value;
@@ -32,7 +32,7 @@ export function deepPlace(value: object, levels: number): string {
   return place;
 }
 
-/** Where in a value one of the objects that it holds has a member, as far as it is worth telling: `messages[3].content`. */
+/** The path of `member` in the object `holder` within `value`, shortened to its first steps: `messages[3].content`. */
 export function memberPlace(value: object, holder: object, member: string): string {
   const names = [...(pathTo(value, holder) ?? []), member];
   let place = "";

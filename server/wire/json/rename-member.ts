@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 
-/** Calls a member otherwise, and tells how: another one that is called so already stays what it is. */
+/** Renames a member and returns its new name, which gets a number if `to` is already taken. */
 export function renameMember(holder: JsonObject, from: string, to: string): string {
   const value = holder[from];
   delete holder[from];

@@ -2,12 +2,12 @@ import { jsonStringAt } from "./json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-members.ts";
 
 /**
- * The first member name that stands twice in one object of the text, at any depth; null when none does. The text must be
- * JSON, and `value` what it was parsed to.
+ * The first duplicate member name within one object of the text, at any depth; null if there is none. `text` must be valid
+ * JSON, and `value` its parsed form.
  */
 export function repeatedName(text: string, value: unknown): string | null {
   if (isWrittenFrom(value, text)) return null;
-  // Null stands for an array, whose strings are no names.
+  // Null stands for an array, whose strings are not names.
   const open: (Set<string> | null)[] = [];
   let names: Set<string> | null = null;
   let expectsName = false;
@@ -36,12 +36,15 @@ export function repeatedName(text: string, value: unknown): string | null {
   return null;
 }
 
-/** What is written from a value has no name twice, and most clients write so: the engine sees it in a fifth of the time. */
+/**
+ * Serialized values have no duplicates and most clients send exactly such text, so comparing is a shortcut that takes a
+ * fifth of the time.
+ */
 function isWrittenFrom(value: unknown, text: string): boolean {
   try {
     return JSON.stringify(value) === text;
   } catch {
-    // Nested too deeply to be written.
+    // Nested too deeply to serialize.
     return false;
   }
 }

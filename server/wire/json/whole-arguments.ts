@@ -1,4 +1,4 @@
-/** A text that is neither an object nor a list is parsed anew each time it is asked about, up to so many characters. */
+/** Characters. A text that is neither an object nor an array is parsed again on each call, up to this length. */
 const LONGEST_PLAIN = 256;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -7,8 +7,8 @@ const isClosing = (code: number) => code === 0x7d || code === 0x5d;
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
 /**
- * Whether arguments that arrive in pieces are a whole JSON text. Each piece is read once and the whole parsed once, however often it is
- * asked about: the work of a stream grows with its length and no faster. One for each text.
+ * Whether tool arguments that arrive in pieces form a complete JSON text. Scans each piece once and parses the whole once,
+ * however often it is called, so the work is linear in the length of the stream. One instance per text.
  */
 export class WholeArguments {
   private stands: "before" | "within" | "behind" | "plain" | "broken" = "before";
@@ -31,12 +31,12 @@ export class WholeArguments {
     }
   }
 
-  /** `all`: the pieces, joined. */
+  /** `all` is the concatenation of all pieces. */
   isWhole(all: string): boolean {
     return this.stands === "plain" ? all.length <= LONGEST_PLAIN && isJson(all) : this.isClosed(all);
   }
 
-  /** Whether they are an object or a list to its last bracket: with anything behind it they would be no JSON text. */
+  /** Whether the text is a complete object or array. Anything further would make it invalid JSON. */
   isClosed(all: string): boolean {
     return this.stands === "behind" && (this.verdict ??= isJson(all));
   }

@@ -1,18 +1,18 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { APP_MIME_TYPE } from "./apps.ts";
 
-/** The page of an app, as its server gave it. */
+/** The HTML page of an app, as its server returned it. */
 export interface AppPage {
   readonly uri: string;
   readonly mimeType: string;
-  /** Text, or base64 where the server sent a blob. */
+  /** Text, or base64 if the server sent a blob. */
   readonly content: string;
   readonly sizeBytes: number;
-  /** What the page says of itself: its content security, its permissions. */
+  /** The page's metadata: content security policy and permissions. */
   readonly meta: JsonObject | null;
 }
 
-/** The app at `uri` in the result of `resources/read`; null when what is there is no app. */
+/** The app at `uri` in a `resources/read` result; null if there is none. */
 export function appPage(result: JsonValue | undefined, uri: string): AppPage | null {
   const contents = isObject(result) && Array.isArray(result.contents) ? result.contents : [];
   const found = contents.find((content) => isObject(content) && content.uri === uri && mimeOf(content.mimeType) === APP_MIME_TYPE);

@@ -3,8 +3,8 @@ import { META } from "./dialect.ts";
 import { edited, memberText } from "./rpc.ts";
 
 /**
- * What a message of one dialect is in the other. Members neither dialect speaks of keep their spelling, numbers
- * included; only what the dialects differ in is written anew.
+ * Translates messages between the two dialects. Members in which the dialects do not differ keep their exact spelling,
+ * numbers included.
  */
 
 const CACHEABLE = new Set([
@@ -15,10 +15,10 @@ const CACHEABLE = new Set([
   "resources/templates/list",
   "resources/read",
 ]);
-/** The names a dialect has for itself in `_meta`, each taken out. */
+/** Removes the members of `_meta` that a dialect itself defines. */
 const WITHOUT_OWN = Object.fromEntries(Object.values(META).map((name) => [name, null]));
 
-/** The `_meta` of params or a result with `own` in the place of what a dialect says of itself there; null when nothing is left. */
+/** The `_meta` of params or of a result, with `own` in place of the members defined by a dialect; null if it would be empty. */
 function metaOf(object: string, own: JsonObject = {}): string | null {
   const text = memberText(object, "_meta");
   const said = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)]));
@@ -26,7 +26,7 @@ function metaOf(object: string, own: JsonObject = {}): string | null {
   return Object.keys(JSON.parse(meta) as JsonObject).length === 0 ? null : meta;
 }
 
-/** `params` of a stateless request for a server that has had its handshake. */
+/** `params` of a stateless request, translated for a handshake server. */
 export function handshakeParams(params: string | null): string | null {
   if (params === null) return null;
   return edited(params, { _meta: metaOf(params), inputResponses: null, requestState: null, task: null });
@@ -34,7 +34,7 @@ export function handshakeParams(params: string | null): string | null {
 
 const TASKS = "io.modelcontextprotocol/tasks";
 
-/** What a caller can do that is also true of the gateway on its behalf: tasks are not carried on. */
+/** The client capabilities that the gateway can support on the caller's behalf; tasks are not forwarded. */
 export function carriedClientCapabilities(capabilities: JsonObject): JsonObject {
   const { tasks: _tasks, extensions, ...rest } = capabilities;
   return isObject(extensions) ? { ...rest, extensions: withoutTasks(extensions) } : rest;
@@ -45,7 +45,7 @@ export function withoutTasks(extensions: JsonObject): JsonObject {
   return rest;
 }
 
-/** A tool without what only the handshake dialect says of running it as a task. */
+/** The tool without `execution`, which describes tasks in the handshake dialect only. */
 export function withoutExecution(tool: JsonObject): JsonObject {
   if (tool.execution === undefined) return tool;
   const { execution: _execution, ...rest } = tool;
@@ -57,11 +57,11 @@ export interface McpSender {
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject | null;
   readonly logLevel: string | null;
-  /** A name of the session it has with the gateway; null of a sender without one. */
+  /** Identifies the sender's session with the gateway; null if it has none. */
   readonly session: string | null;
 }
 
-/** `params` of a handshake request for a stateless server. */
+/** `params` of a handshake request, translated for a stateless server. */
 export function statelessParams(params: string | null, sender: Omit<McpSender, "session">): string {
   const given = params ?? "{}";
   const own: JsonObject = {
@@ -73,7 +73,7 @@ export function statelessParams(params: string | null, sender: Omit<McpSender, "
   return edited(given, { _meta: metaOf(given, own), task: null });
 }
 
-/** A result of a handshake server for a stateless client: never cacheable beyond the caller. */
+/** A handshake server's result, translated for a stateless client; marked as cacheable for this caller only. */
 export function statelessResult(method: string, result: string, serverInfo: JsonObject | null): string {
   const meta = metaOf(result, serverInfo === null ? {} : { [META.serverInfo]: serverInfo });
   return edited(result, {
@@ -83,12 +83,12 @@ export function statelessResult(method: string, result: string, serverInfo: Json
   });
 }
 
-/** A result of a stateless server for a client that has had its handshake. */
+/** A stateless server's result, translated for a handshake client. */
 export function handshakeResult(result: string): string {
   return edited(result, { resultType: null, ttlMs: null, cacheScope: null, _meta: metaOf(result) });
 }
 
-/** The dialects have different codes for a resource that is not there. */
+/** Maps the error code for an unknown resource, in which the dialects differ. */
 export function bridgedErrorCode(code: JsonValue | undefined, method: string, to: "handshake" | "stateless"): JsonValue {
   if (to === "stateless" && code === -32002) return -32602;
   if (to === "handshake" && code === -32602 && method === "resources/read") return -32002;

@@ -2,7 +2,7 @@ import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 
-/** What of a tool server a request names. */
+/** The tool, prompt, resource or task that a request names. */
 export interface Capability {
   readonly type: "tool" | "prompt" | "resource" | "task";
   readonly name: string;
@@ -20,7 +20,7 @@ const NAMING: Readonly<Record<string, readonly [Capability["type"], string]>> = 
   "tasks/cancel": ["task", "taskId"],
 };
 
-/** Methods whose requests or answers somebody looks at, by the spelling that stands for all of them. */
+/** Methods whose requests or answers are inspected, by normalized spelling. */
 const GOVERNED: ReadonlyMap<string, string> = new Map(
   [...Object.keys(NAMING), "tools/list", "completion/complete", "initialize", "server/discover"].map((method) => [
     toolSpelling(method),
@@ -28,13 +28,16 @@ const GOVERNED: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** The method that a server which does not care about case or form would take this one for; null where it is none, or that very one. */
+/**
+ * The governed method for which a server that ignores case or Unicode form would take this one; null if there is none or
+ * they are identical.
+ */
 export function lookAlikeMethod(method: string): string | null {
   const governed = GOVERNED.get(toolSpelling(method));
   return governed === undefined || governed === method ? null : governed;
 }
 
-/** Null for a method that names nothing; a text names the member that is missing. */
+/** Null if the method names nothing; a string is the name of the missing member. */
 export function capabilityOf(method: string, params: JsonObject): Capability | null | string {
   const naming = ownEntry(NAMING, method);
   if (naming === undefined) return null;
@@ -47,7 +50,7 @@ export function isTaskMethod(method: string | null): boolean {
   return method?.startsWith("tasks/") === true;
 }
 
-/** Whether the stateless dialect mirrors the name in `Mcp-Name`. */
+/** Whether the stateless dialect mirrors the name in the `Mcp-Name` header. */
 export function mirrorsName(method: string): boolean {
   return ownEntry(NAMING, method) !== undefined && !method.endsWith("subscribe");
 }

@@ -1,14 +1,14 @@
 import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../kernel/operations/subscription-bounds.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
-/** The changes somebody wants to hear of, as `subscriptions/listen` says it. */
+/** The changes a client subscribes to with `subscriptions/listen`. */
 export interface ChangeFilter {
   readonly tools: boolean;
   readonly prompts: boolean;
   readonly resources: boolean;
-  /** Addresses of single resources. */
+  /** URIs of individual resources. */
   readonly uris: readonly string[];
-  /** What the server tells a session of its logs: only handshake servers do. */
+  /** Log messages of a session; only handshake servers send them. */
   readonly logs: boolean;
 }
 
@@ -18,7 +18,7 @@ const METHODS = {
   "notifications/resources/list_changed": "resources",
 } as const;
 
-/** Null when it is none, or names more single resources than anybody listens to. */
+/** Null if the filter is invalid or names too many resources. */
 export function readFilter(notifications: unknown): ChangeFilter | null {
   if (!isObject(notifications)) return null;
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = notifications;
@@ -42,7 +42,7 @@ export function writeFilter({ tools, prompts, resources, uris }: ChangeFilter): 
   };
 }
 
-/** What of it a server of these capabilities can tell. */
+/** The part of the filter that a server with these capabilities supports. */
 export function supportedChanges(filter: ChangeFilter, capabilities: Readonly<Record<string, unknown>>): ChangeFilter {
   const can = (name: string, what: string) => isObject(capabilities[name]) && capabilities[name][what] === true;
   return {
@@ -64,7 +64,7 @@ export function mergeFilters(filters: readonly ChangeFilter[]): ChangeFilter {
   };
 }
 
-/** That all of it may have changed. */
+/** Notifications that everything in the filter may have changed. */
 export function changeNotifications(filter: ChangeFilter): JsonObject[] {
   const lists = Object.entries(METHODS).filter(([, list]) => filter[list]);
   return [
@@ -73,7 +73,7 @@ export function changeNotifications(filter: ChangeFilter): JsonObject[] {
   ];
 }
 
-/** Whether a message tells of a change that is wanted. An update of a part of a resource counts for the resource. */
+/** Whether a message is a change within the filter. An update of a sub-resource counts as one of its resource. */
 export function isWantedChange(filter: ChangeFilter, message: JsonObject): boolean {
   const list = METHODS[message.method as keyof typeof METHODS] as "tools" | "prompts" | "resources" | undefined;
   if (list !== undefined) return filter[list];

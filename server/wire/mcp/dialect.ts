@@ -16,21 +16,21 @@ export const META = {
   subscription: "io.modelcontextprotocol/subscriptionId",
 } as const;
 
-/** Versions are dates, so the later one is the greater text. */
+/** Versions are ISO dates, so they compare as strings. */
 export function isStatelessVersion(version: unknown): version is string {
   return typeof version === "string" && /^\d{4}-\d\d-\d\d$/.test(version) && version >= STATELESS_VERSION;
 }
 
-/** What a request of the stateless dialect says of its sender. */
+/** What a request in the stateless dialect states about its sender. */
 export interface Envelope {
   readonly version: string;
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject | null;
-  /** Null: the caller wants no log messages. */
+  /** Null if the caller wants no log messages. */
   readonly logLevel: string | null;
 }
 
-/** The envelope of a request, null of the handshake dialect; a text says what of it is wrong. */
+/** The envelope of a request; null in the handshake dialect; a string describes what is wrong. */
 export function envelopeOf(message: RpcMessage, versionHeader: string | null): Envelope | null | string {
   const meta = isObject(message.params._meta) ? message.params._meta : {};
   const version = meta[META.version];
@@ -48,12 +48,12 @@ export function envelopeOf(message: RpcMessage, versionHeader: string | null): E
 
 const GONE_FROM_STATELESS = new Set(["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 
-/** Whether only the handshake dialect has the method. */
+/** Whether the method exists only in the handshake dialect. */
 export function isHandshakeOnly(method: string): boolean {
   return GONE_FROM_STATELESS.has(method);
 }
 
-/** Whether only the stateless dialect has the method. */
+/** Whether the method exists only in the stateless dialect. */
 export function isStatelessOnly(method: string | null): boolean {
   return method === "server/discover" || method === "subscriptions/listen";
 }

@@ -5,7 +5,7 @@ import { digestOf } from "./tool-definitions.ts";
 
 const space = fc.stringMatching(/^[ \n\r\t]{0,3}$/);
 
-/** The value's text with other white space, another order of names and other spellings of texts and whole numbers. */
+/** The JSON of a value with different white space, member order, and spelling of strings and integers. */
 function respelled(value: unknown, pick: { space(): string; number(): number }): string {
   const around = (text: string) => pick.space() + text + pick.space();
   if (Array.isArray(value)) return around(`[${value.map((item) => respelled(item, pick)).join(",")}]`);

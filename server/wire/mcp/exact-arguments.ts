@@ -3,7 +3,7 @@ import { parsedExactly } from "../../kernel/text/exact-numbers.ts";
 import { isObject } from "../../kernel/json-value.ts";
 import { edited } from "./rpc.ts";
 
-/** A number as its text says it, where the number this process would take it for is another. */
+/** A number kept as its source text, because parsing would change its value. */
 class WrittenNumber {
   readonly text: string;
 
@@ -13,8 +13,8 @@ class WrittenNumber {
 }
 
 /**
- * SHA-256, hex, of what the JSON text says: the same for every spelling of a value, and another for every other value.
- * Numbers count as they are written: a tool server may read more digits of them than this process does.
+ * SHA-256 (hex) of the value in a JSON text: equal for all spellings of the same value, and different for different
+ * values. Numbers are compared as written, because a tool server may read more digits than JavaScript does.
  */
 export function exactDigest(json: string): string {
   return createHash("sha256")
@@ -23,14 +23,14 @@ export function exactDigest(json: string): string {
 }
 
 /**
- * As `exactDigest`, of what a request asks: `params` (JSON text, null of none) without what says who asks and without
- * what only a retry of the same request adds.
+ * As `exactDigest`, of a request's `params` (JSON text; null for none) without the metadata about the sender and without
+ * members that only a retry of the same request adds.
  */
 export function requestDigest(params: string | null): string {
   return exactDigest(edited(params ?? "{}", { _meta: null, inputResponses: null, requestState: null }));
 }
 
-/** With the names of every object sorted. */
+/** JSON with sorted member names. */
 function canonical(value: unknown): string {
   if (value instanceof WrittenNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;

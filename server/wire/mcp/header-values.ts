@@ -1,12 +1,12 @@
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
 const SENTINEL = /^=\?base64\?(.*)\?=$/;
 
-/** A value as the stateless dialect writes it into a header: plain, or base64 between its markers. */
+/** Encodes a value for a header as the stateless dialect requires: plain, or base64 between markers. */
 export function headerValue(text: string): string {
   return PLAIN.test(text) && !SENTINEL.test(text) ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
 }
 
-/** Null when the value is not one of either form. */
+/** Decodes a header value; null if it is invalid. */
 export function fromHeaderValue(value: string): string | null {
   const encoded = SENTINEL.exec(value)?.[1];
   if (encoded === undefined) return value;

@@ -3,7 +3,7 @@ import type { JsonValue } from "../../kernel/json-value.ts";
 import { type Capability, mirrorsName } from "./capability.ts";
 import { fromHeaderValue, headerValue } from "./header-values.ts";
 
-/** What a request's mirroring headers say that its body does not; null when they agree. A header that is absent agrees. */
+/** Describes the first mirrored header that differs from the body; null if none does. Absent headers are not compared. */
 export function headerMismatch(
   headers: NamedHeaders,
   method: string,
@@ -23,7 +23,7 @@ export function headerMismatch(
   return null;
 }
 
-/** The mirroring headers of a request in the stateless dialect. */
+/** The headers that mirror a request's body in the stateless dialect. */
 export function mirroredHeaders(
   version: string,
   method: string,
@@ -38,14 +38,14 @@ export function mirroredHeaders(
   };
 }
 
-/** An argument as its header says it; null for what no header can say. */
+/** The header value of an argument; null if it cannot be expressed in a header. */
 export function argumentHeader(value: JsonValue | undefined): string | null {
   if (typeof value === "string") return headerValue(value);
   if (typeof value === "boolean" || (typeof value === "number" && Number.isSafeInteger(value))) return String(value);
   return null;
 }
 
-/** Whether a header says the argument's value; whole numbers count as numbers, so that 42.0 is 42. */
+/** Whether a header value equals the argument. Numbers are compared numerically, so `42.0` equals 42. */
 export function saysArgument(header: string, value: JsonValue | undefined): boolean {
   if (typeof value === "number") return header.trim() !== "" && Number(header) === value;
   return typeof value === "string" ? fromHeaderValue(header) === value : header === String(value);

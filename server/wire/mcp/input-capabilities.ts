@@ -1,4 +1,4 @@
-/** What a client says that it can be asked for, by the request that asks for it. */
+/** The client capability needed for each kind of request from a server. */
 export const INPUT_CAPABILITY: Readonly<Record<string, string>> = {
   "elicitation/create": "elicitation",
   "sampling/createMessage": "sampling",

@@ -1,13 +1,16 @@
-/** The name that every message has, each letter as it is or as an escape; in UTF-16 and UTF-32 NULs stand between. */
+/** Matches `jsonrpc`, which every message contains, with any letter escaped, and in UTF-16 or UTF-32 (hence the NULs). */
 const NAME = new RegExp([..."jsonrpc"].map(spelled).join("\\0*"), "i");
 
 function spelled(letter: string): string {
   const [high, low] = letter.charCodeAt(0).toString(16);
-  // A capital letter stands two rows above.
+  // The upper-case letter's code has the same last hex digit, and a first one lower by two.
   return `(?:${letter}|${["\\\\", "u", "0", "0", `[${high}${Number(high) - 2}]`, low].join("\\0*")})`;
 }
 
-/** Whether some reader may find a message of the protocol in it. One search: the bytes can be many, and nobody has to be let in yet. */
+/**
+ * Whether some parser could find an MCP message in the bytes. A single regex search, because the body may be large and the
+ * caller is not authenticated yet.
+ */
 export function mayBeRpc(body: Uint8Array): boolean {
   return NAME.test(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1"));
 }

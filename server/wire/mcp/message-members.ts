@@ -1,7 +1,4 @@
-/**
- * Members whose values are the protocol's own words, bytes, times, or what a program gave out and gets back as it is: one of them is
- * looked at where it has words in it.
- */
+/** Members whose values are keywords, bytes, times, or opaque tokens returned to their issuer; inspected only if they contain words. */
 export const PLAIN_MEMBERS = new Set([
   "jsonrpc",
   "id",
@@ -36,15 +33,15 @@ export const PLAIN_MEMBERS = new Set([
   "traceparent",
   "tracestate",
 ]);
-/** Where something is: it is read as whoever goes there decodes it. */
+/** Members that hold URIs, which are inspected in decoded form. */
 export const ADDRESS_MEMBERS = new Set(["uri", "url", "uriTemplate", "websiteUrl", "src", "resourceUri", "resourceSubscriptions"]);
-/** Members whose own members are named by whoever writes the message, be it by one of those names. */
+/** Members with free-form keys, which may coincide with the protocol's names. */
 export const NAMED_MEMBERS = new Set(["properties", "$defs", "inputRequests", "inputResponses"]);
-/** What a tool gives as data of its own: there a name or a whole number may say as much as a text. */
+/** Tool output as free-form data, in which names and integers may be as sensitive as texts. */
 export const FREE_MEMBER = "structuredContent";
-/** Where the protocol has room for data of any kind: what is logged, and what is told of an error. */
+/** The parents in which `data` is free-form: log messages and errors. */
 export const FREE_DATA_OF = new Set(["params", "error"]);
-/** Names that whoever wrote a protocol may have given, those of extensions included. */
+/** Names of the form used by protocols and their extensions. */
 export const MEMBER_NAME = /^[\w.$:/-]{1,128}$/;
-/** What a program says of itself. */
+/** Metadata of programs. */
 export const ASIDE_MEMBERS = new Set(["_meta", "annotations", "icons", "serverInfo", "clientInfo", "capabilities"]);

@@ -3,8 +3,8 @@ import { distinctNames } from "../json/json-leaves.ts";
 import { replaceMessageTexts, type Except, type MessagePlace } from "./message-texts.ts";
 
 /**
- * A message of a tool server with its texts, each replaceable in place; the rest keeps its exact spelling. The texts that a tool
- * answered in blocks lie together: models read them as one.
+ * The texts of a tool server's message, each replaceable in place; everything else keeps its exact spelling. A tool's text
+ * blocks are adjacent, because models read them as one text.
  */
 export class MessageSlots {
   readonly slots: readonly TextSlot[];
@@ -14,7 +14,7 @@ export class MessageSlots {
   private readonly except: Except | undefined;
   private changed = false;
 
-  /** `message` has parsed as JSON. `except`: parts of its result that are looked at by themselves. */
+  /** `message` must be valid JSON. `except` names parts of the result that are inspected separately. */
   constructor(message: string, except?: Except) {
     this.message = message;
     this.except = except;
@@ -50,7 +50,7 @@ export class MessageSlots {
     };
   }
 
-  /** The message as it stands now; null where nothing was replaced. */
+  /** The message after replacements; null if nothing was replaced. */
   text(): string | null {
     if (!this.changed) return null;
     let next = 0;

@@ -7,12 +7,12 @@ import { decodedAddress } from "../decoded-address.ts";
 import { ADDRESS_MEMBERS, ASIDE_MEMBERS, FREE_DATA_OF, FREE_MEMBER, MEMBER_NAME, NAMED_MEMBERS, PLAIN_MEMBERS } from "./message-members.ts";
 
 /**
- * What stands in a message: `block`, a text that a tool answered as one block among others; `name`, what a member is called; `aside`,
- * what a program says of itself and of where something is; any other text.
+ * The role of a text in a message: `block`, one of a tool's text blocks; `name`, a member name; `aside`, metadata of
+ * programs and locations; `text`, anything else.
  */
 export type MessagePlace = "block" | "name" | "aside" | "text";
 
-/** Parts of a result that are looked at by themselves. */
+/** Parts of a result that are inspected separately. */
 export type Except = ReadonlySet<string>;
 const NOTHING: Except = new Set();
 
@@ -20,12 +20,12 @@ type Kind = "text" | "plain" | "address" | "free" | "skipped";
 
 interface Level {
   readonly object: boolean;
-  /** Of what stands in it, unless the name of a member says something else. */
+  /** The kind of the values in it, unless a member name determines another. */
   readonly kind: Kind;
-  /** Its names are nobody's protocol. */
+  /** Whether its keys are free-form. */
   readonly named: boolean;
   readonly aside: boolean;
-  /** The name whose value comes next; null where a name comes next, and in lists. */
+  /** The name of the next value; null if a name comes next, and in arrays. */
   name: string | null;
 }
 
@@ -38,13 +38,13 @@ class Path {
     this.except = except;
   }
 
-  /** Of the value that comes next. */
+  /** The kind of the next value. */
   kind(): Kind {
     const { level } = this;
     if (level === undefined) return "text";
     const { name, named, kind } = level;
     if (name === null || kind === "free" || kind === "skipped") return kind;
-    // Answers are matched by it.
+    // Answers are matched by ID.
     if (this.levels.length === 1 && name === "id") return "skipped";
     if (this.levels.length === 2) {
       const parent = this.levels[0]?.name ?? "";
@@ -66,7 +66,7 @@ class Path {
     const kind = this.kind();
     this.level = {
       object,
-      // Where the protocol has a word or an address, an object is nothing that it knows.
+      // An object in place of a keyword or address is unknown to the protocol.
       kind: object && (kind === "plain" || kind === "address") ? "text" : kind,
       named: level?.named === false && name !== null && NAMED_MEMBERS.has(name),
       aside: this.aside || (level?.named !== true && name !== null && ASIDE_MEMBERS.has(name)),
@@ -80,14 +80,14 @@ class Path {
     this.level = this.levels.at(-1);
   }
 
-  /** Whether the value that comes next is `result.content[n].text`. */
+  /** Whether the next value is `result.content[n].text`. */
   isBlock(): boolean {
     return this.levels.length === BLOCK.length && BLOCK.every((name, at) => this.levels[at]?.name === name);
   }
 }
 const BLOCK = ["result", "content", null, "text"];
 
-/** A file of text that comes as bytes with its text, as each decoder has it, as `change` gives it; null where it stays as it is. */
+/** The base64 text file with `change` applied to each of its possible decodings; null if unchanged or not text. */
 function changedFile(encoded: string, change: (text: string) => string): string | null {
   let changed: string | null = null;
   if (!isReadAsText("", null, encoded)) return null;
@@ -100,8 +100,8 @@ function changedFile(encoded: string, change: (text: string) => string): string 
 }
 
 /**
- * Writes a message of a tool server anew with its texts as `change` gives them; what `change` leaves as it is keeps its
- * exact spelling. A member that stands twice is looked at twice. The text must already have parsed as JSON.
+ * Applies `change` to the texts of a tool server's message; unchanged texts keep their exact spelling. Both occurrences of
+ * a duplicate member are visited. `message` must be valid JSON.
  */
 export function replaceMessageTexts(
   message: string,

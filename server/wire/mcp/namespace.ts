@@ -1,8 +1,8 @@
 import type { Capability } from "./capability.ts";
 
 /**
- * Names of a virtual server's members: `{slug}__{name}` of tools and prompts, `{slug}+{uri}` of resources, and
- * `ui://{slug}__...` of the interfaces of apps, whose hosts know them by their scheme. A slug holds neither `_` nor `+`.
+ * Names of a virtual server's members: `{slug}__{name}` for tools and prompts, `{slug}+{uri}` for resources, and
+ * `ui://{slug}__...` for app interfaces, which clients recognize by their scheme. A slug contains neither `_` nor `+`.
  */
 const SEPARATOR = "__";
 const UI = "ui://";
@@ -15,7 +15,7 @@ export function namespacedUri(slug: string, uri: string): string {
   return uri.startsWith(UI) ? `${UI}${slug}${SEPARATOR}${uri.slice(UI.length)}` : `${slug}+${uri}`;
 }
 
-/** The member a namespaced name belongs to, and the name as that member knows it. */
+/** The member server that a namespaced name belongs to, and the name on that server; null if it is not namespaced. */
 export function memberOf({ type, name }: Capability): { readonly slug: string; readonly capability: Capability } | null {
   if (type === "task") return null;
   const isUi = type === "resource" && name.startsWith(UI);

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { namespacedName, namespacedUri } from "./namespace.ts";
 
-/** One item of a member's list as the virtual server lists it. */
+/** One item of a member server's list with its name on the virtual server. */
 export function namespacedItem(slug: string, kind: "tools" | "prompts" | "resources" | "resourceTemplates", item: JsonObject): JsonObject {
   if (kind === "resources") return typeof item.uri === "string" ? { ...item, uri: namespacedUri(slug, item.uri) } : item;
   if (kind === "resourceTemplates")
@@ -24,7 +24,7 @@ function namespacedMeta(slug: string, meta: JsonObject): JsonObject {
   };
 }
 
-/** A member's result with the addresses of its resources as the virtual server knows them; null when it names none. */
+/** A member server's result with its resource URIs namespaced; null if it contains none. */
 export function namespacedResult(slug: string, result: JsonObject): JsonObject | null {
   let changed = false;
   const map = (item: JsonValue): JsonValue => {

@@ -2,9 +2,9 @@ import type { NamedHeaders, RequestHeaders } from "../../kernel/http/request-hea
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { argumentHeader, saysArgument } from "./headers.ts";
 
-/** One argument of a tool that the stateless dialect mirrors in `Mcp-Param-<header>`. */
+/** A tool argument that the stateless dialect mirrors in the header `Mcp-Param-<header>`. */
 export interface ParamHeader {
-  /** Names from the arguments down to the value. */
+  /** Member names from the arguments object down to the value. */
   readonly path: readonly string[];
   readonly header: string;
 }
@@ -13,7 +13,7 @@ const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const MIRRORED_TYPES = new Set(["string", "integer", "boolean"]);
 const MAX_DEPTH = 16;
 
-/** The mirrored arguments of a tool's input schema; null when it annotates what may not be: such a tool must not be offered. */
+/** The mirrored arguments of a tool's input schema; null if its annotations are invalid, in which case the tool must not be offered. */
 export function paramHeaders(schema: unknown): ParamHeader[] | null {
   const found: ParamHeader[] = [];
   const names = new Set<string>();
@@ -39,7 +39,7 @@ export function paramHeaders(schema: unknown): ParamHeader[] | null {
   return walk(schema, []) && !annotatedElsewhere(schema, reachable, 0) ? found : null;
 }
 
-/** Whether an annotation stands where no chain of `properties` leads. */
+/** Whether an annotation exists outside chains of `properties`. */
 function annotatedElsewhere(node: unknown, reachable: ReadonlySet<object>, depth: number): boolean {
   if (typeof node !== "object" || node === null || depth > 64) return false;
   if (!Array.isArray(node) && "x-mcp-header" in node && !reachable.has(node) && typeof (node as JsonObject)["x-mcp-header"] === "string")
@@ -56,7 +56,7 @@ function valueAt(args: JsonValue | undefined, path: readonly string[]): JsonValu
   return value;
 }
 
-/** A request's headers that mirror arguments, of whichever tool. */
+/** The request's headers that mirror arguments, for any tool. */
 export function paramHeadersOf({ all }: RequestHeaders): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name in all) if (name.startsWith("mcp-param-")) headers[name] = all[name] as string;
@@ -72,7 +72,10 @@ export function writeParamHeaders(mirrored: readonly ParamHeader[], args: JsonVa
   return headers;
 }
 
-/** The first mirrored argument whose header says something else; null when all agree. `sentArguments`: as they came, asked for once. */
+/**
+ * The first mirrored argument that differs from its header; null if none does. `sentArguments` returns the original
+ * arguments and is called at most once.
+ */
 export function paramMismatch(
   mirrored: readonly ParamHeader[],
   sentArguments: () => JsonValue | undefined,

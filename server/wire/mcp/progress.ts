@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { edited, memberText } from "./rpc.ts";
 
-/** Requests of several senders go out in one session, where no two may have the same progress token. */
+/** Requests of several senders share one session, in which progress tokens must be unique. */
 
-/** The params with another progress token, and the text of their own; null when they ask for no progress. */
+/** The params with a new progress token, and the JSON text of the original token; null if no progress is requested. */
 export function withProgressToken(
   params: string | null,
   parsed: JsonValue | undefined,
@@ -15,12 +15,12 @@ export function withProgressToken(
   return { own, params: edited(params, { _meta: edited(meta, { progressToken: String(token) }) }) };
 }
 
-/** Of a message that tells of progress; undefined of any other. */
+/** The token of a progress notification; undefined for any other message. */
 export function progressTokenOf({ method, params }: JsonObject): JsonValue | undefined {
   return method === "notifications/progress" && isObject(params) ? params.progressToken : undefined;
 }
 
-/** A message of progress as the sender of the request knows it. */
+/** A progress notification with the sender's original token. */
 export function underOwnToken(message: string, own: string): string {
   return edited(message, { params: edited(memberText(message, "params") ?? "{}", { progressToken: own }) });
 }

@@ -7,7 +7,7 @@ import { repeatedName } from "../json/repeated-name.ts";
 
 export type RpcId = string | number | LongId;
 
-/** A whole number with more digits than this process can count with: whoever sent it wants each of them back. */
+/** An integer ID beyond the safe range, whose digits must be returned unchanged. */
 export class LongId {
   readonly text: string;
 
@@ -24,41 +24,41 @@ export class LongId {
   }
 }
 
-/** The id that was read from `text` as `value`; null when it is none. */
+/** The ID parsed as `value` from `text`; null if it is not a valid ID. */
 export function idIn(text: string | null, value: unknown): RpcId | null {
   if (typeof value === "string") return value;
   if (typeof value !== "number") return null;
   return text !== null && Number.isInteger(value) && !Number.isSafeInteger(value) ? new LongId(text) : value;
 }
 
-/** One JSON-RPC message with its source text: what governance did not change leaves as it came. */
+/** A JSON-RPC message with its source text; what governance did not change keeps its spelling. */
 export interface RpcMessage {
   readonly kind: "request" | "notification" | "response";
   readonly id: RpcId | null;
-  /** Null of a response. */
+  /** Null for a response. */
   readonly method: string | null;
   readonly params: JsonObject;
   readonly document: JsonDocument;
 }
 
-/** Far beyond what anybody means, and far below where walking a value fails. */
+/** Far deeper than real messages, and far below where recursion overflows the stack. */
 const MAX_LEVELS = 1_000;
 
-/** Code of the gateway's own refusals, which are no faults of the protocol. */
+/** The error code of the gateway's refusals, distinct from the protocol's own codes. */
 export const REFUSED = 4031;
 
-/** Why bytes are no message that can be governed, with the protocol's own code. */
+/** Why bytes are not a valid message, with the protocol's error code. */
 export interface RpcProblem {
   readonly code: -32700 | -32600;
   readonly message: string;
   readonly id: RpcId | null;
-  /** A name in it may be taken for another. */
+  /** Set if the message contains an ambiguous name. */
   readonly ambiguous?: true;
 }
 
 /**
- * Reads one message. A name that stands twice anywhere in it is refused: which of the two counts would be the tool
- * server's guess, and what was checked must be what is run. So is one that nobody can walk.
+ * Reads one message. A duplicate name anywhere is refused, because the tool server could use the other value than the one
+ * checked; so is excessive nesting.
  */
 export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
   const document = JsonDocument.read(bytes, Number.POSITIVE_INFINITY);
@@ -96,12 +96,12 @@ export function isRpcProblem(read: RpcMessage | RpcProblem): read is RpcProblem 
   return "code" in read;
 }
 
-/** A message an upstream sent, leniently: null when it is none. */
+/** Leniently reads a message of an upstream; null if it is not a JSON object. */
 export function readUpstreamRpc(text: string): JsonObject | null {
   return objectInJson(text);
 }
 
-/** The messages an upstream sent in one text: servers of the revision 2025-03-26 may send a list of them. */
+/** The messages in one text of an upstream: servers of revision 2025-03-26 may send a batch. */
 export function messagesIn(text: string): string[] {
   if (!/^\s*\[/.test(text)) return [text];
   try {
@@ -112,12 +112,12 @@ export function messagesIn(text: string): string[] {
   }
 }
 
-/** A message that is to be written anew, with every digit it came with: `value` is what was read from `text`. */
+/** A message to be modified and serialized again, with all digits of its numbers; `value` was parsed from `text`. */
 export function exactMessage(text: string, value: JsonObject): JsonObject {
   return (exactReading(text) as JsonObject | undefined) ?? value;
 }
 
-/** Whether a message of an upstream is the answer to the request with this id. */
+/** Whether an upstream's message is the answer to the request with this ID. */
 export function answers(message: JsonObject, id: RpcId | null): boolean {
   return (
     message.method === undefined &&
@@ -126,7 +126,7 @@ export function answers(message: JsonObject, id: RpcId | null): boolean {
   );
 }
 
-/** The error that a message of an upstream has in the place of a result; some say no more than a text. */
+/** The error of an upstream's message; null if there is none. Some servers send just a string. */
 export function errorMember({ error, result }: JsonObject): JsonObject | null {
   if (isObject(error)) return error;
   if (error == null || result !== undefined) return null;
@@ -146,13 +146,13 @@ export function errorText(id: RpcId | null, error: { readonly code: number; read
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify(error)}}`;
 }
 
-/** The source text of one member of an object written as text; null when it is not there. */
+/** The source text of one member of a JSON object; null if absent. */
 export function memberText(object: string, name: string): string | null {
   const member = jsonMembersOf(object).find((candidate) => candidate.name === name);
   return member === undefined ? null : object.slice(member.valueStart, member.valueEnd);
 }
 
-/** The object with some of its members said differently and everything else spelled as it was; null takes a member out. */
+/** The object with some members replaced by JSON text and the rest unchanged; null removes a member. */
 export function edited(object: string, edits: Readonly<Record<string, string | null>>): string {
   return editMembers(object, jsonMembersOf(object), new Map(Object.entries(edits)));
 }

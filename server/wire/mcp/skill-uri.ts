@@ -1,8 +1,8 @@
-/** Addresses of the extension for skills, `skill://<tenant>/<skill>/<path>` (SEP-2640). */
+/** URIs of the skills extension, `skill://<tenant>/<skill>/<path>` (SEP-2640). */
 export interface SkillUri {
   readonly tenant: string;
   readonly skill: string;
-  /** Within the skill, without a slash at its end; empty of the skill's own folder. */
+  /** The path within the skill without trailing slash; empty for its root folder. */
   readonly path: string;
 }
 
@@ -12,7 +12,7 @@ export function skillUri(tenant: string, skill: string, path: string): string {
   return SCHEME + [tenant, skill, ...path.split("/")].map(encodeURIComponent).join("/");
 }
 
-/** Null for what is no such address. */
+/** Null if the text is not such a URI. */
 export function skillUriOf(text: string): SkillUri | null {
   if (!text.startsWith(SCHEME)) return null;
   try {

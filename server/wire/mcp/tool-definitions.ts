@@ -3,18 +3,18 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import { interfaceOf } from "./apps.ts";
 import { type ParamHeader, paramHeaders } from "./param-headers.ts";
 
-/** What is remembered of a tool as it was listed. */
+/** What is kept of a tool from its server's list. */
 export interface ListedTool {
   readonly name: string;
-  /** SHA-256, hex, of the definition's canonical JSON. */
+  /** SHA-256 (hex) of the definition's canonical JSON. */
   readonly hash: string;
-  /** Null when its annotations break the rules, so that it may not be offered in the stateless dialect. */
+  /** Null if its header annotations are invalid, so that it must not be offered in the stateless dialect. */
   readonly params: readonly ParamHeader[] | null;
-  /** Address of the interface it brings; left out when it brings none. */
+  /** The URI of its interface; absent if it has none. */
   readonly ui?: string;
 }
 
-/** JSON with the names of every object sorted: one text for one value. */
+/** Canonical JSON with sorted member names. */
 export function canonicalToolJson(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalToolJson(item)).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value ?? null);

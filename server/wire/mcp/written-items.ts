@@ -4,9 +4,9 @@ import { jsonItemsOf } from "../json/json-members.ts";
 import { memberText } from "./rpc.ts";
 
 /**
- * What is left of a list as JSON texts, each item as `change` gives it: one that stays as it came keeps its spelling, and the numbers of
- * any other their digits. `left` are items of the list that stands in `result`, whose text is `source`, under `name`, in their order; one
- * of them may be another object if it has the same name.
+ * Serializes the remaining items of a list after applying `change`: unchanged items keep their source text, changed ones
+ * the digits of their numbers. `left` are items of `result[name]` in their order, and `source` is the text of `result`. An
+ * item may be a different object if it has the same name.
  */
 export function writtenItems(
   source: string,

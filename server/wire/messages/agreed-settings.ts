@@ -2,18 +2,19 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { takesTemperatureWithTopP } from "./claude-sampling.ts";
 import { thinkingRoomFor } from "./thinking-room.ts";
 
-/** What the caller sent of the settings that a control may set. */
+/** The caller's values of settings that controls may change. */
 export interface SentByCaller {
   readonly temperature: number | null;
   readonly maxTokens: number | null;
 }
 
-/** Members that give way; null: the member is left out. */
+/** Members to be changed; null removes the member. */
 export type AgreedSettings = { readonly [Name in "thinking" | "temperature" | "top_p"]?: JsonObject | null };
 
 /**
- * What else has to change where a control changed a setting, because the vendor refuses the two together: a budget of thoughts above
- * the ceiling, a temperature beside thinking or top p. What the caller sent so is the vendor's to answer.
+ * The further changes needed because a control changed a setting and the vendor refuses the combination: a thinking budget
+ * above the output limit, a temperature together with thinking or `top_p`. Conflicts in the caller's own values are left
+ * to the vendor.
  */
 export function agreedSettings(body: JsonObject, { temperature, maxTokens }: SentByCaller, model: string): AgreedSettings {
   const agreed: { -readonly [Name in keyof AgreedSettings]: AgreedSettings[Name] } = {};
@@ -31,7 +32,7 @@ export function agreedSettings(body: JsonObject, { temperature, maxTokens }: Sen
   return agreed;
 }
 
-/** Whether the model is to think, at which it samples by its default. */
+/** Whether thinking is on, during which sampling must stay at its defaults. */
 export function thinks({ thinking }: JsonObject): boolean {
   return isObject(thinking) && (thinking.type === "enabled" || thinking.type === "adaptive");
 }

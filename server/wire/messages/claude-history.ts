@@ -2,8 +2,8 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import { isTakenId, ToolIds } from "./tool-ids.ts";
 
 /**
- * Messages as a Claude takes them where other models gave some of the answers: without thoughts that nobody signed, and with ids of
- * calls that it knows to read. Null where nothing is to be changed, and for models that are no Claude.
+ * Adapts a history with answers of other models to Claude: removes unsigned thinking, and replaces call IDs it does not
+ * accept. Null if nothing has to change, and for models other than Claude.
  */
 export function historyForClaude(messages: JsonValue | undefined, model: string): JsonValue[] | null {
   if (!model.includes("claude") || !Array.isArray(messages)) return null;
@@ -22,8 +22,8 @@ export function historyForClaude(messages: JsonValue | undefined, model: string)
 }
 
 /**
- * Whether a loop of tools goes on whose calls no thought stands before. A Claude that is told a budget of thoughts refuses to think in the
- * middle of one.
+ * Whether the request continues a tool loop whose calls are not preceded by thinking. A Claude with a thinking budget
+ * refuses to think in the middle of one.
  */
 export function goesOnWithoutThoughts(messages: readonly JsonValue[]): boolean {
   const at = messages.findLastIndex((message) => isObject(message) && message.role === "assistant");
@@ -35,7 +35,7 @@ function blocksOf(message: JsonValue): JsonObject[] {
   return isObject(message) && Array.isArray(message.content) ? message.content.filter(isObject) : [];
 }
 
-/** As thoughts are written here that came from elsewhere. */
+/** The form in which the gateway writes thinking of other vendors. */
 function isUnsigned(block: JsonObject): boolean {
   return block.type === "thinking" && block.signature === "";
 }

@@ -1,6 +1,6 @@
 import type { Effort, Reasoning } from "../conversation/request.ts";
 
-/** How a Claude is told to think. `budget`: by a number of tokens; `adaptive`: as it sees fit, by effort. */
+/** How thinking is configured. `budget`: by a number of tokens; `adaptive`: by effort, with the amount chosen by the model. */
 export type ClaudeThinking = "none" | "budget" | "adaptive";
 
 export const MIN_BUDGET = 1024;
@@ -14,7 +14,7 @@ const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
   max: 31_999,
 };
 
-/** Claude thinks since 3.7, and decides for itself how long since 4.6. `name` is one of any platform it is served from. */
+/** Claude supports thinking since 3.7, and adaptive thinking since 4.6. `name` may be from any platform. */
 export function claudeThinking(name: string): ClaudeThinking {
   const version = claudeVersion(name);
   if (version === null) return "adaptive";
@@ -23,15 +23,15 @@ export function claudeThinking(name: string): ClaudeThinking {
   return major === 3 || (major === 4 && minor < 6) ? "budget" : "adaptive";
 }
 
-/** Of any platform's name of a Claude; null where it names none, as an alias does, and it is taken for a new one. */
+/** The Claude version in a name from any platform; null if there is none, as in an alias, which is treated as a new model. */
 export function claudeVersion(name: string): { readonly major: number; readonly minor: number } | null {
   if (/claude-(?:instant|v\d)/.test(name)) return { major: 2, minor: 0 };
-  // claude-sonnet-4-20250514 is 4.0: what has more than two digits is a date.
+  // claude-sonnet-4-20250514 is 4.0: more than two digits are a date.
   const version = /claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(name);
   return version === null ? null : { major: Number(version[1]), minor: Number(version[2] ?? 0) };
 }
 
-/** The effort meant by a caller who said it, or counted tokens. */
+/** The caller's effort, or the one equivalent to the caller's budget. */
 export function effortOf({ effort, budgetTokens }: Reasoning): Effort {
   if (effort !== null) return effort;
   if (budgetTokens === 0) return "none";
@@ -39,14 +39,14 @@ export function effortOf({ effort, budgetTokens }: Reasoning): Effort {
   return budgetTokens <= BUDGETS.low ? "low" : budgetTokens <= BUDGETS.medium ? "medium" : "high";
 }
 
-/** The effort a model is told that decides for itself; null where the caller left the amount to it. */
+/** The effort for adaptive thinking; null if the caller left the amount to the model. */
 export function adaptiveEffort(reasoning: Reasoning): string | null {
   if (reasoning.effort === null && (reasoning.budgetTokens ?? -1) < 0) return null;
   const effort = effortOf(reasoning);
   return effort === "minimal" ? "low" : effort;
 }
 
-/** The tokens meant by a caller who counted them, or said an effort. */
+/** The caller's budget in tokens, or the one equivalent to the caller's effort. */
 export function budgetOf(reasoning: Reasoning): number {
   const { budgetTokens } = reasoning;
   const effort = effortOf(reasoning);

@@ -13,7 +13,7 @@ import { MessagesStream } from "./messages-stream.ts";
 const word = fc.stringMatching(/^[a-zé漢]{1,8}$/);
 const optional = <T extends object>(value: fc.Arbitrary<T>) => fc.oneof(fc.constant({}), value);
 const cache = optional(fc.constantFrom({ cache: { ttl: "5m" as const } }, { cache: { ttl: "1h" as const } }));
-/** A body whose objects have names that differ in case alone is refused. */
+/** A body with names that differ only in case would be refused. */
 const json = fc.jsonValue({ maxDepth: 1 }).filter((value) => ambiguousName(value) === null);
 const text: fc.Arbitrary<TextPart> = fc.tuple(word, cache).map(([words, hint]) => ({ kind: "text", text: words, ...hint }));
 const plainText: fc.Arbitrary<TextPart> = word.map((words) => ({ kind: "text", text: words }));
@@ -39,7 +39,7 @@ const reasoning: fc.Arbitrary<AssistantPart> = fc.oneof(
   word.map((value): AssistantPart => ({ kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value } })),
 );
 
-/** A round of the conversation as the vendor's rules allow it: who asks, who calls, and the results before new words. */
+/** One round of a conversation by the vendor's rules: a question, calls, and their results before further text. */
 const round = (index: number) =>
   fc
     .record({
@@ -121,7 +121,7 @@ const request: fc.Arbitrary<ConversationRequest> = fc.record({
   stream: fc.boolean(),
 });
 
-/** The vendor takes four marks in all; further ones are cut, which is another test's subject. */
+/** The vendor accepts four cache marks in total; the removal of others is tested elsewhere. */
 function withFewMarks(value: ConversationRequest): ConversationRequest {
   let marks = 0;
   const turns = value.turns.map((turn) => ({
@@ -161,7 +161,7 @@ test("nonsense never throws", () => {
       for (const [at, value] of changes) bytes[at % bytes.length] = value;
       return bytes;
     });
-  /** Values of other types in place of the fixture's own: what stays JSON and reaches deeper. */
+  /** Replaces values of the fixture with ones of other types, keeping valid JSON. */
   const mistyped = fc
     .tuple(fc.constantFrom(...FIXTURES), fc.array(fc.tuple(fc.nat(), fc.constantFrom(...TOKENS)), { minLength: 1, maxLength: 4 }))
     .map(([fixture, changes]) => {

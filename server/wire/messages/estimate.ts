@@ -2,23 +2,23 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import { estimateTokens } from "../usage.ts";
 import { textSlots } from "./text-slots.ts";
 
-/** What the vendor's guides give for the frame of a message, a tool's definition and the use of tools as such. */
+/** Token overheads from the vendor's guides: per message, per tool definition, and for using tools at all. */
 const MESSAGE = 4;
 const TOOL = 12;
 const TOOL_USE = 340;
-/** An image of the largest size that is not scaled down first. */
+/** An image of the largest size that is not scaled down. */
 const IMAGE = 1_600;
-/** A page of PDF is read as text and as an image; pages are guessed from the size of the file. */
+/** A PDF page is read both as text and as an image; the number of pages is estimated from the file size. */
 const PAGE = 3_000;
 const BYTES_A_PAGE = 100_000;
 
 /**
- * The input tokens of a Messages body by rule of thumb, for providers that cannot count: an estimate, which may be a
- * third off either way. Four characters a token, and one for each character of scripts outside Latin.
+ * Estimates the input tokens of a Messages body, for providers that cannot count: four characters per token, one per
+ * character outside Latin scripts. May be off by a third either way.
  */
 export function estimateInputTokens(body: JsonObject): number {
   let tokens = 0;
-  // Definitions of tools are counted whole, with the names and schemas around their texts.
+  // Tool definitions are counted as a whole, including names and schemas.
   const { tools, ...rest } = body;
   for (const slot of textSlots(rest, () => {})) tokens += textTokens(slot.text);
   if (Array.isArray(body.messages)) {

@@ -19,7 +19,7 @@ const STATUSES: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(TYPES).map(([status, type]) => [type, Number(status)]),
 );
 
-/** The vendor's type for a status, the nearest one where it does not use the status. */
+/** The vendor's error type for a status, or for the closest status it uses. */
 export function errorTypeOf(status: number): string {
   const known = TYPES[status];
   if (known !== undefined) return known;
@@ -29,8 +29,8 @@ export function errorTypeOf(status: number): string {
 }
 
 /**
- * Reads an error body, or the data of an error event, for which `status` is null. The code is the vendor's detailed
- * one where it gives it (a spent budget has the type of any rate limit), else its type.
+ * Reads an error body, or the data of an error event, for which `status` is null. The code is the vendor's detailed code
+ * if present (an exhausted budget has the same type as any rate limit), otherwise its type.
  */
 export function readMessagesFault(status: number | null, body: JsonObject | null): ProviderFault {
   const error = isObject(body?.error) ? body.error : {};
@@ -42,7 +42,7 @@ export function readMessagesFault(status: number | null, body: JsonObject | null
 }
 
 /**
- * The vendor's envelope. A code that is one of its types is kept, except where it says less than the status: other
+ * The vendor's error body. A code that is one of its types is kept, unless it is less specific than the status: other
  * vendors call everything below 500 an invalid request.
  */
 export function writeMessagesFault(fault: ProviderFault, callId: string): JsonObject {

@@ -3,7 +3,7 @@ import { pictureNote, type ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import { toolInput } from "./tool-input.ts";
 
-/** A message as the official clients declare it; every member of its own that they declare is there. */
+/** A message with every member that the official clients declare. */
 export function message(id: string | null, context: ReplyContext, content: JsonValue[], stop: JsonObject, usage: JsonObject): JsonObject {
   return {
     id: id ?? `msg_${context.callId}`,
@@ -20,17 +20,17 @@ export function message(id: string | null, context: ReplyContext, content: JsonV
 
 export const NOT_STOPPED: JsonObject = { stop_reason: null, stop_sequence: null, stop_details: null };
 
-/** Without `citations`: the vendor leaves them out too where there are none, and some clients refuse a null. */
+/** Without `citations`: the vendor also omits them if there are none, and some clients refuse null. */
 export function textBlock(text: string): JsonObject {
   return { type: "text", text };
 }
 
-/** `input` is whole in a message, and empty where a stream begins to fill it. */
+/** `input` is complete in a message, and empty at the start of a streamed call. */
 export function toolUseBlock(id: string, name: string, input: JsonObject): JsonObject {
   return { type: "tool_use", id, name, input, caller: { type: "direct" } };
 }
 
-/** The block a part is in an answer; null for a part that shows nothing. Signatures of other vendors stay out. */
+/** The content block for a part; null if it would be empty. Signatures of other vendors are left out. */
 export function replyBlock(part: ReplyPart): JsonObject | null {
   switch (part.kind) {
     case "text":

@@ -7,10 +7,10 @@ import { isProse } from "./prose.ts";
 
 const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
 
-/** The blocks of what the model says: clients put their texts together. */
+/** Text blocks of messages, which clients concatenate. */
 const PROSE = "text";
 
-/** A message, or an event of its stream. */
+/** Texts of a message, or of an event of its stream. */
 export const messagesAnswerTexts: AnswerTexts = {
   counter: null,
   contents(body, whole) {
@@ -49,7 +49,7 @@ export const messagesAnswerTexts: AnswerTexts = {
 
 function blockContents(block: JsonObject, index: number, contents: ContentsList): void {
   if (CALLS.has(block.type)) {
-    // At its start a streamed call has an empty object, and its pieces follow.
+    // A streamed call starts with an empty object, and its pieces follow.
     const hasInput = block.input !== "" && !asksNothing(block.input);
     contents.calls.push({
       channel: `${index}.call`,
@@ -67,7 +67,7 @@ function blockContents(block: JsonObject, index: number, contents: ContentsList)
   else if (block.type !== "redacted_thinking") resultContents(block, contents);
 }
 
-/** What a hosted tool answered, and blocks this gateway has no closer knowledge of. */
+/** Results of hosted tools, and blocks of unknown types. */
 function resultContents(block: JsonObject, contents: ContentsList): void {
   for (const [name, value] of Object.entries(block)) {
     const isText = holdsText(name) || isProse(block, name);

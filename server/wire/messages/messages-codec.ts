@@ -16,7 +16,7 @@ export const messagesCodec: ConversationCodec = {
   needsMediaBytes: false,
   answerTexts: messagesAnswerTexts,
   question: (body) => questionIn(body, "messages"),
-  // What the format has no field for stands under the neutral name: no caller of it can have asked for it.
+  // Features without a field in this format keep their neutral name: its callers cannot have requested them.
   spelling: {
     candidates: "candidates",
     logprobs: "logprobs",

@@ -4,7 +4,7 @@ import type { Usage } from "../usage.ts";
 import { codeRun, runsCode } from "../vendor-tools.ts";
 import { readMessagesUsage } from "./usage.ts";
 
-/** What governance reads of a whole message; null when the bytes are no JSON object, or tell of a failure. */
+/** Usage and output length of a complete message; null if the bytes are not a JSON object, or report a failure. */
 export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
   let body: JsonValue;
   try {

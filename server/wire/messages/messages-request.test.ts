@@ -68,7 +68,7 @@ describe("a Messages request on its way out", () => {
     low.temperature = 0.5;
     expect(JSON.parse(low.outbound(AS_IT_IS))).toMatchObject({ max_tokens: 500, temperature: 0.5 });
     expect(JSON.parse(low.outbound(AS_IT_IS)).thinking).toBeUndefined();
-    // What the caller sent so is the vendor's to answer.
+    // Conflicts in the caller's own values are left to the vendor.
     const impossible = body({ max_tokens: 2_000, thinking: { type: "enabled", budget_tokens: 4_000 } });
     expect(read(impossible).outbound({ ...AS_IT_IS, model: "m" })).toBe(impossible);
   });
@@ -222,7 +222,7 @@ describe("what governance sees of a Messages request", () => {
     expect(request.texts().every(({ text }) => text.includes("***"))).toBe(true);
     const out = request.outbound({ model: "m", ...UNCHANGED });
     expect(out).not.toMatch(/"[sutardf]\d"/);
-    // A changed thought cannot keep its signature.
+    // Changed thinking cannot keep its signature.
     expect(JSON.parse(out).messages[2].content[0]).toEqual({ type: "text", text: "***" });
     expect(out.match(/hidden/g)).toHaveLength(4);
   });

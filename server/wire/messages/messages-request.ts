@@ -16,17 +16,17 @@ import { definitionsBetween, removeToolsBetween, toolsBetween } from "./tools-be
 
 export { versionProblems };
 
-/** What names the tools of servers that the vendor asks; an older version of its feature offers all of them with no tool that says so. */
+/** The type of entries for tools of MCP servers, which the vendor calls; an older version of the feature offers all tools without one. */
 const TOOL_SERVERS = "mcp_toolset";
 
 export interface MessagesReading {
-  /** False for a count_tokens body: it needs no ceiling, and is never given defaults, which the vendor refuses there. */
+  /** False for a count_tokens body: it needs no output limit, and gets no defaults, which the vendor refuses there. */
   readonly maxTokensRequired: boolean;
-  /** The `anthropic-version` header: what it does not accept is a problem, and is not put in as a default. */
+  /** The `anthropic-version` header: settings that this version refuses are reported, and not added as defaults. */
   readonly version?: string;
 }
 
-/** Reads and checks a Messages or count_tokens body; each problem names its field as `messages[3].content[0].text`. */
+/** Reads and validates a Messages or count_tokens body; problems name fields such as `messages[3].content[0].text`. */
 export function readMessagesRequest(bytes: Uint8Array, reading: MessagesReading): MessagesRequest | { fields: FieldProblem[] } {
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };
@@ -42,7 +42,7 @@ export class MessagesRequest implements ConversationInbound {
   private readonly document: JsonDocument;
   private readonly reading: MessagesReading;
   private slots: readonly TextSlot[] | null = null;
-  /** What of these the caller sent; the controls may set either. */
+  /** The caller's values; controls may set others. */
   private readonly sent: SentByCaller;
 
   constructor(document: JsonDocument, reading: MessagesReading) {
@@ -117,7 +117,7 @@ export class MessagesRequest implements ConversationInbound {
     if (kept.length < tools.length) this.document.set("tools", kept.length === 0 ? undefined : kept);
     const choice = this.body.tool_choice;
     const forced = isObject(choice) && choice.type === "tool" && typeof choice.name === "string" && names.has(choice.name);
-    // A choice is refused without tools, and so is the choice of a tool that is not there.
+    // The vendor refuses a tool choice without tools, or of a missing tool.
     if (choice !== undefined && (this.tools.length === 0 || forced)) this.document.set("tool_choice", undefined);
   }
 
@@ -164,7 +164,7 @@ export class MessagesRequest implements ConversationInbound {
     const sampling = this.samples(changes);
     const temperature = this.defaultFor(changes);
     if (temperature !== null) edits.set("temperature", JSON.stringify(temperature));
-    // What a control set and the vendor would refuse here stays out; what the caller sent is the vendor's to answer.
+    // Values set by a control are left out if the vendor would refuse them; the caller's own values are left to the vendor.
     if (!sampling && this.temperature !== null && this.temperature !== this.sent.temperature) edits.set("temperature", null);
     if (!answering && this.maxTokens !== null && this.sent.maxTokens === null) edits.set("max_tokens", null);
     for (const [name, value] of Object.entries(agreedSettings(this.body, this.sent, changes.model)))
@@ -194,7 +194,7 @@ export class MessagesRequest implements ConversationInbound {
     return this.temperature === this.sent.temperature ? this.temperature : null;
   }
 
-  /** The model's temperature where the caller left sampling to it: newer Claudes refuse one beside `top_p`, and all beside thinking. */
+  /** The model's default temperature, unless the caller set sampling: newer Claude models refuse it with `top_p`, and all with thinking. */
   private defaultFor(changes: OutboundChanges): number | null {
     const besideTopP = (this.body.top_p ?? null) === null || takesTemperatureWithTopP(changes.model);
     const leftToModel = this.temperature === null && besideTopP && !thinks(this.body);
@@ -215,7 +215,7 @@ export class MessagesRequest implements ConversationInbound {
   }
 }
 
-/** Server tools without a name of their own are called by their type. */
+/** Server tools without a name are called by their type. */
 function toolName(tool: JsonValue): string {
   if (!isObject(tool)) return "";
   if (typeof tool.name === "string") return tool.name;

@@ -24,19 +24,19 @@ const WORDS: Readonly<Record<StopReason, string>> = {
   stop_sequence: "stop_sequence",
   pause: "pause_turn",
   refusal: "refusal",
-  // The vendor's own word for an answer it would not let out.
+  // The vendor's word for an answer that it withheld.
   filtered: "refusal",
-  // It has none for a call that went wrong: the turn is over, and no call of it is to be run.
+  // The vendor has none for a malformed call: the turn has ended, and no call may be run.
   malformed: "end_turn",
 };
 
 const WINDOW = "model_context_window_exceeded";
 
-/** Reads the three members that say why a message stopped. */
+/** Reads the three members that describe why a message stopped. */
 export function readMessagesStop(holder: JsonObject, calledTools: boolean): MessagesStop {
   const word = holder.stop_reason;
   const known = typeof word === "string" && Object.hasOwn(REASONS, word) ? REASONS[word] : undefined;
-  // A reason nobody knows yet is an end, named in the detail.
+  // An unknown reason counts as a normal end and is named in the detail.
   const unknown = known === undefined && typeof word === "string" && word !== "" ? word.slice(0, 200) : null;
   return {
     reason: endOfTurn(known ?? "end", calledTools),
@@ -51,7 +51,7 @@ function detailOf(details: JsonValue | undefined): string | null {
   return typeof details.category === "string" ? details.category : null;
 }
 
-/** `content` corrects providers who end every answer alike: with a call in it, or with a refusal in its own words. */
+/** `content` corrects providers that report the same reason for every end: the answer contains a call, or the model's own refusal. */
 export function writeMessagesStop(stop: MessagesStop, content: { readonly called: boolean; readonly refused: boolean }): JsonObject {
   let { reason } = stop;
   if (reason === "end" && content.refused) reason = "refusal";

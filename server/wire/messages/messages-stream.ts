@@ -9,12 +9,12 @@ import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 
 const decoder = new TextDecoder();
 const TELLING = /"(?:message_\w+|error|usage|server_tool_use)"|\r/;
-/** What the text of a delta stands under. */
+/** The members with the text of a delta. */
 const GROWING = ["text", "thinking", "partial_json"];
 
 /**
- * A message's stream on its way from provider to caller, byte for byte. It reads what governance needs (usage, length,
- * end) and hands the closing frame over last, so that it can wait for the audit row.
+ * Passes a message's stream through byte for byte. Reads what governance needs (usage, length, end), and holds the closing
+ * frame back until the audit row is sealed.
  */
 export class MessagesStream implements StreamCodec, FrameReader {
   readonly telling = TELLING;
@@ -22,7 +22,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
   private counts: JsonObject | null = null;
   private closing: Uint8Array | null = null;
   private finished = false;
-  /** That the vendor was seen to begin. Its usage tells of them at the end. */
+  /** Searches seen to start; the usage at the end reports them. */
   private searches = 0;
   private ranCode = false;
   begun = false;
@@ -32,7 +32,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
   get usage(): Usage | null {
     const counted = readMessagesUsage(this.counts);
     const told = counted === null ? null : { ...counted, ...codeRun(this.counts ?? undefined, this.ranCode) };
-    // The start tells of the first token only; the rest is told at the end, which a torn answer has not.
+    // The first event counts only the first output token; the rest is reported at the end, which a truncated answer lacks.
     if (told === null || this.finished) return told;
     const since = withOutputSince(told, this.outputLength);
     return this.searches > (since.webSearches ?? 0) ? { ...since, webSearches: this.searches, estimated: true } : since;
@@ -48,7 +48,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
 
   end(): StreamEnding {
     const rest = this.frames.rest();
-    // Half an event helps nobody; a whole one goes on only behind an answer that had ended.
+    // A truncated event is dropped; a complete one is sent only after the end of the answer or an error.
     if (isWholeEvent(rest) && this.keep(rest) && (this.finished || this.providerError !== null))
       this.closing = this.closing === null ? rest : concat([this.closing, rest]);
     return { complete: this.finished && this.providerError === null, last: this.closing, errorReported: this.providerError !== null };
@@ -80,7 +80,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
         if (isObject(event.message)) this.counts = mergeMessagesUsage(this.counts, event.message.usage);
         return true;
       case "content_block_start":
-        // An empty text says nothing yet; every other block is already part of the answer.
+        // An empty text block is not output yet; every other block is.
         this.begun ||= !isObject(event.content_block) || !OPENED_EMPTY.has(event.content_block.type);
         if (isObject(event.content_block) && event.content_block.type === "server_tool_use" && event.content_block.name === "web_search")
           this.searches++;

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { FieldProblem } from "../json/document.ts";
 
-/** The `anthropic-version` of the gateway's own translations, and what a caller means who names none. */
+/** The `anthropic-version` of translated requests, and the default for callers that send none. */
 export const MESSAGES_VERSION = "2023-06-01";
-/** From this `anthropic-version` on, the vendor takes no sampling parameters. Versions are dates and compare as text. */
+/** From this `anthropic-version` on, the vendor refuses sampling parameters. Versions are ISO dates, so they compare as strings. */
 const WITHOUT_SAMPLING = "2026-10-21";
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -11,7 +11,7 @@ export function refusesSampling(version: string | undefined): boolean {
   return version !== undefined && DATE.test(version) && version >= WITHOUT_SAMPLING;
 }
 
-/** What the version named in the `anthropic-version` header does not accept of a body, in the vendor's own words. */
+/** The members of a body that the version in the `anthropic-version` header refuses, in the vendor's words. */
 export function versionProblems(body: JsonObject, version: string): FieldProblem[] {
   if (!refusesSampling(version)) return [];
   const problems: FieldProblem[] = [];

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
-/** Keywords the vendor's grammar refuses. They are said in the description instead, where the model still reads them. */
+/** Keywords that structured output refuses. They are added to the description instead, where the model can read them. */
 const REFUSED: ReadonlySet<string> = new Set([
   "minimum",
   "maximum",
@@ -20,8 +20,8 @@ const SCHEMA_LISTS: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "p
 const SCHEMA_MAPS: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
 
 /**
- * A JSON Schema as structured output takes it: every object closed, which other vendors leave open when nothing is
- * said, and no keyword the vendor refuses. What the caller said about further properties stays said.
+ * Adapts a JSON Schema to structured output: closes every object, which other vendors leave open by default, and removes
+ * unsupported keywords. The caller's explicit `additionalProperties` are kept.
  */
 export function outputSchema(schema: JsonObject): JsonObject {
   const closed: JsonObject = {};

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { isDocumentText } from "../texts/other-texts.ts";
 
-/** Members of a block that hold words for the model, in blocks this gateway has no closer knowledge of as well. */
+/** Members with text for the model, in known and unknown block types. */
 export const PROSE: ReadonlySet<string> = new Set([
   "text",
   "content",
@@ -16,7 +16,7 @@ export const PROSE: ReadonlySet<string> = new Set([
   "error_message",
 ]);
 
-/** Whether a member of a block, or of what a hosted tool answered, holds words. */
+/** Whether a member of a block, or of a hosted tool's result, contains text. */
 export function isProse(holder: JsonObject, name: string): boolean {
   return PROSE.has(name) || isDocumentText(holder, name) || (name === "source" && holder.type === "search_result");
 }

@@ -13,7 +13,7 @@ export function readAssistantParts(content: JsonValue | undefined, path: string,
   return parts;
 }
 
-/** One block a model made; null for those no other format has. `path` gives a call without an id one of its own. */
+/** Reads an assistant's block; null if other formats have no equivalent. `path` determines the ID of a call without one. */
 export function assistantPart(block: JsonObject, path: string): AssistantPart | null {
   switch (block.type) {
     case "text":
@@ -42,7 +42,7 @@ export function assistantPart(block: JsonObject, path: string): AssistantPart | 
   }
 }
 
-/** An id for a call that has none: the same for the same place. */
+/** An ID for a call without one, derived from its position. */
 export function callIdAt(path: string): string {
   return `call_${path.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_|_$/g, "")}`;
 }

@@ -12,13 +12,13 @@ import type { MessagesReadReport } from "./losses.ts";
 
 export const blockText = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** `{ cache }` for a marked block, else nothing, to be spread into a part. */
+/** `{ cache }` for a block with a cache mark, otherwise empty; to be spread into a part. */
 export function cacheOf(block: JsonObject): { cache?: CacheHint } {
   if (!isObject(block.cache_control)) return {};
   return { cache: { ttl: block.cache_control.ttl === "1h" ? "1h" : "5m" } };
 }
 
-/** A content member, a string or blocks, block by block with the path callers know it by. */
+/** The blocks of a content, which is a string or an array, each with its path in the caller's body. */
 export function* blocksOf(content: JsonValue | undefined, path: string): Generator<[JsonObject, string]> {
   if (typeof content === "string") yield [{ type: "text", text: content }, path];
   else if (Array.isArray(content)) for (const [i, block] of content.entries()) if (isObject(block)) yield [block, `${path}[${i}]`];
@@ -85,7 +85,7 @@ function documentSource(
     return { source: { text: text.join("\n") }, mediaType: "text/plain" };
   }
   const media = mediaSource(value);
-  // The vendor takes nothing but PDF by URL.
+  // The vendor accepts only PDF by URL.
   return media !== null && value.type === "url" ? { ...media, mediaType: "application/pdf" } : media;
 }
 

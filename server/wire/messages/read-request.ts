@@ -7,7 +7,7 @@ import { readTextParts, readUserParts } from "./read-blocks.ts";
 import { isNothing, type MessagesReadReport } from "./losses.ts";
 import { readMessagesToolChoice, readMessagesTools } from "./read-tools.ts";
 
-/** What the neutral form takes up. `model` and `model_id` have chosen the model by now. */
+/** Members that are translated; `model` and `model_id` have already been used to choose the model. */
 const PLACED: ReadonlySet<string> = new Set([
   "model",
   "model_id",
@@ -27,7 +27,7 @@ const PLACED: ReadonlySet<string> = new Set([
   "top_k",
 ]);
 
-/** Members whose loss would change what the caller gets or where the call is worked on. */
+/** Members whose loss would change the result, or where the call is processed. */
 const NEEDED: Readonly<Record<string, string>> = {
   container: "containers exist only at the vendor",
   mcp_servers: "MCP servers are called by the vendor itself",
@@ -37,7 +37,7 @@ const NEEDED: Readonly<Record<string, string>> = {
 
 const numberOf = (value: unknown): number | null => (typeof value === "number" && Number.isFinite(value) ? value : null);
 
-/** Reads a Messages body that its own checks have passed. */
+/** Reads a Messages body that has passed validation. */
 export function readMessagesConversation(body: JsonObject): RequestRead {
   const losses: MessagesReadReport = { dropped: new Set(), unsupported: [] };
   for (const [name, value] of Object.entries(body)) {
@@ -88,7 +88,7 @@ function readTurns(messages: JsonValue | undefined, losses: MessagesReadReport):
   return turns;
 }
 
-/** The format stands in `output_config`, and in `output_format` where older clients put it. */
+/** The output format is in `output_config`, or from older clients in `output_format`. */
 function readOutput({ output_config: told, output_format: older }: JsonObject, losses: MessagesReadReport): OutputFormat | null {
   const config = isObject(told) ? told : {};
   for (const [name, value] of Object.entries(config))
@@ -96,7 +96,7 @@ function readOutput({ output_config: told, output_format: older }: JsonObject, l
   const [name, format] = isNothing(config.format) ? ["output_format", older] : ["output_config.format", config.format];
   if (isNothing(format)) return null;
   if (isObject(format) && format.type === "json_schema" && isObject(format.schema)) {
-    // The vendor's schemas have no name, and other vendors want one.
+    // The vendor's schemas have no name, which other vendors require.
     return { kind: "schema", name: "output", description: null, schema: format.schema, strict: null };
   }
   losses.unsupported.push({ field: name, message: "must be of type json_schema with a schema" });
@@ -107,10 +107,10 @@ function readReasoning(thinking: JsonValue | undefined, config: JsonValue | unde
   const said = isObject(config) ? config.effort : undefined;
   const effort = EFFORTS.find((known) => known === said) ?? null;
   if (!isObject(thinking)) return effort === null ? null : { effort, budgetTokens: null, visible: null };
-  // Thoughts are shown where nothing is said of them.
+  // Thinking is shown by default.
   const visible = thinking.display !== "omitted";
   if (thinking.type === "disabled") return { effort: "none" satisfies Effort, budgetTokens: 0, visible: null };
   if (thinking.type === "enabled") return { effort, budgetTokens: numberOf(thinking.budget_tokens), visible };
-  // Adaptive, and whatever the vendor comes to call it: the model decides, and an effort says enough.
+  // Adaptive, and any future name for it: the model decides, guided by the effort.
   return { effort, budgetTokens: effort === null ? -1 : null, visible };
 }

@@ -65,7 +65,7 @@ const EXPECTED: Record<string, ConversationReply> = {
   cache: said("msg_01H", [text("Cached.")], "end", usage(3, 2, { cacheRead: 2000, cacheWrite: 100, cacheWriteHour: 400 })),
 };
 
-/** The whole answer a caller who keeps all events ends up with, checking their grammar on the way. */
+/** Assembles an answer from its events, and checks that their order is valid. */
 function gathered(events: readonly ConversationEvent[]): ConversationReply {
   const open = new Map<number, Record<string, unknown>>();
   const parts: Record<string, unknown>[] = [];
@@ -146,7 +146,7 @@ describe("a message", () => {
     test(`${name}: its stream is written as the vendor does`, () => {
       const wanted = frames(textOf(`stream-${name}.sse`)).filter((frame) => !frame.startsWith("event: ping"));
       const written = frames(write(readStream(bytesOf(`stream-${name}.sse`)).events));
-      // The first frame counts the input, which a translation learns only at the end.
+      // The first frame has the input count, which a translation only knows at the end.
       expect(written.slice(1)).toEqual(wanted.slice(1));
       const start = JSON.parse(written[0]!.split("data: ")[1]!);
       expect(start.message).toEqual({

@@ -8,7 +8,7 @@ import { assistantPart } from "./read-assistant-blocks.ts";
 import { messagesUsageMember } from "./usage-member.ts";
 import { readMessagesUsage } from "./usage.ts";
 
-/** Reads a whole message; null when the body is none. Blocks of the vendor's own tools are left out. */
+/** Reads a complete message; null if the body is not one. Blocks of the vendor's own tools are left out. */
 export function readMessagesAnswer(body: JsonObject): ConversationReply | null {
   if (!Array.isArray(body.content)) return null;
   const parts: AssistantPart[] = [];
@@ -28,7 +28,7 @@ export function readMessagesAnswer(body: JsonObject): ConversationReply | null {
   };
 }
 
-/** Writes a whole message. The format has room for one candidate: the first. */
+/** Writes a complete message. The format has a single candidate: the first. */
 export function writeMessagesAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const candidate = reply.candidates[0];
   const parts = candidate?.parts ?? [];

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { FieldProblem } from "../json/document.ts";
 
-/** Enough to act on; a body that is wrong everywhere is not listed whole. */
+/** A body that is wrong everywhere is not listed completely. */
 const MAX_PROBLEMS = 20;
 
 const absent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
 /**
- * What governance could not read of a Messages body. Only the members it reads are looked at; the rest is the
- * provider's business. `counting`: a count_tokens body, which needs no ceiling.
+ * Validates what governance reads in a Messages body; the rest is left to the provider. `counting`: a count_tokens body,
+ * for which an output limit is not required.
  */
 export function requestProblems(body: JsonObject, counting: boolean): FieldProblem[] {
   const problems: FieldProblem[] = [];

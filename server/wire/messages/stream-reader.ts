@@ -15,12 +15,12 @@ const decoder = new TextDecoder();
 interface OpenPart {
   readonly part: number;
   readonly type: "text" | "reasoning" | "tool_call";
-  /** Arguments that came whole with the block's start: they count only when no fragments follow. */
+  /** Arguments given at the start of the block; used only if no fragments follow. */
   readonly input: string;
   filled: boolean;
 }
 
-/** Reads a provider's stream of one message, however it was cut. Blocks of the vendor's own tools are left out. */
+/** Reads a provider's stream of one message, cut at any positions. Blocks of the vendor's own tools are left out. */
 export class MessagesStreamReader implements StreamReader {
   private readonly cutter = new FrameCutter();
   /** By the provider's block index; null for a block that is left out. */
@@ -54,7 +54,7 @@ export class MessagesStreamReader implements StreamReader {
     return { events: this.events, complete: this.stopped && !this.failed };
   }
 
-  /** A `torn` frame that cannot be read is not the provider's nonsense: the connection ended inside it. */
+  /** With `torn`, an unreadable frame is ignored instead of reported: the connection ended within it. */
   private frame(frame: Uint8Array, torn = false): void {
     const data = frameData(decoder.decode(frame));
     if (this.failed || data === null || data === "[DONE]") return;
@@ -74,7 +74,7 @@ export class MessagesStreamReader implements StreamReader {
       return;
     }
     if (event.type === "message_stop") this.closed = true;
-    // What comes behind the end of an answer is not part of it, but for its count.
+    // After the end of an answer, only its usage is still read.
     if (this.stopped && event.type !== "message_delta") return;
     const index = typeof event.index === "number" ? event.index : 0;
     switch (event.type) {
@@ -169,11 +169,11 @@ export class MessagesStreamReader implements StreamReader {
     if (delta.type === "text_delta") this.fitting(index, "text", delta.text);
     else if (delta.type === "thinking_delta") this.fitting(index, "reasoning", delta.thinking);
     else if (delta.type === "signature_delta" && open?.type === "reasoning") this.sign(index, delta.signature, false);
-    // Fragments without a call to belong to cannot be run, so they are no loss.
+    // Fragments without a call cannot be run, so they are dropped.
     else if (delta.type === "input_json_delta" && open?.type === "tool_call") this.add(index, delta.partial_json);
   }
 
-  /** Some vendors put thoughts and text into one block, or open none: each kind gets a part of its own. */
+  /** Some vendors mix thinking and text in one block, or never start one: each kind gets its own part. */
   private fitting(index: number, type: "text" | "reasoning", text: JsonValue | undefined): void {
     if (this.blocks.get(index)?.type !== type) {
       this.close(index);

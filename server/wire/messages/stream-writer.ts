@@ -13,21 +13,21 @@ type PartGrowth = Extract<ConversationEvent, { kind: "delta" | "signature" }>;
 
 interface Part {
   readonly start: PartStart;
-  /** What came while another part was being written. */
+  /** Received while another part was being written. */
   readonly held: PartGrowth[];
   ended: boolean;
-  /** The block's start was sent. It waits for content: a blank block is refused when a caller sends it back. */
+  /** Whether the block's start was sent. It is delayed until there is content, because callers cannot send blank blocks back. */
   shown: boolean;
 }
 
 /**
- * Writes the stream of one message as the official clients take it: one start, blocks one after the other each with
- * its start and stop, then the closing frames. Parts that other formats fill side by side wait for their turn. The
- * format has room for one candidate: the first.
+ * Writes the stream of one message as the official clients require: one start, consecutive blocks with start and stop, and
+ * the closing frames. Parts that other formats fill in parallel are held back until their turn. The format has a single
+ * candidate: the first.
  */
 export class MessagesStreamWriter implements StreamWriter {
   private readonly context: ReplyContext;
-  /** The part being written first, then those that wait. */
+  /** The part being written, then the waiting ones. */
   private parts: Part[] = [];
   private readonly partAt = new Map<number, Part>();
   private started = false;
@@ -118,7 +118,7 @@ export class MessagesStreamWriter implements StreamWriter {
     return this.advance();
   }
 
-  /** Closes what has ended at the head of the line and writes what waited behind it. */
+  /** Closes finished parts at the head of the queue and writes what was held back after them. */
   private advance(): string {
     let out = "";
     while (this.parts[0]?.ended === true) {
@@ -133,7 +133,7 @@ export class MessagesStreamWriter implements StreamWriter {
     return out;
   }
 
-  /** A call is shown at once; everything else with its first content. */
+  /** A call starts at once, other parts with their first content. */
   private show(part: Part): string {
     return part.start.type === "tool_call" ? this.open(part, toolUseBlock(part.start.id, part.start.name, {})) : "";
   }
@@ -166,7 +166,7 @@ export class MessagesStreamWriter implements StreamWriter {
   }
 }
 
-/** The official client reads no frame without an event name. */
+/** The official client ignores frames without an event name. */
 function frame(event: string, data: JsonObject): string {
   return `event: ${event}\ndata: ${lineJson(data)}\n\n`;
 }

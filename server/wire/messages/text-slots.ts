@@ -33,24 +33,24 @@ const IN_CALL: ReadonlySet<string> = new Set(["input"]);
 const IN_THOUGHT: ReadonlySet<string> = new Set(["thinking"]);
 const IN_OUTPUT: ReadonlySet<string> = new Set(["format"]);
 const IN_MESSAGE: ReadonlySet<string> = new Set(["content"]);
-/** Of a block that brings tools along, what is looked at as definitions are. */
+/** Members of a block with tools that are inspected like tool definitions. */
 const IN_ADDITION: ReadonlySet<string> = new Set(["tool", "tools"]);
 const KNOWN = knownMembers({
   read: "messages system tools tool_choice output_format output_config",
   plain: "service_tier speed inference_geo container tool_choice output_format output_config",
   protocol: "mcp_servers metadata container context_management compaction thinking diagnostics betas cache_control",
 });
-/** Blocks that bring tools along, whose descriptions are nobody's own instruction. */
+/** Blocks that add tools, whose descriptions are not instructions. */
 const BRINGING_TOOLS: ReadonlySet<unknown> = new Set(["tool_addition", "mcp_tool_listing"]);
-/** Nothing in these can be read, or it is sealed. */
+/** Blocks without readable content. */
 const WORDLESS: ReadonlySet<unknown> = new Set(["redacted_thinking", "container_upload"]);
 
-/** JSON of what a tool is told, as it stands in the messages. */
+/** Serializes a tool's input as it is spelled in the messages. */
 type Written = (input: JsonObject) => string;
 
 /**
- * Every text of a Messages body that the model would read, in order. `touch` is told the top-level member a replacement
- * stands in.
+ * Every text of a Messages body that the model would read, in order. `touch` is called with the top-level member in which
+ * a replacement was made.
  */
 export function textSlots(body: JsonObject, touch: (member: string) => void, written: Written = JSON.stringify): TextSlot[] {
   const slots: TextSlot[] = [];
@@ -98,7 +98,7 @@ function textMember(holder: JsonObject | JsonValue[], name: string | number, rol
   });
 }
 
-/** What is found below one member, and apart from it what the format does not know. */
+/** The texts below one member, and separately those that the format does not know. */
 class Found {
   readonly slots: TextSlot[];
   readonly changed: () => void;
@@ -113,7 +113,7 @@ class Found {
     this.written = written;
   }
 
-  /** Takes what the format does not know. */
+  /** A visitor for texts that the format does not know. */
   other(role: Role): OtherVisitor {
     let visit = this.visitors.get(role);
     if (visit === undefined) this.visitors.set(role, (visit = otherSlots(this.others, role, this.changed)));
@@ -121,7 +121,7 @@ class Found {
   }
 }
 
-/** `title`: what the block around it is called. */
+/** `title` is the name of the surrounding block. */
 function blockSlots(block: JsonObject, role: Role, found: Found, title: string | null = null): void {
   const { type } = block;
   const { slots, changed } = found;
@@ -145,7 +145,7 @@ function blockSlots(block: JsonObject, role: Role, found: Found, title: string |
   }
 }
 
-/** A thought is signed over its words: with other words it can only stand as a plain text. */
+/** Thinking is signed: with changed words it can only be sent as plain text. */
 function thought(block: JsonObject, role: Role, changed: () => void): TextSlot {
   return new Place(role, "text", block.thinking as string, (text) => {
     delete block.thinking;

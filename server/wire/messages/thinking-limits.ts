@@ -1,11 +1,11 @@
 import type { ConversationRequest, ToolChoice } from "../conversation/request.ts";
 
-/** Whether the model must call a tool: Claude refuses to think then, and the call is what the caller insists on. */
+/** Whether a tool call is required. Claude then refuses to think, and the call takes precedence. */
 export function forcesCall(choice: ToolChoice | null): boolean {
   return choice?.kind === "required" || choice?.kind === "tool" || (choice?.kind === "subset" && choice.required);
 }
 
-/** In the middle of a tool loop Claude wants the thinking that led to the calls; a caller whose format lost it goes on without. */
+/** Within a tool loop, Claude requires the thinking that led to the calls; if the caller's format lost it, thinking is turned off. */
 export function continuesWithoutThinking({ turns }: ConversationRequest): boolean {
   const at = turns.findLastIndex(({ role }) => role === "assistant");
   if (!turns.slice(at + 1).some(({ role, parts }) => role === "user" && parts.some(({ kind }) => kind === "tool_result"))) return false;
@@ -15,7 +15,7 @@ export function continuesWithoutThinking({ turns }: ConversationRequest): boolea
   );
 }
 
-/** Claude samples at its default while it thinks: which of the caller's wishes it would refuse. */
+/** The sampling settings that Claude refuses while it thinks, because they differ from the defaults. */
 export function sampledOtherwise({ temperature, topP, topK }: ConversationRequest): ("temperature" | "top_p" | "top_k")[] {
   const refused: ("temperature" | "top_p" | "top_k")[] = [];
   if (temperature !== null && temperature !== 1) refused.push("temperature");

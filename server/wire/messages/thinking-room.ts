@@ -1,9 +1,9 @@
 import { MIN_BUDGET } from "./claude-thinking.ts";
 
-/** The vendor requires a ceiling; every model it serves can write this much. */
+/** The vendor requires an output limit; every model supports this one. */
 export const FALLBACK_CEILING = 4096;
 
-/** The ceiling must leave room for an answer behind the thoughts, whose budget is part of it. Null: there is none. */
+/** Fits a thinking budget into the output limit, of which it is a part, leaving room for the answer. Null if there is no room. */
 export function thinkingRoomFor(budget: number, ceiling: number, mayRaise: boolean): { ceiling: number; budget: number } | null {
   if (budget < ceiling) return { ceiling, budget };
   if (mayRaise) return { ceiling: budget + FALLBACK_CEILING, budget };

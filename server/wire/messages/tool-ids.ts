@@ -1,16 +1,16 @@
 const REFUSED = /[^A-Za-z0-9_-]/g;
 
-/** Whether the vendor reads a call's id; what is no text is its own to answer. */
+/** Whether the vendor accepts a call's ID; a value that is not a string is left to the vendor. */
 export function isTakenId(id: unknown): boolean {
   return typeof id !== "string" || id.replace(REFUSED, "_") === id;
 }
 
 /**
- * Ids of tool calls as the vendor takes them: letters, digits, `_` and `-`, and none twice in a conversation. A result
- * answers the earliest call of its id that has none yet, because some providers count their ids anew in every turn.
+ * Maps tool call IDs to what the vendor accepts: letters, digits, `_` and `-`, unique within a conversation. A result
+ * answers the earliest unanswered call of its ID, because some providers restart their IDs in every turn.
  */
 export class ToolIds {
-  /** Each with the number it was last told apart by: a caller who repeats one has no search begin anew. */
+  /** Each ID with the last number used to distinguish it, so that repeated IDs do not cause repeated searches. */
   private readonly taken = new Map<string, number>();
   private readonly open = new Map<string, string[]>();
   private readonly latest = new Map<string, string>();

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
-/** Blocks among the messages that bring tools along, and those of tools a summary carries on. */
+/** Blocks within messages that add tools, including those listed in a compaction. */
 function* toolBlocks(content: JsonValue | undefined): Generator<JsonObject> {
   if (!Array.isArray(content)) return;
   for (const block of content) {
@@ -14,7 +14,7 @@ function messagesOf(body: JsonObject): JsonObject[] {
   return Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
 }
 
-/** The definitions in blocks among the messages, in the places where they stand. */
+/** The tool definitions in blocks within messages, in order. */
 export function definitionsBetween(body: JsonObject): JsonValue[] {
   const definitions: JsonValue[] = [];
   for (const { content } of messagesOf(body))
@@ -22,19 +22,19 @@ export function definitionsBetween(body: JsonObject): JsonValue[] {
   return definitions;
 }
 
-/** What a block adds to the tools on offer: its definition, or what points at one; null where it adds none. */
+/** The definition or reference that a block adds to the tools; null if it adds none. */
 function addedBy(block: JsonValue): JsonObject | null {
   if (!isObject(block) || block.type !== "tool_addition" || !isObject(block.tool)) return null;
   return isObject(block.tool.definition) ? block.tool.definition : block.tool;
 }
 
-/** Tools that are put on offer between the messages, by what names them. */
+/** Tools added within messages, by their definition or reference. */
 export function toolsBetween(body: JsonObject): JsonObject[] {
   const blocks = messagesOf(body).flatMap(({ content }) => [...toolBlocks(content)]);
   return blocks.map(addedBy).filter((tool) => tool !== null);
 }
 
-/** Takes the blocks out whose tool `isTenantDeleted`, and messages in which nothing else stood. Whether there was one. */
+/** Removes the blocks whose tool `isGone`, and messages left empty by that. Returns whether there were any. */
 export function removeToolsBetween(body: JsonObject, isGone: (tool: JsonValue) => boolean): boolean {
   let changed = false;
   const left = (blocks: JsonValue[]): JsonValue[] => {

@@ -3,7 +3,7 @@ import { cacheWriteTokens, type Usage } from "../usage.ts";
 
 const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
-/** The `usage` of a whole message, all counts 0 where the provider told none: clients read it without looking. */
+/** The `usage` of a complete message, with zeros if the provider reported none, because clients do not check for it. */
 export function messagesUsageMember(usage: Usage | null): JsonObject {
   const known = usage ?? NOTHING;
   return {
@@ -21,8 +21,8 @@ export function messagesUsageMember(usage: Usage | null): JsonObject {
 }
 
 /**
- * The `usage` of the frame that ends a stream. The vendor leaves the split of cache writes out; it is told only where all would be taken
- * for short ones.
+ * The `usage` at the end of a stream. The vendor omits the split of cache writes; it is included only if there are
+ * one-hour writes, which would otherwise be taken for short ones.
  */
 export function finalMessagesUsageMember(usage: Usage | null): JsonObject {
   const { cache_creation: split, service_tier: _tier, speed: _speed, inference_geo: _geo, ...rest } = messagesUsageMember(usage);

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { servedByMessages } from "../serving.ts";
 import { addedUsage, plausibleUsage, count, type Usage } from "../usage.ts";
 
-/** The `usage` member of a message; null when it is not one. What compactions took stands in none of its totals, only in a list. */
+/** Reads the `usage` of a message; null if it is not one. Usage of compactions is not in its totals, only in `iterations`. */
 export function readMessagesUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   let usage = servedByMessages(countsIn(value), value);
@@ -14,13 +14,13 @@ export function readMessagesUsage(value: unknown): Usage | null {
   return plausibleUsage(usage);
 }
 
-/** Its input count leaves the cache out. */
+/** The input count excludes cached tokens. */
 function countsIn(value: JsonObject): Usage | null {
   if (typeof value.input_tokens !== "number" && typeof value.output_tokens !== "number") return null;
   const split = isObject(value.cache_creation) ? value.cache_creation : {};
   const cacheWriteHour = count(split.ephemeral_1h_input_tokens);
   const cacheWriteShort = count(split.ephemeral_5m_input_tokens);
-  // What the split leaves unexplained was written for the default time.
+  // Tokens missing in the split were written with the default lifetime.
   const unexplained = Math.max(0, count(value.cache_creation_input_tokens) - cacheWriteHour - cacheWriteShort);
   const output = count(value.output_tokens);
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
@@ -38,8 +38,8 @@ function countsIn(value: JsonObject): Usage | null {
 }
 
 /**
- * A stream tells its usage twice: whole at the start, and at the end what changed, as totals of the whole answer. So a
- * later member replaces an earlier one, and one that is absent or null leaves it.
+ * A stream reports usage twice: complete at the start, and at the end the changed totals. A later member therefore
+ * replaces an earlier one, unless it is absent or null.
  */
 export function mergeMessagesUsage(known: JsonObject | null, more: unknown): JsonObject | null {
   if (!isObject(more)) return known;

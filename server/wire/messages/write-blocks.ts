@@ -4,13 +4,13 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { type ToolIds } from "./tool-ids.ts";
 import { isProblem, messagesDocumentBlock, messagesImageBlock, type Written } from "./write-media.ts";
 
-/** What a writing could not say. */
+/** What a request writer could not express. */
 export interface MessagesWriteReport {
   readonly dropped: Set<Feature>;
   readonly unsupported: { readonly feature: Feature; readonly message: string }[];
 }
 
-/** A string where one plain text says it all. */
+/** A plain string if the content is a single plain text. */
 export function contentOf(blocks: JsonObject[]): JsonObject[] | string {
   const [only] = blocks;
   return blocks.length === 1 && only?.type === "text" && only.cache_control === undefined ? (only.text as string) : blocks;

@@ -4,7 +4,7 @@ import { fromBase64 } from "../texts/text-file.ts";
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-/** How the base64 text of each format begins. */
+/** The base64 prefixes of file types. */
 const BEGINNINGS: readonly (readonly [string, string])[] = [
   ["/9j/", "image/jpeg"],
   ["iVBORw0KGgo", "image/png"],
@@ -13,11 +13,11 @@ const BEGINNINGS: readonly (readonly [string, string])[] = [
   ["JVBERi0", "application/pdf"],
 ];
 
-/** Files are known only to the provider they were uploaded to; this vendor's ids look like no other's. */
+/** Uploaded files exist only at their provider; this is the form of the vendor's own file IDs. */
 const OWN_FILE = /^file_/;
 const DATA_URL = /^data:([^;,]+)?(?:;[^,]*?)?;base64,(.*)$/is;
 
-/** A block, or why the part cannot be one. */
+/** A block, or the reason why the part cannot be sent. */
 export type Written = JsonObject | { readonly problem: string };
 
 export function isProblem(written: Written): written is { readonly problem: string } {

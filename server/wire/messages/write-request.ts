@@ -12,11 +12,11 @@ import { textBlocks, writeTurns } from "./write-turns.ts";
 
 const MAX_CACHE_MARKS = 4;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;
-/** The vendor refuses user ids that look like an address of a person. */
+/** The vendor refuses user IDs that look like an email address. */
 const MAIL_ADDRESS = /@/;
 const JSON_ONLY: TextPart = { kind: "text", text: "Answer with a single valid JSON object and with nothing before or behind it." };
 
-/** Writes a request as a Messages body for the model. */
+/** Writes a request as a Messages body for the target model. */
 export function writeMessagesConversation(request: ConversationRequest, target: TargetModel): RequestWritten {
   const shortfall: MessagesWriteReport = { dropped: new Set(), unsupported: [] };
   reportUnsaid(request, shortfall);
@@ -60,7 +60,7 @@ function reportUnsaid(request: ConversationRequest, { dropped, unsupported }: Me
   if (request.candidates !== null && request.candidates > 1)
     unsupported.push({ feature: "candidates", message: "this model's provider gives one answer at a time" });
   if (request.logprobs !== null) unsupported.push({ feature: "logprobs", message: "this model's provider gives no log probabilities" });
-  // A temperature moved to the nearest one allowed would be another than the caller asked for.
+  // Clamping the temperature would silently change the caller's request.
   if (request.temperature !== null && (request.temperature < 0 || request.temperature > 1)) {
     unsupported.push({ feature: "temperature", message: "this model's provider takes a temperature from 0 to 1" });
   }
@@ -69,7 +69,7 @@ function reportUnsaid(request: ConversationRequest, { dropped, unsupported }: Me
   if (request.seed !== null) dropped.add("seed");
   if (request.presencePenalty !== null && request.presencePenalty !== 0) dropped.add("presence_penalty");
   if (request.frequencyPenalty !== null && request.frequencyPenalty !== 0) dropped.add("frequency_penalty");
-  // The vendor has no JSON mode, and its schemas refuse an object of any shape: it can only be told so in words.
+  // The vendor has no JSON mode, and its schemas cannot allow arbitrary objects, so an instruction is added instead.
   if (request.output?.kind === "json") dropped.add("output");
 }
 
@@ -127,7 +127,7 @@ function writeOutputConfig(effort: string | null, output: OutputFormat | null): 
   return { ...(effort === null ? {} : { effort }), ...(format === null ? {} : { format }) };
 }
 
-/** The vendor takes four marks; the last ones cover the most. Says whether any was taken away. */
+/** Keeps the last four cache marks, which cover the longest prefixes. Returns whether any was removed. */
 function trimCacheMarks(body: JsonObject): boolean {
   const marked: JsonObject[] = [];
   const look = (value: unknown): void => {

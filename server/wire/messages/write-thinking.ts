@@ -10,13 +10,13 @@ export interface WrittenThinking {
   readonly thinking: JsonObject | null;
   /** For `output_config.effort`. */
   readonly effort: string | null;
-  /** Claude samples at its default while it thinks. */
+  /** True if the sampling parameters must stay at their defaults, because Claude thinks. */
   readonly fixedSampling: boolean;
 }
 
 /**
- * How much the model is to think, as it takes it: which of the two ways a Claude knows depends on its version. Other
- * models that are served in this format are told what the caller said.
+ * Writes the thinking settings in the form that the Claude version supports. Other models served in this format get the
+ * caller's settings.
  */
 export function writeMessagesThinking(request: ConversationRequest, target: TargetModel, dropped: Set<Feature>): WrittenThinking {
   const { reasoning } = request;

@@ -11,16 +11,16 @@ interface Message {
 }
 
 export interface WrittenTurns {
-  /** Instructions found at the head of the conversation, or with no place inside it: they belong into `system`. */
+  /** Instructions for `system`: those at the start of the conversation, and those that cannot stay inside it. */
   readonly instructions: readonly TextPart[];
   readonly messages: JsonObject[];
 }
 
 /**
- * The turns as messages, under the rules whose breach the vendor refuses: turns of one role stand as one message, the
- * results of a turn's calls stand first in the user message right behind it, no block is blank, and a system message
- * stands directly behind a user message and before an assistant's or the end. `systemTurns`: whether the model takes
- * system messages inside a conversation at all.
+ * Writes turns as messages by the vendor's rules: consecutive turns of one role are merged, the results of a turn's calls
+ * come first in the next user message, no block is blank, and a system message directly follows a user message and
+ * precedes an assistant message or the end. `systemTurns`: whether the model accepts system messages within a
+ * conversation.
  */
 export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfall: MessagesWriteReport): WrittenTurns {
   const messages: Message[] = [];
@@ -34,7 +34,7 @@ export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfa
     if (last?.role === role) last.blocks.push(...blocks);
     else messages.push({ role, blocks });
   };
-  /** Puts the instructions that wait for a user message behind it, if one stands there now. */
+  /** Adds pending instructions after the last message, if that is a user message. */
   const settle = () => {
     if (messages.at(-1)?.role !== "user") return;
     add("system", textBlocks(waiting));
@@ -72,13 +72,13 @@ export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfa
   return { instructions, messages: messages.map(({ role, blocks }) => ({ role, content: contentOf(resultsFirst(blocks)) })) };
 }
 
-/** An answer that a Claude is to go on with may not end in blanks, which it refuses. */
+/** Claude refuses to continue an answer that ends with white space. */
 export function withoutBlankEnd(blocks: readonly JsonObject[]): void {
   const last = blocks.at(-1);
   if (typeof last?.text === "string") last.text = last.text.trimEnd();
 }
 
-/** Text blocks of the parts that hold more than blanks. */
+/** Text blocks for the parts that are not blank. */
 export function textBlocks(parts: readonly TextPart[]): JsonObject[] {
   return parts.flatMap(messagesTextBlock);
 }
@@ -88,7 +88,7 @@ function resultsFirst(blocks: JsonObject[]): JsonObject[] {
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
 
-/** Thoughts pass only with this vendor's signature: it refuses unsigned ones and those of others. */
+/** Thinking is sent only with this vendor's signature: it refuses unsigned thinking and that of others. */
 function assistantBlock(part: AssistantPart, ids: ToolIds): JsonObject[] {
   switch (part.kind) {
     case "text":

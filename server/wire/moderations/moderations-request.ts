@@ -8,7 +8,7 @@ import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 const KNOWN = knownMembers({ read: "input", plain: "user" });
 const IN_PART: ReadonlySet<string> = new Set(["text"]);
 
-/** POST /moderations as OpenAI's clients send it: texts, or texts and pictures. */
+/** POST /moderations in OpenAI's format, with texts or with texts and images. */
 export class ModerationsRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "input" };
 
@@ -20,7 +20,7 @@ export class ModerationsRequest extends PromptedRequest {
     return [...this.others(), ...this.inputTexts()];
   }
 
-  /** What stands beside the input, and beside the texts in it. */
+  /** Unknown members next to the input and within its parts. */
   private others(): readonly TextSlot[] {
     const touch = (member: string) => this.document.touch(member);
     const slots = otherTexts(this.document.value, KNOWN, touch);

@@ -1,4 +1,4 @@
-/** What a `WWW-Authenticate: Bearer` header says (RFC 6750, RFC 9728). */
+/** The parameters of a `WWW-Authenticate: Bearer` header (RFC 6750, RFC 9728). */
 export interface Challenge {
   readonly error: string | null;
   readonly scope: string | null;
@@ -7,7 +7,7 @@ export interface Challenge {
 
 const MOST = 8_192;
 
-/** Null when the header holds no Bearer challenge. */
+/** Null if the header contains no Bearer challenge. */
 export function readChallenge(header: string | null): Challenge | null {
   if (header === null || header.length > MOST) return null;
   const start = /(?:^|,\s*)bearer(?=\s|$|,)/i.exec(header);
@@ -21,7 +21,7 @@ export function readChallenge(header: string | null): Challenge | null {
   return { error: found.get("error") ?? null, scope: found.get("scope") ?? null, resourceMetadata: found.get("resource_metadata") ?? null };
 }
 
-/** The header's value. Members that are null are left out. */
+/** The header value; null members are left out. */
 export function writeChallenge({ error, scope, resourceMetadata }: Challenge): string {
   const members = [
     ["error", error],
@@ -34,7 +34,7 @@ export function writeChallenge({ error, scope, resourceMetadata }: Challenge): s
   return written.length === 0 ? "Bearer" : `Bearer ${written.join(", ")}`;
 }
 
-/** The scopes of a space-separated list, each once, in order; what is no scope is left out. */
+/** The distinct valid scopes of a space-separated list, in order. */
 export function parseScopes(list: string | null | undefined): string[] {
   return [...new Set((list ?? "").split(" ").filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(scope)))].slice(0, 100);
 }

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 
-/** What a protected resource says of itself (RFC 9728). */
+/** Protected resource metadata (RFC 9728). */
 export interface ResourceMetadata {
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopes: readonly string[];
 }
 
-/** What an authorization server says of itself (RFC 8414, OpenID Connect Discovery). */
+/** Authorization server metadata (RFC 8414, OpenID Connect Discovery). */
 export interface AuthorizationServer {
   readonly issuer: string;
   readonly authorizationEndpoint: string;
@@ -16,11 +16,11 @@ export interface AuthorizationServer {
   readonly revocationEndpoint: string | null;
   readonly scopes: readonly string[];
   readonly tokenAuthMethods: readonly string[];
-  /** Takes an address of a document as client id. */
+  /** Whether it accepts the URL of a metadata document as client ID. */
   readonly clientDocuments: boolean;
-  /** Names itself in every answer it sends by way of the browser (RFC 9207). */
+  /** Whether it includes `iss` in authorization responses (RFC 9207). */
   readonly namesItself: boolean;
-  /** The document, for members that are passed on. */
+  /** The original document, for members that are passed on. */
   readonly raw: JsonObject;
 }
 
@@ -28,14 +28,14 @@ const texts = (value: JsonValue | undefined): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 const text = (value: JsonValue | undefined): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/** A text says why the document cannot be used. */
+/** Returns a text with the reason if the document cannot be used. */
 export function readResourceMetadata(body: JsonValue | null, serverUrl: string): ResourceMetadata | string {
   if (!isObject(body) || typeof body.resource !== "string") return "names no resource";
   if (!covers(body.resource, serverUrl)) return "is for another resource";
   return { resource: body.resource, authorizationServers: texts(body.authorization_servers), scopes: texts(body.scopes_supported) };
 }
 
-/** Whether a resource is the server's endpoint or stands above it on the same origin. */
+/** Whether the resource URL is the server's endpoint or a parent path on the same origin. */
 export function covers(resource: string, serverUrl: string): boolean {
   if (!URL.canParse(resource) || !URL.canParse(serverUrl)) return false;
   const [outer, inner] = [new URL(resource), new URL(serverUrl)];
@@ -43,14 +43,14 @@ export function covers(resource: string, serverUrl: string): boolean {
   return outer.origin === inner.origin && outer.hash === "" && `${inner.pathname}/`.startsWith(above);
 }
 
-/** A text says why the document cannot be used. `mayUse` says whether an address may be asked. */
+/** Returns a text with the reason if the document cannot be used. `mayUse` tells whether a URL may be requested. */
 export function readAuthorizationServer(
   body: JsonValue | null,
   issuer: string,
   mayUse: (url: string) => boolean,
 ): AuthorizationServer | string {
   if (!isObject(body)) return "is no object";
-  // Byte for byte: a document that names another issuer is that issuer's, or a forgery.
+  // Compared exactly: a document naming another issuer belongs to that issuer or is forged.
   if (body.issuer !== issuer) return "names another issuer";
   const endpoint = (name: string) => {
     const value = text(body[name]);
@@ -74,14 +74,14 @@ export function readAuthorizationServer(
   };
 }
 
-/** Where a resource's document may stand, beside an address it names itself. */
+/** The well-known URLs of a resource's metadata document, besides one that the resource names itself. */
 export function resourceMetadataUrls(serverUrl: string): string[] {
   const { origin, pathname } = new URL(serverUrl);
   const root = `${origin}/.well-known/oauth-protected-resource`;
   return pathname === "/" ? [root] : [`${root}${pathname}`, root];
 }
 
-/** Where an issuer's document may stand, in the order it is looked for. */
+/** The well-known URLs of an issuer's metadata document, in lookup order. */
 export function authorizationServerUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/+$/, "");

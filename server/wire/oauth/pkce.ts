@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 
-/** 43 URL-safe characters, 256 random bits. */
+/** A new PKCE verifier: 256 random bits as 43 base64url characters. */
 export function newVerifier(): string {
   return randomBytes(32).toString("base64url");
 }
@@ -10,7 +10,7 @@ export function challengeOf(verifier: string): string {
   return hash("sha256", verifier, "base64url");
 }
 
-/** Whether a text may be a challenge of that method. */
+/** Whether a text has the form of an S256 challenge. */
 export function isChallenge(value: string): boolean {
   return /^[\w-]{43}$/.test(value);
 }

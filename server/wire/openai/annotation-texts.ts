@@ -2,20 +2,20 @@ import type { ContentsList } from "../texts/answer-texts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectOf, objectsOf } from "./loose-fields.ts";
 
-/** Where an annotation says what it cites: itself, or a member named by its type. */
+/** The members in which an annotation has its citation, by its type; otherwise it is in the annotation itself. */
 const HOLDERS = ["url_citation", "file_citation", "container_file_citation"] as const;
 const WORDS = ["title", "text", "content", "quote"] as const;
 
-/** The words of what an answer cites, of each annotation in a list. */
+/** The cited texts of each annotation in a list. */
 export function annotationsTexts(holder: JsonObject, contents: ContentsList): void {
   for (const [annotation] of objectsOf(holder.annotations)) annotationTexts(annotation, contents);
 }
 
-/** What servers tell beside a message of what they searched and ran for it: no addresses, and none of their own ids. */
+/** Members with text that servers add to a message about their searches and tools, without URLs and IDs. */
 const FINDINGS: ReadonlySet<string> = new Set([...WORDS, "snippet", "intent", "arguments", "output"]);
 const MAX_DEPTH = 8;
 
-/** The words of `holder[key]`, where a server tells what an answer rests on. */
+/** The texts of `holder[key]`, in which a server reports the sources of an answer. */
 export function findingTexts(holder: JsonObject, key: string, contents: ContentsList, depth = 0): void {
   const value = holder[key];
   if (typeof value === "string" && FINDINGS.has(key))

@@ -3,7 +3,7 @@ import type { ToolBody } from "./function-tools.ts";
 import { booleanOf, filledOf, objectOf, stringOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
 
-/** The format of the answer. `schemaOf` gives the object that holds name and schema. */
+/** Reads the answer format. `schemaOf` returns the object that contains name and schema. */
 export function readOutputFormat(format: unknown, field: string, schemaOf: ToolBody, report: ReadReport): OutputFormat | null {
   const object = objectOf(format);
   if (object === null) return null;

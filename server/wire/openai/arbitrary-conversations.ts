@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { ConversationRequest, Tool, Turn } from "../conversation/request.ts";
 import type { AssistantPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
 
-/** Small conversations for the laws that the OpenAI codecs are held to. Each function takes what a format can hold. */
+/** Small conversations for property tests of the OpenAI codecs. Each function's parameters are what a format can express. */
 
 const word = fc.string({ minLength: 1, maxLength: 8, unit: "binary" }).filter((text) => text.trim() !== "" && text.isWellFormed());
 const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
@@ -33,7 +33,7 @@ const userPart: fc.Arbitrary<UserPart> = fc.oneof(
   }),
 );
 
-/** The parts of an assistant in whatever order the format keeps. */
+/** An assistant's parts in the order that a format keeps. */
 export type AssistantParts = fc.Arbitrary<AssistantPart[]>;
 
 const refusalPart = fc.record({ kind: fc.constant("refusal" as const), text: word });
@@ -54,13 +54,13 @@ export const plainAssistant: AssistantParts = fc
   .tuple(fc.array(text, { maxLength: 2 }), fc.option(refusalPart, { nil: undefined, freq: 8 }), calls)
   .map(([texts, refusal, made]) => [...texts, ...(refusal === undefined ? [] : [refusal]), ...made]);
 
-/** Any order, reasoning with what OpenAI sealed; at least one part. */
+/** Any order, with reasoning encrypted by OpenAI; at least one part. */
 export const sealedAssistant: AssistantParts = fc
   .tuple(fc.array(fc.oneof(text, refusalPart, sealedReasoning), { maxLength: 3 }), calls)
   .map(([said, made]) => [...said, ...made])
   .filter((parts) => parts.length > 0);
 
-/** An exchange: what the user says, what the assistant says, and the results of its calls. */
+/** A user's turn, the assistant's answer, and the results of its calls. */
 function exchange(assistant: AssistantParts, extra: fc.Arbitrary<UserPart>): fc.Arbitrary<Turn[]> {
   return fc
     .tuple(
@@ -102,7 +102,7 @@ export function conversations(kinds: RequestKinds): fc.Arbitrary<ConversationReq
     .record({
       instructions: fc.array(text, { maxLength: kinds.mostInstructions }),
       turns: fc.array(exchange(kinds.assistant, kinds.extra), { minLength: 1, maxLength: 2 }).map((turns) => turns.flat()),
-      // A reader keeps one tool of each name.
+      // A reader keeps only one tool of each name.
       tools: fc.uniqueArray(tool, { maxLength: 2, selector: (each) => each.name }),
       toolChoice: choice,
       parallelToolCalls: fc.option(fc.boolean()),
@@ -136,7 +136,7 @@ export function conversations(kinds: RequestKinds): fc.Arbitrary<ConversationReq
 
 const shownReasoning = fc.record({ kind: fc.constant("reasoning" as const), text: word, redacted: fc.constant(false) });
 
-/** One of each at most: reasoning, text, refusal, then calls. */
+/** At most one each of reasoning, text and refusal, then calls. */
 export const chatAnswer: AssistantParts = fc
   .tuple(
     fc.option(shownReasoning, { nil: undefined }),

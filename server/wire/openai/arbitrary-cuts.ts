@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type JsonObject, isObject } from "../../kernel/json-value.ts";
 
-/** Bytes in pieces of the given sizes, used again and again. */
+/** Cuts bytes into pieces of the given sizes, used cyclically. */
 export function cut(whole: string, sizes: readonly number[]): Uint8Array[] {
   const bytes = new TextEncoder().encode(whole);
   const pieces: Uint8Array[] = [];
@@ -15,7 +15,7 @@ export function cut(whole: string, sizes: readonly number[]): Uint8Array[] {
 
 export const cuts: fc.Arbitrary<number[]> = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 6 });
 
-/** A body with some of its parts replaced by junk; it stays an object, as every reader is promised. */
+/** A body with some values replaced by junk; it stays an object, as readers may assume. */
 export function mutated(body: JsonObject, dice: { next(): { value: number } }, junk: unknown): JsonObject {
   const change = (value: unknown): unknown => {
     if (dice.next().value % 12 === 0) return junk;

@@ -2,7 +2,7 @@ import type { ConversationEvent, ConversationReply } from "../conversation/reply
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import type { Usage } from "../usage.ts";
 
-/** An answer as the events a provider's stream would have been read into, its texts cut in pieces of `size`. */
+/** The stream events of an answer, its texts cut into pieces of `size`. */
 export function eventsOf(reply: ConversationReply, size: number): ConversationEvent[] {
   const events: ConversationEvent[] = [{ kind: "start", id: reply.id }];
   for (const { index: candidate, parts, stop, stopSequence, stopDetail } of reply.candidates) {
@@ -23,7 +23,7 @@ export function eventsOf(reply: ConversationReply, size: number): ConversationEv
   return events;
 }
 
-/** The whole answer that events make; throws where they break their own grammar. */
+/** Assembles an answer from events; throws if their order is invalid. */
 export function replyOf(events: readonly ConversationEvent[]): ConversationReply {
   let id: string | null = null;
   let counted: Usage | null = null;

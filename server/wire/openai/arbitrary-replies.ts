@@ -13,7 +13,7 @@ const usage: fc.Arbitrary<Usage> = fc.record({
   estimated: fc.constant(false),
 });
 
-/** Answers whose stop reason agrees with their parts. `parts` in the order the format keeps. */
+/** Answers whose stop reason agrees with their parts, which are in the order that the format keeps. */
 export function replies(parts: AssistantParts, ids: fc.Arbitrary<string>): fc.Arbitrary<ConversationReply> {
   return fc
     .record({ id: ids, parts, short: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) })

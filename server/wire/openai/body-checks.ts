@@ -3,10 +3,10 @@ import type { FieldProblem } from "../json/document.ts";
 
 const absent = (value: unknown): boolean => value === null || value === undefined;
 
-/** More say nothing new, and the list goes back to the caller. */
+/** Limits the size of the error answer. */
 export const MAX_PROBLEMS = 20;
 
-/** The checks OpenAI's endpoints share. They run on every call and stop at what governance reads. */
+/** The checks shared by OpenAI's endpoints. They run on every call, so they are limited to what governance reads. */
 export class BodyChecks {
   readonly fields: FieldProblem[] = [];
   private readonly body: JsonObject;
@@ -50,7 +50,7 @@ export class BodyChecks {
     this.add(field, least === 0 ? "must be a whole number" : `must be a whole number of at least ${least}`);
   }
 
-  /** A list of objects, each of which `openAiToolName` can name. */
+  /** A list of objects that `openAiToolName` can name. */
   tools(field: string): void {
     const tools = this.body[field];
     if (absent(tools)) return;

@@ -3,14 +3,14 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { annotationsTexts, findingTexts } from "./annotation-texts.ts";
 import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
 
-/** Members of a message that hold texts: content, and what servers name reasoning. */
+/** Members of a message with texts: content, and servers' names for reasoning. */
 const TEXTS = ["content", "refusal", "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"] as const;
-/** Where Azure tells of the data and Groq of the tools it answered from. */
+/** Where Azure reports its data sources, and Groq the tools it ran. */
 const FINDINGS = ["context", "executed_tools"] as const;
-/** Members whose texts, within them, go on from chunk to chunk. */
+/** Members whose inner texts continue from chunk to chunk. */
 const CONTINUED: ReadonlySet<string> = new Set([...TEXTS, "audio"]);
 
-/** A chat completion, or a chunk of one. */
+/** Texts of a chat completion, or of a chunk of one. */
 export const chatAnswerTexts: AnswerTexts = {
   counter: null,
   contents(body, whole) {
@@ -39,7 +39,7 @@ export const chatAnswerTexts: AnswerTexts = {
 const PART_TEXTS = ["text", "thinking", "summary", "refusal", "content"] as const;
 const MAX_DEPTH = 4;
 
-/** A text, or a list of parts: that is one text in pieces, as the pieces of a stream are. */
+/** A string, or a list of parts, which together are one text, like the pieces of a stream. */
 function textPieces(holder: JsonObject, key: string, channel: string, contents: ContentsList, depth: number): void {
   contents.piece(channel, holder, key);
   if (depth < MAX_DEPTH)
@@ -79,7 +79,7 @@ function messageContents(message: JsonObject, index: number, contents: ContentsL
     });
 }
 
-/** Some servers give arguments as the object they are. */
+/** Some servers send arguments as an object. */
 function formOf(given: unknown): "piece" | "object" {
   return objectOf(given) === null ? "piece" : "object";
 }

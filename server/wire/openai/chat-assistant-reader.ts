@@ -5,7 +5,7 @@ import { cacheHint } from "./chat-content-reader.ts";
 import { sourceOfUrl } from "./data-url.ts";
 import { filledOf, looseListOf, objectOf, objectsOf, textOrJson } from "./loose-fields.ts";
 
-/** What an assistant message says in its texts, in order: reasoning first, as vendors mean it. */
+/** The texts of an assistant's message in order, with reasoning first, as vendors intend. */
 export function assistantTexts(message: JsonObject): AssistantPart[] {
   const parts: AssistantPart[] = [];
   const reasoning = filledOf(message.reasoning_content) ?? filledOf(message.reasoning);
@@ -23,7 +23,7 @@ export interface ContentPiece {
   readonly cache?: CacheHint;
 }
 
-/** The `content` of a model's message or of a piece of one: a string, or a list that may hold thinking (Mistral). */
+/** The `content` of a model's message or delta: a string, or a list that may include thinking (Mistral). */
 export function contentPieces(content: unknown): ContentPiece[] {
   const whole = filledOf(content);
   if (whole !== null) return [{ kind: "text", text: whole }];
@@ -47,19 +47,19 @@ function thinkingText(thinking: unknown): string | null {
   return text;
 }
 
-/** JSON text of a call's arguments, which some servers send as an object; a call without any has the empty object. */
+/** The JSON text of a call's arguments, which some servers send as an object; `{}` for a call without arguments. */
 export function argumentsText(value: unknown): string {
   const text = textOrJson(value);
   return text === null || isNothing(text) ? "{}" : text;
 }
 
-/** Some servers write the arguments of a tool that takes none as null, which is no object. */
+/** Some servers send null for a tool without parameters, which is not an object. */
 function isNothing(args: string): boolean {
   const said = args.trim();
   return said === "" || said === "null";
 }
 
-/** The pictures of a message or of a piece of one, as OpenRouter gives them. */
+/** The images in a message or delta, in OpenRouter's form. */
 export function pictures(message: JsonObject): PicturePart[] {
   return objectsOf(message.images).flatMap(([image]) => {
     const from = sourceOfUrl(textOrJson(objectOf(image.image_url)?.url) ?? "");
@@ -69,7 +69,7 @@ export function pictures(message: JsonObject): PicturePart[] {
   });
 }
 
-/** What a message of the history shows that the model made, each with its field: in `images`, or among the texts as some clients put it. */
+/** The model's images in a message of the history, each with its field: in `images`, or within `content` as some clients send them. */
 export function ownPictures(message: JsonObject, field: string): (readonly [ImagePart, string])[] {
   const among = objectsOf(message.content).filter(([part]) => part.type === "image_url");
   const places = [
@@ -82,7 +82,7 @@ export function ownPictures(message: JsonObject, field: string): (readonly [Imag
   });
 }
 
-/** The function calls of a message. `mint` gives the id of a call that came without. Calls of other kinds are left out. */
+/** The function calls of a message; other kinds of calls are left out. `mint` returns an ID for a call without one. */
 export function functionCalls(message: JsonObject, mint: (place: number) => string): AssistantPart[] {
   const parts: AssistantPart[] = [];
   const add = (called: JsonObject | null, id: string | null, place: number) => {
@@ -90,7 +90,7 @@ export function functionCalls(message: JsonObject, mint: (place: number) => stri
     if (name !== null) parts.push({ kind: "tool_call", id: id ?? mint(place), name, arguments: argumentsText(called?.arguments) });
   };
   for (const [call, place] of objectsOf(message.tool_calls)) add(objectOf(call.function), filledOf(call.id), place);
-  // Servers that say one call in both forms mean one.
+  // If a call is present in both the current and the older form, it is the same call.
   if (parts.length === 0) add(objectOf(message.function_call), null, 0);
   return parts;
 }

@@ -8,21 +8,21 @@ import { filledOf, objectOf, objectsOf, textOrJson, wholeOf } from "./loose-fiel
 
 type TextKind = "text" | "reasoning" | "refusal";
 
-/** Stands for the index of the one call in the older form, which has none. */
+/** The index used for a call in the older form, which has none. */
 const OLDER = -1;
 
 interface OpenCall {
   id: string | null;
   readonly place: number;
-  /** Null until the call's name has come: only then can it begin. */
+  /** Null until the call's name is known: only then can it start. */
   part: number | null;
   held: string;
   filled: boolean;
 }
 
 /**
- * One choice of a streamed chat completion. Texts of one kind make one part until another kind comes; calls stay open
- * until the end, because their fragments may come interleaved.
+ * Reads one choice of a streamed chat completion. Texts of one kind form a part until another kind follows; calls stay
+ * open until the end, because their fragments may be interleaved.
  */
 export class CandidateReader {
   private readonly index: number;
@@ -55,7 +55,7 @@ export class CandidateReader {
       }
       for (const [fragment] of objectsOf(delta.tool_calls))
         this.fragment(objectOf(fragment.function), wholeOf(fragment.index), filledOf(fragment.id));
-      // Servers that say one call in both forms mean one.
+      // If a call is present in both the current and the older form, it is the same call.
       if (this.calls.length === 0 || this.callAt.has(OLDER)) this.fragment(objectOf(delta.function_call), OLDER, null);
     }
     if (filledOf(choice.finish_reason) !== null)
@@ -94,7 +94,7 @@ export class CandidateReader {
   }
 
   private fragment(called: JsonObject | null, index: number | null, id: string | null): void {
-    // Calls of other kinds were not asked for: no translated request offers them.
+    // Other kinds of calls are ignored, because translated requests do not offer such tools.
     if (called === null) return;
     const name = filledOf(called.name);
     const call = this.callFor(index, id, name);
@@ -113,14 +113,14 @@ export class CandidateReader {
       });
     }
     call.held += textOrJson(called.arguments) ?? "";
-    // What may yet turn out to say nothing waits.
+    // Held back as long as it may be `null`, which some servers send instead of arguments.
     if (call.part === null || call.held === "" || (!call.filled && "null".startsWith(call.held.trim()))) return;
     call.filled = true;
     this.emit({ kind: "delta", candidate: this.index, part: call.part, text: call.held });
     call.held = "";
   }
 
-  /** Servers differ: some give every call the index 0, some none; a new id with a name is then a new call. */
+  /** Some servers give every call index 0, some give none: then a new ID with a name starts a new call. */
   private callFor(index: number | null, id: string | null, name: string | null): OpenCall {
     const known = index === null ? ((id === null ? undefined : this.callOf.get(id)) ?? this.calls.at(-1)) : this.callAt.get(index);
     const another =

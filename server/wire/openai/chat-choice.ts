@@ -3,7 +3,7 @@ import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { chatFinishReason, refusalNote } from "./chat-stop.ts";
 
-/** One answer of a chat completion. */
+/** One choice of a chat completion. */
 export function choiceMember(candidate: Candidate): JsonObject {
   let text = "";
   let texts = 0;

@@ -38,7 +38,7 @@ const requests = conversations({
 });
 const answers = replies(chatAnswer, fc.constantFrom("chatcmpl-1", "msg_2"));
 
-/** As it goes over the wire. */
+/** After serialization. */
 const sent = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
 
 describe("chat keeps what it can hold", () => {

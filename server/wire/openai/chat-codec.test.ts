@@ -117,7 +117,7 @@ const usage = (inputUncached: number, output: number, cacheRead = 0, cacheWrite 
   reasoning,
   estimated: false,
 });
-/** As OpenAI tells it, in the usual tier. */
+/** As reported by OpenAI for the default tier. */
 const served = (...counts: Parameters<typeof usage>) => ({ ...usage(...counts), serving: { tier: "standard", geo: null } });
 const candidate = (parts: AssistantPart[], stop: Candidate["stop"], index = 0): Candidate => ({
   index,

@@ -10,7 +10,7 @@ import { ChatStreamWriter } from "./chat-stream-writer.ts";
 import { readOpenAiFault, writeOpenAiFault } from "./fault.ts";
 import { sentSettings, systemTexts } from "../sent-settings.ts";
 
-/** OpenAI Chat Completions, and the many servers that resemble it. */
+/** OpenAI Chat Completions, and the many compatible servers. */
 export const chatCodec: ConversationCodec = {
   format: "chat",
   signs: false,

@@ -6,7 +6,7 @@ import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
 
 type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
 
-/** The parts of a message of a user, a system or a tool; `field` is where the content stands. */
+/** The parts of a user, system or tool message; `field` is the path of the content. */
 export function contentParts(content: unknown, field: string, report: ReadReport): ContentPart[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   const parts: ContentPart[] = [];
@@ -19,7 +19,7 @@ export function contentParts(content: unknown, field: string, report: ReadReport
   return parts;
 }
 
-/** Only the texts: what else stands there is refused. */
+/** Only texts are accepted: anything else is refused. */
 export function textParts(content: unknown, field: string, report: ReadReport): TextPart[] {
   const texts: TextPart[] = [];
   contentParts(content, field, report).forEach((part, i) => {
@@ -67,7 +67,7 @@ function contentPart(part: JsonObject, field: string, report: ReadReport): Conte
   }
 }
 
-/** OpenAI's own mark, or the one that servers before other vendors take. */
+/** OpenAI's own cache mark, or the one used by proxies for other vendors. */
 export function cacheHint(part: JsonObject): { readonly cache?: CacheHint } {
   const control = objectOf(part.cache_control);
   if (control !== null) return { cache: { ttl: control.ttl === "1h" ? "1h" : "5m" } };

@@ -8,8 +8,8 @@ import { objectsOf } from "./loose-fields.ts";
 import type { ReadReport } from "./read-report.ts";
 
 /**
- * The messages of a chat as turns. System messages before all others are the instructions; the results of calls made
- * together stand in one user turn, because other vendors demand it.
+ * Reads a chat's messages into turns. System messages before all others become instructions; the results of parallel calls
+ * form a single user turn, because other vendors require it.
  */
 export function readChatMessages(messages: unknown, report: ReadReport): { instructions: TextPart[]; turns: Turn[] } {
   const instructions: TextPart[] = [];

@@ -8,10 +8,10 @@ import { fileName, plainSource } from "./files.ts";
 import { resultContent } from "./result-content.ts";
 import type { WriteReport } from "./write-report.ts";
 
-/** OpenAI refuses longer ids of calls in this format. */
+/** OpenAI refuses longer call IDs in this format. */
 const idOf = (id: string): string => callIdWithin(40, id);
 
-/** Turns as chat messages. One turn may become several: each tool result is a message of its own. */
+/** Writes turns as chat messages. A turn may become several: each tool result is a separate message. */
 export function writeChatMessages(request: ConversationRequest, report: WriteReport): JsonObject[] {
   const messages: JsonObject[] = [];
   if (request.instructions.length > 0) messages.push({ role: "system", content: content(request.instructions, report) });
@@ -23,7 +23,7 @@ export function writeChatMessages(request: ConversationRequest, report: WriteRep
   return messages;
 }
 
-/** Results come first, right behind the calls they answer. A tool message holds text only, so its media follow as the user's. */
+/** Results come first, directly after their calls. Tool messages can contain only text, so media follow in a user message. */
 function userMessages(parts: readonly UserPart[], report: WriteReport): JsonObject[] {
   const messages: JsonObject[] = [];
   const own: Exclude<UserPart, ToolResultPart>[] = [];
@@ -61,7 +61,7 @@ function assistantMessage(parts: readonly AssistantPart[], report: WriteReport):
         calls.push({ id: idOf(part.id), type: "function", function: { name: part.name, arguments: part.arguments } });
         break;
       case "reasoning":
-        // Earlier reasoning has no place in this format; servers that show it refuse to get it back.
+        // The format has no place for earlier reasoning; servers that return it refuse to get it back.
         break;
     }
   }
@@ -74,7 +74,7 @@ function assistantMessage(parts: readonly AssistantPart[], report: WriteReport):
   return message;
 }
 
-/** A single text is written as the plain string that every server takes. */
+/** A single text is written as a plain string, which every server accepts. */
 function content(parts: readonly Exclude<UserPart, ToolResultPart>[], report: WriteReport): string | JsonObject[] {
   for (const part of parts) if ("cache" in part && part.cache !== undefined) report.drop("cache");
   const [first] = parts;

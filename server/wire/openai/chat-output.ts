@@ -1,6 +1,6 @@
 import { looseListOf, objectOf } from "./loose-fields.ts";
 
-/** Length of what a model wrote into a message or a piece of one: texts, reasoning, refusals, arguments of tool calls. */
+/** Characters that a model wrote in a message or delta: texts, reasoning, refusals and tool arguments. */
 export function chatOutputLength(message: unknown): number {
   const object = objectOf(message);
   if (object === null) return 0;
@@ -13,7 +13,7 @@ export function chatOutputLength(message: unknown): number {
   return length + lengthOfCall(object.function_call);
 }
 
-/** Whether a message or a piece of one holds sound or pictures, as models that make them put beside their texts. */
+/** Whether a message or delta contains audio or images. */
 export function hasChatMedia(message: unknown): boolean {
   const object = objectOf(message);
   if (object === null) return false;

@@ -6,7 +6,7 @@ import { chatStopDetail, chatStopReason } from "./chat-stop.ts";
 import { filledOf, objectOf, objectsOf, wholeOf } from "./loose-fields.ts";
 import { usageOfChat } from "./usage.ts";
 
-/** A whole chat completion, of OpenAI or of a server that resembles it; null when it is not one. */
+/** Reads a complete chat completion of OpenAI or a compatible server; null if it is not one. */
 export function readChatAnswer(body: JsonObject): ConversationReply | null {
   if (!Array.isArray(body.choices)) return null;
   const id = filledOf(body.id);

@@ -5,9 +5,9 @@ import { choiceMember } from "./chat-choice.ts";
 import { chatUsageMember } from "./usage-member.ts";
 
 /**
- * A whole chat completion. Beside OpenAI's own members a message may carry `reasoning_content`, as most servers of this
- * format do, `images` as OpenRouter gives them, and a choice `stop_detail`: what the provider said about a refusal, a filter or a call it
- * could not form.
+ * Writes a complete chat completion. In addition to OpenAI's members, a message may have `reasoning_content`, as on most
+ * compatible servers, and `images` as on OpenRouter, and a choice may have `stop_detail`: the provider's details of a
+ * refusal, a filter or a malformed call.
  */
 export function writeChatAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const body: JsonObject = {

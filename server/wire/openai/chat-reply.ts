@@ -4,7 +4,7 @@ import { looseListOf, objectOf } from "./loose-fields.ts";
 import { replyObject, tellsFailure } from "./reply-object.ts";
 import { usageOfChat } from "./usage.ts";
 
-/** What governance reads of a whole chat completion; null when the bytes are no JSON object, or tell of a failure. */
+/** Usage and output length of a complete chat completion; null if the bytes are not a JSON object, or report a failure. */
 export function readChatReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
   const body = replyObject(bytes);
   if (body === null || tellsFailure(body, "choices")) return null;

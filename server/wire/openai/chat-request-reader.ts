@@ -8,7 +8,7 @@ import { readFunctionToolChoice, readFunctionTools } from "./function-tools.ts";
 import { booleanOf, filledOf, looseListOf, numberOf, objectOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "./read-report.ts";
 
-/** Members that are read, or that mean nothing beside the call itself. */
+/** Members that are translated, or that have no effect on the answer. */
 const READ: ReadonlySet<string> = new Set([
   "model",
   "model_id",
@@ -38,7 +38,7 @@ const READ: ReadonlySet<string> = new Set([
   "audio",
 ]);
 
-/** Members whose loss would change what the caller gets, with why. */
+/** Members whose loss would change the result, with the reason for the caller. */
 const REFUSED: Readonly<Record<string, string>> = {
   functions: "is the older form of `tools`: send `tools`",
   function_call: "is the older form of `tool_choice`: send `tool_choice`",
@@ -49,7 +49,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 const functionOf = (tool: JsonObject) => objectOf(tool.function);
 
-/** A chat completion request as a conversation. `body` has passed `readChatRequest`. */
+/** Reads a chat completion request as a conversation. `body` has passed `readChatRequest`. */
 export function readChatConversation(body: JsonObject): RequestRead {
   const report = new ReadReport();
   const { instructions, turns } = readChatMessages(body.messages, report);

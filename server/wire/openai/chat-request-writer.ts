@@ -7,7 +7,7 @@ import { endUserName } from "./end-user.ts";
 import { effortFor } from "./reasoning-effort.ts";
 import { WriteReport } from "./write-report.ts";
 
-/** A conversation as a chat completion request; a streamed one asks for its usage, which metering stands on. */
+/** Writes a conversation as a chat completion request. Streams request usage, on which metering depends. */
 export function writeChatConversation(request: ConversationRequest, target: TargetModel): RequestWritten {
   const report = new WriteReport();
   const body: JsonObject = { model: target.name, messages: writeChatMessages(request, report) };

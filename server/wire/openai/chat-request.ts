@@ -8,23 +8,23 @@ import { openAiMembers, OpenAiRequest } from "./openai-request.ts";
 import { type RequestVisitor, visitEvery } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
 
-/** What `web_search_options` offers the model, by the name the same tool has elsewhere. */
+/** The tool that `web_search_options` offers, by its name in other formats. */
 const WEB_SEARCH = "web_search";
 
 const KNOWN = openAiMembers("messages documents prediction");
 
-/** A chat completion request: what governance reads of it. Everything else is the provider's business. */
+/** A chat completion request. Only what governance needs is read; everything else is left to the provider. */
 export class ChatRequest extends OpenAiRequest {
   protected readonly inputName = "messages";
   protected readonly known = KNOWN;
   protected readonly ceilings = ["max_completion_tokens", "max_tokens"] as const;
 
-  /** Whether the caller asked for the usage frame of a stream. */
+  /** Whether the caller asked for the usage chunk of a stream. */
   get includesUsage(): boolean {
     return objectOf(this.body.stream_options)?.include_usage === true;
   }
 
-  /** Whether its vendor searches the web for the answer, unless governance took that away. */
+  /** Whether the vendor searches the web for the answer, unless governance removed the option. */
   get searchesWeb(): boolean {
     return isObject(this.body.web_search_options);
   }
@@ -73,7 +73,7 @@ export class ChatRequest extends OpenAiRequest {
     return ["messages", `[${JSON.stringify(this.systemMessage(systemPrompt))},${array.slice(array.indexOf("[") + 1)}`];
   }
 
-  /** Usage is what metering stands on, so a stream is always asked for it; the stream codec hides the frame from who did not ask. */
+  /** Metering depends on usage, so streams always request it; the stream codec hides the chunk from callers that did not. */
   protected override ownEdits(edits: Map<string, string | null>): void {
     if (this.stream && !this.includesUsage)
       edits.set("stream_options", JSON.stringify({ ...objectOf(this.body.stream_options), include_usage: true }));
@@ -83,14 +83,14 @@ export class ChatRequest extends OpenAiRequest {
     return this.body.messages as JsonObject[];
   }
 
-  /** In the caller's own word for it: a model may refuse the two words side by side. */
+  /** Uses the caller's role, `system` or `developer`, because models may refuse both in one request. */
   private systemMessage(content: string): JsonObject {
     const first = this.messages.find(({ role }) => chatRoleOf(role) === "system");
     return { role: first?.role ?? "system", content };
   }
 }
 
-/** `bytes` as the caller sent them; every problem names its field. */
+/** `bytes` is the caller's body; each problem names its field. */
 export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fields: FieldProblem[] } {
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };
@@ -106,14 +106,14 @@ export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fie
   checks.number("temperature");
   checks.tools("tools");
   checks.tools("functions");
-  // Some servers take 0 for no ceiling at all, and budgets hold nothing for it.
+  // Some servers treat 0 as unlimited, so budgets could not reserve anything.
   checks.whole("max_completion_tokens", 1);
   checks.whole("max_tokens", 1);
   checks.whole("n", 1);
   return checks.fields.length > 0 ? { fields: checks.fields } : new ChatRequest(document, measure);
 }
 
-/** One pass: checked and measured together. */
+/** Validates and measures in a single pass. */
 function checkMessages(messages: unknown, checks: BodyChecks, measure: TextMeasure): void {
   if (!Array.isArray(messages) || messages.length === 0) return checks.add("messages", "must be a non-empty array");
   for (let i = 0; i < messages.length && checks.fields.length < MAX_PROBLEMS; i++) {

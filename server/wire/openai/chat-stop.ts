@@ -1,6 +1,6 @@
 import type { Candidate, StopReason } from "../conversation/reply.ts";
 
-/** Why a model stopped, from `finish_reason` and what the answer holds: some servers say `stop` whatever it was. */
+/** The stop reason, from `finish_reason` and the content of the answer: some servers always report `stop`. */
 export function chatStopReason(finish: unknown, holds: { readonly calls: boolean; readonly refusal: boolean }): StopReason {
   switch (finish) {
     case "length":
@@ -15,13 +15,13 @@ export function chatStopReason(finish: unknown, holds: { readonly calls: boolean
   }
 }
 
-/** Words of servers for an end that means no more than the reason it is read as. */
+/** Servers' finish reasons that say no more than the neutral stop reason. */
 const PLAIN: ReadonlySet<unknown> = new Set([
   ...["stop", "length", "tool_calls", "function_call", "content_filter"],
   ...["max_tokens", "model_length", "eos", "eos_token", "end_turn", "stop_sequence", "complete"],
 ]);
 
-/** What is said about the end; a reason nobody knows yet is an end, named here: `insufficient_system_resource`, `error`. */
+/** The details of the end; an unknown reason such as `insufficient_system_resource` or `error` counts as a normal end and is named here. */
 export function chatStopDetail(finish: unknown, detail: string | null): string | null {
   if (detail !== null || typeof finish !== "string" || finish === "" || PLAIN.has(finish.toLowerCase())) return detail;
   return finish.slice(0, 200);
@@ -42,7 +42,7 @@ export function chatFinishReason(stop: StopReason, refusalShown: boolean): strin
   }
 }
 
-/** What the caller is shown where a model refused without a word of its own. */
+/** The text shown to the caller if a model refused without writing one. */
 export function refusalNote({
   stop,
   stopDetail,

@@ -9,7 +9,7 @@ import { servedByOpenAi, servingByOpenAi } from "../serving.ts";
 import type { ServiceTier } from "../usage.ts";
 import { readChatUsage } from "./usage.ts";
 
-/** The chunks of a streamed chat completion, of OpenAI or of a server that resembles it. */
+/** Reads the chunks of a streamed chat completion of OpenAI or a compatible server. */
 export class ChatStreamReader extends EventReader {
   private readonly candidates = new Map<number, CandidateReader>();
   private id: string | null = null;
@@ -42,7 +42,7 @@ export class ChatStreamReader extends EventReader {
     }
   }
 
-  /** A server that leaves the reason out has still ended its answer when it says so. */
+  /** Some servers omit the finish reason, but `[DONE]` still ends the answer. */
   protected done(): void {
     for (const candidate of this.candidates.values()) candidate.stop(null, null, null);
   }

@@ -10,9 +10,9 @@ import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 import { chatUsageMember } from "./usage-member.ts";
 
 interface Written {
-  /** Kinds of its parts, by number. */
+  /** The kind of each part, by number. */
   readonly kinds: Map<number, string>;
-  /** Of each part that is a tool call: its index in `tool_calls`, and whether its arguments have begun. */
+  /** For each tool call part: its index in `tool_calls`, and whether its arguments have started. */
   readonly calls: Map<number, { readonly index: number; filled: boolean }>;
   readonly ids: UniqueCallIds;
   images: number;
@@ -20,7 +20,7 @@ interface Written {
 
 const MEMBER_OF: Readonly<Record<string, string>> = { text: "content", reasoning: "reasoning_content", refusal: "refusal" };
 
-/** A streamed chat completion as OpenAI's clients read it; signatures have no place in it and are left out. */
+/** Writes a streamed chat completion in OpenAI's format; signatures are left out, because it cannot express them. */
 export class ChatStreamWriter implements StreamWriter {
   private readonly context: ReplyContext;
   private readonly candidates = new Map<number, Written>();
@@ -48,7 +48,7 @@ export class ChatStreamWriter implements StreamWriter {
       }
       case "part_end": {
         const call = this.written(event.candidate).calls.get(event.part);
-        // A call without arguments has the empty object: clients parse what they were given.
+        // A call without arguments gets an empty object, because clients parse what they receive.
         return call === undefined || call.filled
           ? ""
           : this.delta({ kind: "delta", candidate: event.candidate, part: event.part, text: "{}" });
@@ -82,7 +82,7 @@ export class ChatStreamWriter implements StreamWriter {
     return `${usage}data: [DONE]\n\n`;
   }
 
-  /** The first chunk of a candidate says whose turn it is. */
+  /** The first chunk of a candidate has the role. */
   private opened(candidate: number): string {
     if (this.candidates.has(candidate)) return "";
     this.written(candidate);

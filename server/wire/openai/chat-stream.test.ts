@@ -124,7 +124,7 @@ describe("a chat stream on its way through", () => {
     const both = new ChatStream({ hideUsage: true, choices: 2 });
     expect(run(both, of(0, null) + of(1, null) + of(1, "stop") + of(1, "stop"), 9).complete).toBe(false);
     expect(run(new ChatStream({ hideUsage: true, choices: 2 }), of(0, null) + of(1, "stop") + of(0, "length"), 9).complete).toBe(true);
-    // What the provider itself calls the end is one, also when it gave fewer than were asked for.
+    // The provider's explicit end is valid, even with fewer choices than requested.
     expect(run(new ChatStream({ hideUsage: true, choices: 2 }), of(0, "stop") + DONE, 9).complete).toBe(true);
   });
 

@@ -1,7 +1,7 @@
 import { chatOutputLength, hasChatMedia } from "./chat-output.ts";
 import { type Choice, ChunkStream, type ChunkStreamOptions } from "./chunk-stream.ts";
 
-/** A chat completion stream on its way through. */
+/** A chat completion stream passed through without translation. */
 export class ChatStream extends ChunkStream {
   constructor(options: ChunkStreamOptions) {
     super("content", options);

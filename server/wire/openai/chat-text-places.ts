@@ -35,7 +35,7 @@ export function visitChatMessage(message: JsonObject, visit: RequestVisitor): vo
   } else visitRequestMembers(role, message, "messages", visit);
 }
 
-/** Most messages say who speaks and what, and nothing else. */
+/** Fast path: most messages have only a role and a text. */
 function isPlain(message: JsonObject): boolean {
   for (const name in message) if (name !== "role" && name !== "content") return false;
   return typeof message.content === "string" && message.role !== undefined && !String(message.role).includes(" ");

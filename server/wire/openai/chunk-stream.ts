@@ -8,28 +8,27 @@ import { filledOf, wholeOf } from "./loose-fields.ts";
 import { readChatUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
-/** All that governance acts on stands in one of these members, or is the closing frame. */
+/** Matches the members on which governance acts, and the closing frame. */
 const TELLING = /"error"|"tool_calls"|"reasoning|"(?:usage|finish_reason)"\s*:\s*(?!null|\s)|\[DONE\]|\r/;
 const TIER = /"service_tier"\s*:\s*"([\w.-]{1,50})"/;
 const decoder = new TextDecoder();
 
 export interface ChunkStreamOptions {
   readonly hideUsage: boolean;
-  /** How many the answer has; 1 when not said. */
+  /** The number of choices in the answer; 1 by default. */
   readonly choices?: number;
-  /** How many characters of the text, all choices together, are the prompt once more; 0 when not said. */
+  /** Characters of all choices together that repeat the prompt; 0 by default. */
   readonly echoed?: number;
 }
 
 type Chunk = { readonly x_groq?: { readonly usage?: unknown } | null } & Readonly<Record<string, unknown>>;
 
-/** One choice of a chunk, in whatever this endpoint puts into it. */
+/** One choice of a chunk, whose members depend on the endpoint. */
 export type Choice = Readonly<Record<string, unknown>>;
 
 /**
- * A stream of OpenAI chunks on its way from provider to caller, byte for byte. It reads what governance needs (usage,
- * length, end) and takes out only what the gateway itself had asked the provider for: the usage frame of a caller who
- * did not ask for one. The closing frame is handed over last, so that it can wait for the audit row.
+ * Passes a stream of OpenAI chunks through byte for byte. Reads what governance needs (usage, length, end), and removes
+ * only the usage chunk that the gateway itself requested. The closing frame is held back until the audit row is sealed.
  */
 export abstract class ChunkStream implements StreamCodec, FrameReader {
   readonly telling = TELLING;
@@ -38,17 +37,17 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   private readonly textMember: string;
   private closing: Uint8Array | null = null;
   private readonly choices: number;
-  /** Choices that have come to their end, by index. */
+  /** Indexes of the choices that have ended. */
   private readonly finished = new Set<number>();
   private readonly echoed: number;
   private length = 0;
   private told: Usage | null = null;
   private tier: unknown = null;
   begun = false;
-  /** The provider's own error frame, when it sent one. */
+  /** The provider's error frame, if it sent one. */
   providerError: string | null = null;
 
-  /** `textMember`: what the text of nearly every frame stands under. */
+  /** `textMember` is the member that contains the text of most frames. */
   constructor(textMember: string, { hideUsage, choices = 1, echoed = 0 }: ChunkStreamOptions) {
     this.textMember = textMember;
     this.hideUsage = hideUsage;
@@ -68,10 +67,10 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     return Math.max(0, this.length - this.echoed);
   }
 
-  /** Length of the output in a choice. */
+  /** The length of the output in a choice. */
   protected abstract lengthOf(choice: Choice): number;
 
-  /** Whether a choice holds output that has no length, because it is no text. */
+  /** Whether a choice contains output other than text, which has no length. */
   protected hasMedia(_choice: Choice): boolean {
     return false;
   }
@@ -84,10 +83,10 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     return this.frames.push(piece);
   }
 
-  /** Call once the provider has ended its stream. */
+  /** Call when the provider has ended its stream. */
   end(): StreamEnding {
     const rest = this.frames.rest();
-    // An event without its blank line passes on; half of one neither ends an answer nor helps anybody.
+    // An event without its final blank line is passed; a truncated one is dropped and does not end the answer.
     const kept = isWholeEvent(rest) && this.keep(rest) ? rest : null;
     const ended = this.closing !== null || this.finished.size >= this.choices;
     return {
@@ -103,7 +102,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
 
   note(text: string): boolean {
     const length = lengthUnder(this.textMember, text);
-    // Told in the first chunk, which may come together with those behind it.
+    // Reported in the first chunk, which may arrive together with later ones.
     if (length > 0 && !this.begun) this.tier ??= TIER.exec(text)?.[1] ?? null;
     this.length += length;
     this.begun ||= length > 0;
@@ -143,7 +142,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       this.length += length;
       this.begun ||= length > 0 || this.finished.size > 0 || this.hasMedia(choice);
     }
-    // Azure and others open with an empty choices frame of their own, which carries no usage and is the caller's.
+    // Azure and others start with a chunk without choices and usage, which belongs to the caller.
     return !(this.hideUsage && choices.length === 0 && usage !== undefined && usage !== null);
   }
 }

@@ -8,21 +8,18 @@ import { FrameCutter } from "../streams/sse-frames.ts";
 const decoder = new TextDecoder();
 const DONE = "[DONE]";
 
-/**
- * The part of reading a provider's event stream that does not depend on what the events mean. After a fault nothing
- * more is said.
- */
+/** The format-independent part of reading a provider's SSE stream. Emits nothing after a fault. */
 export abstract class EventReader implements StreamReader {
   private readonly cutter = new FrameCutter();
   private events: ConversationEvent[] = [];
   private failed = false;
   closed = false;
 
-  /** One event's data. */
+  /** Reads one event's data. */
   protected abstract read(data: JsonObject): void;
-  /** The provider's own word that nothing follows. */
+  /** Called for the provider's explicit end marker. */
   protected abstract done(): void;
-  /** Call once everything was read: ends what is left open, and says whether the answer had ended. */
+  /** Called once after all events: ends what is still open, and returns whether the answer had ended. */
   protected abstract finish(): boolean;
 
   push(piece: Uint8Array): ConversationEvent[] {
@@ -53,7 +50,7 @@ export abstract class EventReader implements StreamReader {
     this.failed = true;
   }
 
-  /** A `torn` frame that cannot be read is not the provider's nonsense: the connection ended inside it. */
+  /** With `torn`, an unreadable frame is ignored instead of reported: the connection ended within it. */
   private frame(frame: Uint8Array, torn = false): void {
     if (this.failed) return;
     const data = frameData(decoder.decode(frame));

@@ -5,8 +5,8 @@ import { filledOf, objectOf, stringOf } from "./loose-fields.ts";
 const NOTHING_SAID = "The provider reported an error and did not say what it was.";
 
 /**
- * What OpenAI and the servers that resemble it say about a failure: an `error` object, an `error` text, the members of
- * one at the top (vLLM), or `detail` (Mistral, FastAPI).
+ * Reads an error of OpenAI or a compatible server: an `error` object, an `error` string, its members at the top level
+ * (vLLM), or `detail` (Mistral, FastAPI).
  */
 export function readOpenAiFault(status: number, body: JsonObject | null): ProviderFault {
   const error = objectOf(body?.error) ?? body ?? {};
@@ -22,7 +22,7 @@ export function readOpenAiFault(status: number, body: JsonObject | null): Provid
   };
 }
 
-/** The error object of OpenAI's envelope. */
+/** The error object in OpenAI's error body. */
 export function errorObject({ status, message, code, param }: ProviderFault): JsonObject {
   return { message, type: errorType(status), param, code };
 }
@@ -31,7 +31,7 @@ export function writeOpenAiFault(fault: ProviderFault): JsonObject {
   return { error: errorObject(fault) };
 }
 
-/** The status an error would have come with, where it came inside a stream. */
+/** The HTTP status for an error reported within a stream. */
 export function statusOfFault(error: JsonObject): number {
   const { code } = error;
   if (typeof code === "number" && Number.isInteger(code) && code >= 400 && code < 600) return code;
@@ -49,7 +49,7 @@ function wordOf(value: unknown): string | null {
   return typeof value === "number" ? String(value) : filledOf(value);
 }
 
-/** The vendor's type of error for a status. */
+/** The vendor's error type for a status. */
 export function errorType(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";

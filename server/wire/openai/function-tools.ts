@@ -6,16 +6,16 @@ import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "./loose-fiel
 import { openAiToolName } from "./offered-tools.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
 
-/** Where a format keeps the members of a function tool: chat inside `function`, Responses in the tool itself. */
+/** Returns the object with a function tool's members: `function` in chat, the tool itself in Responses. */
 export type ToolBody = (tool: JsonObject) => JsonObject | null;
 
 const TOOL_MEMBERS: ReadonlySet<string> = new Set([
   ...["type", "function", "name", "description", "parameters", "strict", "cache_control", "prompt_cache_breakpoint"],
-  // Tools that are loaded later are offered at once.
+  // Tools with deferred loading are offered at once.
   "defer_loading",
 ]);
 
-/** What of a function tool no other format can say. */
+/** The members of a function tool that no other format can express. */
 export function lostMembers(tool: JsonObject): string[] {
   return Object.entries(tool).flatMap(([name, value]) => (TOOL_MEMBERS.has(name) || asksNothing(value) ? [] : name));
 }

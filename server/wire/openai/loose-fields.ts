@@ -6,7 +6,7 @@ export function stringOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** A string that says something. */
+/** A non-empty string. */
 export function filledOf(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
@@ -15,7 +15,7 @@ export function numberOf(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** A whole number of at least 0. */
+/** A non-negative integer. */
 export function wholeOf(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
@@ -34,7 +34,7 @@ export function looseListOf(value: unknown): readonly unknown[] {
 
 const NONE: readonly [JsonObject, number][] = [];
 
-/** The objects of a list, each with its place in it. */
+/** The objects of a list, each with its index. */
 export function objectsOf(value: unknown): readonly [JsonObject, number][] {
   if (!Array.isArray(value)) return NONE;
   const objects: [JsonObject, number][] = [];
@@ -42,7 +42,7 @@ export function objectsOf(value: unknown): readonly [JsonObject, number][] {
   return objects;
 }
 
-/** A string, or any other JSON value written as one; null when there is none. */
+/** A string, or any other JSON value serialized; null if undefined or null. */
 export function textOrJson(value: unknown): string | null {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? null : JSON.stringify(value);

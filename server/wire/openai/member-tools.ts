@@ -3,8 +3,8 @@ import { asksNothing } from "../json/document.ts";
 import { objectOf, objectsOf } from "./loose-fields.ts";
 
 /**
- * Searches that some vendors run for a request that offers no tool: what the same tool is called elsewhere, and the member
- * without it; null where the member has none.
+ * Members with which some vendors enable searches without a tool: the equivalent tool's name, and a function that returns
+ * the member without the search; null if the member does not enable it.
  */
 const SEARCHES: Readonly<Record<string, readonly [tool: string, without: (member: JsonValue) => JsonValue | null | undefined]>> = {
   plugins: ["web_search", withoutWebPlugin],
@@ -17,12 +17,12 @@ function withoutWebPlugin(plugins: JsonValue): JsonValue | null | undefined {
   return kept.length === objectsOf(plugins).length ? null : kept.length === 0 ? undefined : kept;
 }
 
-/** The tools that members of a request beside `tools` put on offer. */
+/** The tools that members other than `tools` enable. */
 export function memberTools(body: JsonObject): string[] {
   return [...offered(body)].map(([, tool]) => tool);
 }
 
-/** What becomes of those members without the tools of these names; undefined takes one out. */
+/** The new values of those members without the tools of these names; undefined removes the member. */
 export function membersWithout(body: JsonObject, names: ReadonlySet<string>): Map<string, JsonValue | undefined> {
   return new Map([...offered(body)].flatMap(([member, tool, rest]) => (names.has(tool) ? [[member, rest] as const] : [])));
 }

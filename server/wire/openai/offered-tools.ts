@@ -1,18 +1,18 @@
 import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { filledOf, looseListOf, objectOf } from "./loose-fields.ts";
 
-/** The name of a tool definition, or of what a tool choice points at: a built-in tool is known by its type. */
+/** The name of a tool definition or of a tool choice's target; a built-in tool is named by its type. */
 export function openAiToolName(tool: unknown): string | null {
   return namesOf(tool)[0] ?? null;
 }
 
-/** Types of tools that whoever asks gives names to; every other type says itself which tool is meant. */
+/** Types of tools named by the caller; all other types identify the tool by themselves. */
 const NAMED_TYPES: ReadonlySet<string> = new Set(["function", "custom", "namespace"]);
 const VERSION = /_\d{8}$/;
 
 /**
- * Every name that one reader or another knows a tool by: chat reads the one inside `function`, Responses the tool's own, and a tool of
- * the vendor's is what its type says, whatever it is called besides.
+ * Every name by which some server may identify a tool: `function.name` in chat, the tool's own name in Responses, and for
+ * a vendor's tool its type.
  */
 function namesOf(tool: unknown): string[] {
   const object = objectOf(tool);
@@ -27,7 +27,7 @@ function namesOf(tool: unknown): string[] {
   return [...names, type];
 }
 
-/** Names in order; a group of tools gives its own name and those of its tools. */
+/** The names in order; a namespace yields its own name and those of its tools. */
 export function openAiToolNames(tools: unknown): string[] {
   const names: string[] = [];
   for (const tool of looseListOf(tools)) {
@@ -40,7 +40,7 @@ export function openAiToolNames(tools: unknown): string[] {
 
 const isOneOf = (names: ReadonlySet<string>, tool: unknown): boolean => namesOf(tool).some((name) => names.has(name));
 
-/** The tools without those named; null when none of them was there. */
+/** The tools without those named; null if none of them was present. */
 export function toolsWithout(tools: unknown, names: ReadonlySet<string>): JsonValue[] | null {
   let changed = false;
   const kept: JsonValue[] = [];
@@ -56,14 +56,14 @@ export function toolsWithout(tools: unknown, names: ReadonlySet<string>): JsonVa
   return changed ? kept : null;
 }
 
-/** What becomes of a tool choice when tools are taken away; undefined leaves the choice to the model. */
+/** The tool choice after removing tools; undefined leaves the choice to the model. */
 export function choiceWithout(choice: JsonValue | undefined, names: ReadonlySet<string>): JsonValue | undefined {
   if (!isObject(choice)) return choice;
   if (choice.type !== "allowed_tools") return isOneOf(names, choice) ? undefined : choice;
   const inner = objectOf(choice.allowed_tools);
   const kept = toolsWithout((inner ?? choice).tools, names);
   if (kept === null) return choice;
-  // Whoever allowed only tools that are gone now allows none.
+  // If the caller allowed only removed tools, none may be called.
   if (kept.length === 0) return "none";
   return inner === null ? { ...choice, tools: kept } : { ...choice, allowed_tools: { ...inner, tools: kept } };
 }

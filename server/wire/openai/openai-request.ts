@@ -12,62 +12,59 @@ import { PlacedText, type RequestVisitor } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
 import { joinedInstructions, temperatureToSend, type SentSettings } from "../sent-settings.ts";
 
-/** Members in which files may stand. */
+/** Members that may contain files. */
 const WITH_FILES = ["messages", "input", "prompt"] as const;
 
-/** Members of any of these endpoints that are no text. */
+/** Members of these endpoints that are not text. */
 const PLAIN = `user safety_identifier prompt_cache_key prompt_cache_retention service_tier reasoning_effort verbosity truncation
   previous_response_id conversation response_format tool_choice function_call`;
-/** Those whose members are the format's. */
+/** Members whose own members are defined by the format. */
 const PROTOCOL = "audio web_search_options reasoning thinking conversation context_management stream_options include modalities";
 
-/** `read`: what an endpoint looks at by itself beside the model and the tools. */
+/** `read` names the members an endpoint inspects separately, in addition to model and tools. */
 export function openAiMembers(read: string): KnownMembers {
   return knownMembers({ read: `tools functions response_format tool_choice function_call ${read}`, plain: PLAIN, protocol: PROTOCOL });
 }
 
-/** Where it is said of which shape an answer is to be. */
+/** Members that define the form of the answer. */
 const FORMATS = [
   ["response_format", (value: JsonValue | undefined) => value],
   ["text", (value: JsonValue | undefined) => objectOf(value)?.format],
 ] as const;
-/** What a schema's words are looked for in, and what says that it is one. */
+/** Members of a schema format; the schema's texts are collected as definitions. */
 const SCHEMA: ReadonlySet<string> = new Set(["type", "json_schema", "name", "description", "schema", "strict"]);
 
-/** Members that name tools and speakers. */
+/** Members that contain names of tools and speakers. */
 const NAMING = ["messages", "input", "tools", "functions", "tool_choice", "function_call", "response_format", "text"];
 
-/**
- * What the requests of OpenAI's text endpoints have in common. Made only from a body that has passed its endpoint's
- * checks.
- */
+/** The common part of requests to OpenAI's text endpoints. Constructed only from a body that has passed the endpoint's checks. */
 export abstract class OpenAiRequest implements ConversationInbound {
   /** The message whose texts are being visited. */
   protected visited: object | null = null;
   protected readonly document: JsonDocument;
   private measure: TextMeasure | null;
-  /** Of the text files, where they were measured. */
+  /** Cached characters of the text files. */
   private fileCharacters: number | null = null;
-  /** What the caller sent; the controls may set another. */
+  /** The caller's value; controls may set another. */
   private readonly sentTemperature: number | null;
 
-  /** `measure`: of the texts as they stand, where the check has already gone over them. */
+  /** `measure` covers the current texts, if the checks have already visited them. */
   constructor(document: JsonDocument, measure: TextMeasure | null) {
     this.document = document;
     this.measure = measure;
     this.sentTemperature = this.temperature;
   }
 
-  /** The members that hold the ceiling on output; where the caller used none, the last is written. */
+  /** The members for the output limit; if the caller used none, the last one is written. */
   protected abstract readonly ceilings: readonly string[];
   protected abstract visitAll(visit: RequestVisitor): void;
   protected abstract promptEdit(systemPrompt: string): readonly [member: string, text: string] | null;
   abstract addInstructions(before: readonly string[], after: readonly string[]): void;
 
-  /** What the endpoint knows of a body. */
+  /** The members that the endpoint knows. */
   protected abstract readonly known: KnownMembers;
 
-  /** The member with what the model is to read. */
+  /** The member with the model's input. */
   protected abstract readonly inputName: string;
 
   get names(): MemberNames {
@@ -118,7 +115,7 @@ export abstract class OpenAiRequest implements ConversationInbound {
     this.document.set("temperature", value ?? undefined);
   }
 
-  /** Where the caller gave two ceilings the greater: providers differ in which of them they obey. */
+  /** The greater one if the caller gave two limits, because providers differ in which one they apply. */
   get maxTokens(): number | null {
     let most: number | null = null;
     for (const name of this.ceilings) {
@@ -155,7 +152,7 @@ export abstract class OpenAiRequest implements ConversationInbound {
       if (choice !== this.body.tool_choice) this.document.set("tool_choice", choice);
       return;
     }
-    // Providers refuse what only means something with tools.
+    // Providers refuse these without tools.
     for (const name of ["tool_choice", "parallel_tool_calls"]) if (this.document.has(name)) this.document.set(name, undefined);
   }
 
@@ -169,7 +166,7 @@ export abstract class OpenAiRequest implements ConversationInbound {
   }
 
   texts(): readonly TextSlot[] {
-    // What is part of no message first: what a request ends in tells who spoke last.
+    // Texts outside messages come first, because the last text shows who spoke last.
     const slots: TextSlot[] = [...this.files()];
     slots.push(...otherTexts(this.body, this.known, (member) => this.changed(member)));
     const said: TextSlot[] = [];
@@ -218,10 +215,10 @@ export abstract class OpenAiRequest implements ConversationInbound {
     };
   }
 
-  /** What an endpoint asks of the provider whatever the caller said. */
+  /** Changes that an endpoint always makes for the provider. */
   protected ownEdits(_edits: Map<string, string | null>, _changes: OutboundChanges): void {}
 
-  /** One ceiling by one name: the greater of two, as the controls saw it. */
+  /** Keeps a single limit under one name: the greater of two, as the controls saw it. */
   private renameCeiling(name: string, edits: Map<string, string | null>): void {
     const others = this.ceilings.filter((other) => other !== name && this.document.has(other));
     if (others.length === 0 || !this.ceilings.includes(name)) return;
@@ -235,7 +232,7 @@ export abstract class OpenAiRequest implements ConversationInbound {
     this.fileCharacters = null;
   }
 
-  /** The text files that come along, and what files are called. */
+  /** Embedded text files and file names. */
   private files(): readonly TextSlot[] {
     return WITH_FILES.flatMap((member) => fileSlots(this.body[member], () => this.changed(member)));
   }
@@ -244,7 +241,7 @@ export abstract class OpenAiRequest implements ConversationInbound {
     return this.ceilings.at(-1) as string;
   }
 
-  /** A server has a name of its own for the ceiling only where its endpoint has several. */
+  /** A server's own name for the output limit applies only to endpoints that have several. */
   private ceilingNamed(name: OutboundChanges["maxTokensName"]): string {
     return name != null && this.ceilings.includes(name) ? name : this.defaultCeiling;
   }

@@ -1,6 +1,6 @@
 import type { FieldProblem } from "../json/document.ts";
 
-/** What the reading of a request for another format has to say about it beside the conversation. */
+/** Collects what a request reader could not translate. */
 export class ReadReport {
   readonly unsupported: FieldProblem[] = [];
   private readonly droppedNames = new Set<string>();
@@ -18,5 +18,5 @@ export class ReadReport {
   }
 }
 
-/** Every part of a message this format has and others do not is refused in these words. */
+/** The message for content that the target format does not have. */
 export const NOT_ELSEWHERE = "has no equal in the format of this model's provider";

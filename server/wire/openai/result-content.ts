@@ -2,7 +2,7 @@ import type { ToolResultPart } from "../conversation/conversation-parts.ts";
 
 const SAYS_SO = /^\W*error/i;
 
-/** What a tool gave back. OpenAI's formats have no mark for a failure, so its text says it where it did not. */
+/** A tool's result. OpenAI's formats cannot mark a failure, so it is added to the text unless that already says it. */
 export function resultContent({ content, isError }: ToolResultPart): ToolResultPart["content"] {
   const [first, ...rest] = content;
   if (!isError || (first?.kind === "text" && SAYS_SO.test(first.text))) return content;

@@ -1,6 +1,6 @@
 import { type RequestVisitor, textAt } from "./text-places.ts";
 
-/** Adds up what the controls and estimates need of the texts, without making a slot for each. */
+/** Sums up what controls and estimates need to know of the texts, without creating slots. */
 export class TextMeasure {
   private readonly parts: string[] = [];
   characters = 0;
@@ -11,7 +11,7 @@ export class TextMeasure {
     if (role === "system" && kind === "text") this.parts.push(text);
   };
 
-  /** All instruction texts, joined with line feeds; null when there are none. */
+  /** All instruction texts, joined with line feeds; null if there are none. */
   get instructions(): string | null {
     return this.parts.length === 0 ? null : this.parts.join("\n");
   }

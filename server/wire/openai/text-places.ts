@@ -3,7 +3,7 @@ import type { TextSlot } from "../inbound.ts";
 import { REQUEST_LEVELS } from "../json/nesting.ts";
 import { hasWords, NO_TEXT_NAMES, visitOther } from "../texts/other-texts.ts";
 
-/** Where one text stands: `holder[key]` is the string, or the object of arguments, inside the body's top-level `member`. */
+/** Called with the location of a text: `holder[key]` is the string or arguments object, within the top-level `member`. */
 export type TextVisitor = (
   role: TextSlot["role"],
   kind: "text" | "arguments",
@@ -12,7 +12,7 @@ export type TextVisitor = (
   member: string,
 ) => void;
 
-/** `other`: a text the format does not know, in an object that it does. */
+/** `other`: a text that the format does not know, within an object that it does. */
 export type RequestVisitor = (
   role: TextSlot["role"],
   kind: "text" | "arguments" | "other",
@@ -21,10 +21,10 @@ export type RequestVisitor = (
   member: string,
 ) => void;
 
-/** As deep as a request may go. */
+/** The maximum nesting of a request. */
 const MAX_DEPTH = REQUEST_LEVELS;
 
-/** Members that hold texts, or further places of texts, in the order a model reads them. */
+/** Members that contain texts, directly or nested, in the order in which a model reads them. */
 const TEXT_MEMBERS = [
   "text",
   "refusal",
@@ -54,25 +54,25 @@ const TEXT_MEMBERS = [
   "revised_prompt",
 ] as const;
 const TEXT_NAMES: ReadonlySet<string> = new Set(TEXT_MEMBERS);
-/** The same of requests, with what a message of OpenAI's chat format holds besides, and behind it what holds the calls that a model made. */
+/** The same for requests, plus members of chat messages, followed by those with tool calls. */
 const IN_REQUESTS = [
   ...["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"],
   ...TEXT_MEMBERS,
   ...["tool_calls", "function_call", "function", "custom"],
 ];
 const NO_TEXT = -1;
-/** Their places in that order, and what tells members that are no texts. */
+/** The position of each in that order; negative for members that are not text. */
 const PLACES: ReadonlyMap<string, number> = new Map([
   ...[...NO_TEXT_NAMES, "arguments"].map((name) => [name, NO_TEXT] as const),
   ...IN_REQUESTS.map((name, at) => [name, at] as const),
 ]);
 const FIRST_CALLS = IN_REQUESTS.indexOf("tool_calls");
-/** Its result is bytes. */
+/** Its result is image bytes. */
 const IMAGE = "image_generation_call";
 
 /**
- * Visits every text below `holder[key]`: the string itself, those of a list, and those an object holds under the names
- * vendors give to texts. `arguments` of a tool call are told apart, because what replaces them must be JSON again.
+ * Visits every text below `holder[key]`: strings, lists of them, and members that vendors use for text. A tool call's
+ * `arguments` are distinguished, because their replacement must be valid JSON.
  */
 export function visitTexts(
   role: TextSlot["role"],
@@ -96,12 +96,12 @@ export function visitTexts(
   visitMembers(role, value, member, visit, depth + 1);
 }
 
-/** Whether members of this name hold texts. */
+/** Whether members of this name contain text. */
 export function holdsText(name: string): boolean {
   return TEXT_NAMES.has(name);
 }
 
-/** Visits the texts an object holds. */
+/** Visits the texts of an object. */
 export function visitMembers(role: TextSlot["role"], object: object, member: string, visit: TextVisitor, depth = 0): void {
   const places = object as Record<string, unknown>;
   for (const name of TEXT_MEMBERS)
@@ -110,8 +110,8 @@ export function visitMembers(role: TextSlot["role"], object: object, member: str
 }
 
 /**
- * Visits every text below `holder[key]` of a request: in the objects of its format all strings but those that the format has for
- * something else. What it does not know is told apart, so that nothing can be hidden by putting it between the parts of a message.
+ * Visits every text below `holder[key]` in a request: in objects of the format, all strings except in members that are not
+ * text. Unknown ones are distinguished, so that nothing can be hidden between the parts of a message.
  */
 export function visitRequestTexts(
   role: TextSlot["role"],
@@ -129,7 +129,7 @@ export function visitRequestTexts(
   } else if (typeof value === "object" && value !== null) visitRequestMembers(role, value, member, visit);
 }
 
-/** The same for the members of one object; `except`: those that are read by themselves. */
+/** The same for the members of one object; `except` names those that are inspected separately. */
 export function visitRequestMembers(
   role: TextSlot["role"],
   object: object,
@@ -138,7 +138,7 @@ export function visitRequestMembers(
   except?: ReadonlySet<string>,
 ): void {
   const places = object as Record<string, unknown>;
-  // Most objects hold one text.
+  // Most objects have a single text, so an array is allocated only for more.
   let first: string | null = null;
   let more: string[] | null = null;
   for (const name in places) {
@@ -164,19 +164,19 @@ function visitKnown(role: TextSlot["role"], places: Record<string, unknown>, nam
 
 const orderOf = (name: string): number => PLACES.get(name) ?? 0;
 
-/** What a tool is told as an object has names of the tool's. */
+/** A tool's input object has free-form names. */
 function isData(name: string, value: unknown): boolean {
   return name === "input" && isObject(value);
 }
 
-/** The arguments of a tool call: JSON text, or the object itself, which some servers take as well. */
+/** A tool call's arguments: JSON text, or an object, which some servers accept as well. */
 export function visitArguments(holder: Record<string, unknown>, member: string, visit: TextVisitor): void {
   const { arguments: given } = holder;
   if (given !== "" && (typeof given === "string" || (typeof given === "object" && given !== null)))
     visit("assistant", "arguments", holder, "arguments", member);
 }
 
-/** Visits every string below `holder[key]`, under whatever name: where servers give the model whole objects to read. */
+/** Visits every string below `holder[key]` under any name, for objects that servers show to the model as a whole. */
 export function visitEvery(
   role: TextSlot["role"],
   holder: object,
@@ -197,13 +197,13 @@ export function textAt(holder: Record<string | number, unknown>, key: string | n
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The document that texts stand in: `written` gives JSON of an object within a member, with every digit. */
+/** The document that contains the texts: `written` serializes an object within a member with all digits. */
 interface TextSource {
   changed(member: string): void;
   written(member: string, value: JsonObject): string;
 }
 
-/** A text in its place. Replacing it changes the parsed body and tells its source which member to write anew. */
+/** A text in its place. Replacing it changes the parsed body and marks the member as changed in its source. */
 export class PlacedText implements TextSlot {
   readonly role: TextSlot["role"];
   readonly kind: TextSlot["kind"];

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
 
-/** The `usage` member of a chat completion or a completion. */
+/** The `usage` of a chat or legacy completion. */
 export function chatUsageMember(usage: Usage): JsonObject {
   const prompt = inputTokens(usage);
   return {

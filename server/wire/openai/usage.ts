@@ -3,14 +3,14 @@ import { servedByOpenAi } from "../serving.ts";
 import { audioOf, plausibleUsage, count, type Usage } from "../usage.ts";
 import { objectOf } from "./loose-fields.ts";
 
-/** The `usage` member of a chat completion or embedding; null when it is not one. Cached counts are parts of the prompt. */
+/** Reads the `usage` of a chat completion or embedding; null if it is not one. The prompt includes cached tokens. */
 export function readChatUsage(value: unknown): Usage | null {
   if (typeof value !== "object" || value === null) return null;
   const usage = value as Record<string, unknown>;
   if (typeof usage.prompt_tokens !== "number") return null;
   const details = detailsOf(usage.prompt_tokens_details);
   const prompt = count(usage.prompt_tokens);
-  // DeepSeek and Moonshot tell it beside the counts, each by a name of its own.
+  // DeepSeek and Moonshot report it at the top level, under different names.
   const cacheRead = Math.min(count(details.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens), prompt);
   const cacheWrite = Math.min(count(details.cache_write_tokens), prompt - cacheRead);
   const completion = count(usage.completion_tokens);
@@ -32,14 +32,14 @@ export function readChatUsage(value: unknown): Usage | null {
   });
 }
 
-/** Of a whole answer, or of the last chunk of one; Groq says it in a member of its own. */
+/** The usage of a complete answer, or of a stream's last chunk; Groq reports it in its own member. */
 export function usageOfChat(body: JsonObject): Usage | null {
   return servedByOpenAi(readChatUsage(body.usage ?? objectOf(body.x_groq)?.usage), body.service_tier);
 }
 
 /**
- * Reasoning that the completion's count leaves out, which only the total shows: xAI tells it in the details, Google's
- * endpoint in OpenAI's format nowhere. Where more is told, what a total has more may be something else.
+ * Reasoning tokens that are only in the total, not in the completion's count: xAI reports them in the details, Google's
+ * OpenAI-compatible endpoint nowhere. If other counts are reported, the difference may have another cause.
  */
 function reasoningBeside(usage: Record<string, unknown>, sum: number, toldReasoning: number): number {
   const rest = Math.max(0, count(usage.total_tokens) - sum);

@@ -1,7 +1,7 @@
 import type { Feature } from "../conversation/request.ts";
 import { MAX_PROBLEMS } from "./body-checks.ts";
 
-/** What the writing of a request has to say about it beside the body. */
+/** Collects what a request writer could not express. */
 export class WriteReport {
   readonly unsupported: { readonly feature: Feature; readonly message: string }[] = [];
   private readonly droppedFeatures = new Set<Feature>();

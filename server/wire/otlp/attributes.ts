@@ -1,11 +1,11 @@
-/** Attributes of OTLP in JSON (AnyValue) as plain values. 64-bit integers may be texts or numbers. */
+/** OTLP attributes (AnyValue in JSON) as plain values. 64-bit integers may be strings or numbers. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 16;
 
 export const attributesOf = (list: unknown): Attributes => membersOf(list, 0);
 
-/** The pairs of a list; what is no pair costs its sender nothing else. */
+/** The key-value pairs of a list, without invalid ones. */
 function membersOf(list: unknown, depth: number): Attributes {
   const pairs = (Array.isArray(list) ? list : []) as ({ key?: unknown; value?: unknown } | null)[];
   return Object.fromEntries(pairs.flatMap((pair) => (typeof pair?.key === "string" ? [[pair.key, plain(pair.value, depth)]] : [])));
@@ -25,7 +25,7 @@ function plain(value: unknown, depth: number): unknown {
   return null;
 }
 
-/** A number where it is exact, else the digits. */
+/** A number if it is exact, otherwise a string of digits. */
 function integer(value: unknown): number | string | null {
   if (typeof value !== "number" && (typeof value !== "string" || !/^-?\d{1,20}$/.test(value))) return null;
   const number = Number(value);
@@ -40,7 +40,7 @@ export function textAttribute(attributes: Attributes, ...names: readonly string[
   return null;
 }
 
-/** A count: an integer from 0. */
+/** The first valid count (a non-negative integer) among the names; null if there is none. */
 export function countAttribute(attributes: Attributes, ...names: readonly string[]): number | null {
   for (const name of names) {
     const value = attributes[name];

@@ -39,7 +39,7 @@ const FACTS = [
   "argument_policy_denied",
 ] as const satisfies readonly (keyof AuditRow)[];
 
-/** What is told of a call once it has ended. */
+/** The fields of a finished call that are exported as telemetry. */
 export type CallFacts = Pick<AuditRow, (typeof FACTS)[number]>;
 
 export function callFacts(row: AuditRow): CallFacts {

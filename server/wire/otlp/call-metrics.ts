@@ -3,17 +3,17 @@ import type { CallFacts } from "./call-facts.ts";
 import { toldProvider } from "./gen-ai-names.ts";
 import { sentAttributes, operationOf } from "./call-span.ts";
 
-/** Metrics of governed calls under the GenAI conventions, added up from the start of the process. */
+/** Cumulative metrics of governed calls by the GenAI conventions, since the start of the process. */
 
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
-/** Of one metric. What comes after is told under none of its own names. */
+/** Per metric. Further label sets are counted in the overflow series. */
 const MAX_SERIES = 2_000;
 const CUMULATIVE = 2;
 const ASKS_NO_MODEL: ReadonlySet<string | null | undefined> = new Set(SUBTYPES_WITHOUT_MODEL);
 
 type Labels = Readonly<Record<string, string | number | boolean | null | undefined>>;
-/** Of what finds no series of its own (OpenTelemetry's metrics SDK, "Overflow attribute"). */
+/** Labels of the overflow series (OpenTelemetry metrics SDK, "Overflow attribute"). */
 const OVERFLOW: Labels = { "otel.metric.overflow": true };
 
 interface Series {
@@ -85,7 +85,7 @@ class Sums {
   }
 }
 
-/** Labels are what administrators name: never a key, a person, or anything a caller can invent. */
+/** Labels are names given by administrators only: never keys, people, or values that callers can choose. */
 export class CallMetrics {
   private readonly durations = new Histograms(SECONDS);
   private readonly tokens = new Histograms(TOKENS);
@@ -104,7 +104,7 @@ export class CallMetrics {
       "gen_ai.request.model": facts.llm_model_used,
     };
     const error = facts.success === false ? (facts.error_type ?? "_OTHER") : null;
-    // Lists answer at once: among them a slow model would not be seen.
+    // Model lists answer at once and would hide a slow model.
     if (facts.proxy_type !== "llm" || !ASKS_NO_MODEL.has(facts.proxy_subtype))
       this.durations.add({ ...named, "gatehouse.call.type": facts.proxy_type, "error.type": error }, (facts.duration_ms ?? 0) / 1000);
     if (facts.llm_prompt_tokens != null) this.tokens.add({ ...named, "gen_ai.token.type": "input" }, facts.llm_prompt_tokens);
@@ -113,7 +113,7 @@ export class CallMetrics {
       this.costs.add({ ...named, "gatehouse.tenant.id": facts.tenant_id }, facts.llm_estimated_cost_usd);
   }
 
-  /** As OTLP has them; `now` in milliseconds since the epoch. */
+  /** The metrics in OTLP JSON; `now` in milliseconds since the epoch. */
   read(now: number): object[] {
     const nowNano = `${now}000000`;
     const histogram = (name: string, unit: string, description: string, from: Histograms) => ({

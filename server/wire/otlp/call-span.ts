@@ -3,7 +3,7 @@ import { A2A_SUBTYPES } from "../a2a/audit-subtypes.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { toldProvider } from "./gen-ai-names.ts";
 
-/** A governed call as a span of OpenTelemetry (GenAI conventions). Never content: no prompt, no answer, no arguments. */
+/** Exports a governed call as an OpenTelemetry span (GenAI conventions), without content: no prompts, answers or arguments. */
 
 const OPERATIONS: Readonly<Record<string, string>> = {
   chat_completions: "chat",
@@ -20,13 +20,13 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 };
 
 const A2A_METHODS: ReadonlyMap<string, string> = new Map(Object.entries(A2A_SUBTYPES).map(([method, subtype]) => [subtype, method]));
-/** Those that have the agent do something: looking after a task answers at once, and invokes nobody. */
+/** Methods that make the agent act; the task methods only manage its tasks. */
 const INVOKES_AGENT = new Set(["SendMessage", "SendStreamingMessage"]);
 
 const a2aMethodOf = ({ proxy_type: type, proxy_subtype: subtype }: CallFacts): string | undefined =>
   type === "a2a" ? A2A_METHODS.get(subtype ?? "") : undefined;
 
-/** The operation's name by the conventions; null for what they have no name for. */
+/** The operation name by the conventions; null if they define none. */
 export function operationOf(facts: CallFacts): string | null {
   const { proxy_subtype: subtype, mcp_method: method } = facts;
   if (method === "tools/call") return "execute_tool";
@@ -40,7 +40,7 @@ const CLIENT = 3;
 const ERROR = 2;
 const hexOf = (text: string, length: number) => createHash("sha256").update(text).digest("hex").slice(0, length);
 
-/** The caller's trace, else one that all calls of the run share. */
+/** The caller's trace, otherwise one shared by all calls of the run. */
 export function traceIdOf({ trace_id: given, root_task_id: run, tenant_id: tenant, id }: CallFacts): string {
   return given ?? hexOf(run == null ? `call ${id}` : `run ${tenant} ${run}`, 32);
 }
@@ -52,7 +52,7 @@ function parentOf({ parent_request_id: parent, trace_id: trace, span_id: span }:
   return trace == null ? null : (span ?? null);
 }
 
-/** Nanoseconds since the epoch, of a timestamp with microseconds. */
+/** Nanoseconds since the epoch, from a timestamp with microseconds. */
 function nanosOf(timestamp: string): bigint {
   const seconds = BigInt(Math.floor(Date.parse(timestamp) / 1000));
   const micros = /\.(\d{6})/.exec(timestamp)?.[1] ?? "0";
@@ -66,7 +66,7 @@ export interface Attribute {
   readonly value: Value;
 }
 
-/** Always of one type, whole or not: a store of spans takes an attribute's type from the first it sees. */
+/** Always sent as doubles, even if integral: trace stores fix an attribute's type by its first value. */
 const DOUBLES = new Set(["gatehouse.cost.usd"]);
 
 function valueOf(key: string, value: string | number | boolean): Value {
@@ -75,7 +75,7 @@ function valueOf(key: string, value: string | number | boolean): Value {
   return Number.isInteger(value) && !DOUBLES.has(key) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** Without those that have no value. */
+/** Leaves out attributes without a value. */
 export function sentAttributes(named: Readonly<Record<string, string | number | boolean | null | undefined>>): Attribute[] {
   return Object.entries(named).flatMap(([key, value]) => (value == null ? [] : [{ key, value: valueOf(key, value) }]));
 }

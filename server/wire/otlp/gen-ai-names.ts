@@ -1,7 +1,7 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import { type Attributes, textAttribute } from "./attributes.ts";
 
-/** Names of operations before the conventions had them: Traceloop's, OpenInference's span kinds, and the AI SDK's. */
+/** Operation names that predate the conventions: Traceloop's, OpenInference's span kinds, and the AI SDK's. */
 export const OLD_OPERATIONS: Readonly<Record<string, string>> = {
   chat: "chat",
   completion: "text_completion",
@@ -25,7 +25,7 @@ export function genAiProviderOf(attributes: Attributes): string | null {
   return ownEntry(PROVIDERS, old) ?? old.replace(/^az\.ai\./, "azure.ai.");
 }
 
-/** What the conventions call vendors that providers of this gateway's catalog stand for, by their keys; others go by their own. */
+/** The conventions' vendor names by the gateway's catalog keys; other vendors keep their keys. */
 const CATALOG_KEYS: ReadonlyMap<string, string> = new Map([
   ["azure", "azure.ai.openai"],
   ["bedrock", "aws.bedrock"],

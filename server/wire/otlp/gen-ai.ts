@@ -5,11 +5,11 @@ import { type Attributes, countAttribute, textAttribute } from "./attributes.ts"
 import type { Span } from "./traces.ts";
 import { OLD_OPERATIONS, genAiProviderOf } from "./gen-ai-names.ts";
 
-/** What a span says of a call to a model, tool or agent, whichever names its instrumentation used. Absence is null. */
+/** The facts about a call to a model, tool or agent in a span, for all supported instrumentations. Null if absent. */
 export interface GenAiFacts {
   readonly kind: "llm" | "mcp" | "a2a" | null;
   readonly operation: string;
-  /** Only such spans count tokens: those around them repeat the sums. */
+  /** Only these spans count tokens; the spans around them repeat the sums. */
   readonly inference: boolean;
   readonly provider: string | null;
   readonly modelRequested: string | null;
@@ -29,7 +29,7 @@ export interface GenAiFacts {
   readonly errorType: string | null;
   readonly input: string | null;
   readonly output: string | null;
-  /** What is left: told by no other fact, and no content. */
+  /** The remaining attributes, without content. */
   readonly rest: Attributes;
 }
 
@@ -62,14 +62,14 @@ const OUTPUT = [
   "gcp.vertex.agent.llm_response",
   "gcp.vertex.agent.tool_response",
 ] as const;
-/** Words that content stands under, wherever in a name, and at the end of one. Headers may hold credentials. */
+/** Words in attribute names that mark content, anywhere in a name or at its end. Headers may contain credentials. */
 const WITHIN = "prompts?|completion|messages?|content|arguments|result|system_instructions|definitions|headers?|body";
 const AT_THE_END =
   "texts?|inputs?|outputs?|args|values?|object|query|transcript|embeddings?|vector|reasoning|tool_calls?|function_call|" +
   "files|documents|ranking|events|(?:llm|tool)_(?:request|response)|(?:request|response|agent)[._]data|tool[._]parameters";
 const IS_CONTENT = new RegExp(String.raw`(?:^|[._])(?:(?:${WITHIN})(?:[._]|$)|(?:${AT_THE_END})(?:_json)?$)`);
 
-/** What a call was about, and no fact of it: no number is. Names are written in either case. */
+/** Whether an attribute is content of the call, which numbers never are. Names may be in snake case or camel case. */
 function isContent(name: string, value: unknown): boolean {
   if (typeof value === "number" || typeof value === "boolean") return false;
   return IS_CONTENT.test(name.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toLowerCase());
@@ -94,7 +94,7 @@ function numberOf(attributes: Attributes, ...names: string[]): number | null {
   return (value as number | undefined) ?? null;
 }
 
-/** Sums of what nobody could have used would be more than the totals of a run or a group can hold. */
+/** Implausible counts are dropped, because their sums could overflow the totals of a run or group. */
 function tokensOf(attributes: Attributes, ...names: readonly string[]): number | null {
   return plausibleCount(countAttribute(attributes, ...names));
 }
@@ -106,7 +106,7 @@ export function genAiFacts(span: Span): GenAiFacts {
   const old = textAttribute(attributes, "llm.request.type", "openinference.span.kind", "ai.operationId");
   const named = textAttribute(attributes, "gen_ai.operation.name") ?? (old === null ? null : (ownEntry(OLD_OPERATIONS, old) ?? null));
   const aboutModels = Object.keys(attributes).some((name) => name.startsWith("gen_ai.") || name.startsWith("llm."));
-  // Before operations had names a span with a model and usage was the call of the model.
+  // In instrumentations without operation names, a span with a model and usage is a call to the model.
   const inference =
     named === null
       ? mcpMethod === null &&

@@ -1,7 +1,7 @@
 import { isObject } from "../../kernel/json-value.ts";
 import { type Attributes, attributesOf, textAttribute } from "./attributes.ts";
 
-/** A span as it was told: ids in lower case, times in nanoseconds. */
+/** A decoded span: IDs in lower case, times in nanoseconds. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -16,20 +16,20 @@ export interface Span {
   /** 0 unset, 1 ok, 2 error. */
   readonly statusCode: number;
   readonly statusMessage: string | null;
-  /** Type and message of an exception event; null when there is none. */
+  /** Type and message of an exception event; null if there is none. */
   readonly exception: { readonly type: string | null; readonly message: string | null } | null;
 }
 
 export interface DecodedTraces {
   readonly spans: Span[];
-  /** Why each span that is none was left out. */
+  /** The reasons for which invalid spans were dropped. */
   readonly rejected: string[];
 }
 
 const list = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === "object" && item !== null) : [];
 
-/** ExportTraceServiceRequest in JSON. Unknown members are ignored; null when the whole is no such request. */
+/** Decodes an ExportTraceServiceRequest in JSON, ignoring unknown members; null if the body is not one. */
 export function decodeTraces(body: unknown): DecodedTraces | null {
   if (!isObject(body)) return null;
   const { resourceSpans } = body as { resourceSpans?: unknown };
@@ -77,13 +77,13 @@ function spanOf(raw: Record<string, unknown>, resource: Attributes, scope: strin
   };
 }
 
-/** Hex of a length in any case, lower-cased; null when it is not, or all zeros. */
+/** A hex ID of the given length in lower case; null if invalid or all zeros. */
 function id(value: unknown, length: number): string | null {
   if (typeof value !== "string" || value.length !== length || !/^[\da-f]+$/i.test(value) || /^0+$/.test(value)) return null;
   return value.toLowerCase();
 }
 
-/** The last nanosecond of a signed 64-bit count. */
+/** The maximum of a signed 64-bit integer. */
 const MAX_NANOS = 2n ** 63n - 1n;
 
 function nanos(value: unknown): bigint | null {

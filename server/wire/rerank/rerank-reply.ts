@@ -2,13 +2,13 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import { replyObject } from "../openai/reply-object.ts";
 import { plausibleCount } from "../usage.ts";
 
-/** What an answer to POST /rerank tells of its cost; null where it does not. */
+/** The usage in an answer to POST /rerank; members are null if not reported. */
 export interface RankedAnswer {
   readonly inputTokens: number | null;
   readonly searchUnits: number | null;
 }
 
-/** Null when the bytes are no answer: Cohere, Jina and vLLM call the list `results`, Voyage `data`. */
+/** Null if the bytes are not an answer. Cohere, Jina and vLLM call the list `results`, Voyage `data`. */
 export function readRankedAnswer(bytes: Uint8Array): RankedAnswer | null {
   const body = replyObject(bytes);
   if (body === null) return null;

@@ -6,10 +6,10 @@ import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 import { type Reranking, rerankingOf } from "./reranking.ts";
 
 const KNOWN = knownMembers({ read: "query documents", plain: "user" });
-/** How many results are asked for: by Cohere's and Jina's name, and by Voyage's. */
+/** The number of results, as named by Cohere and Jina, and by Voyage. */
 const COUNTS = ["top_n", "top_k"] as const;
 
-/** POST /rerank as clients of Cohere, Jina, Voyage and servers like vLLM send it: documents to be ordered by a query. */
+/** POST /rerank in the form used by clients of Cohere, Jina, Voyage and servers like vLLM. */
 export class RerankRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "query" };
 
@@ -21,7 +21,7 @@ export class RerankRequest extends PromptedRequest {
     return this.document.value.documents as JsonValue[];
   }
 
-  /** Null: all of them. */
+  /** Null for all documents. */
   get topN(): number | null {
     return (COUNTS.map((name) => this.document.value[name]).find((count) => count != null) as number | undefined) ?? null;
   }
@@ -34,7 +34,7 @@ export class RerankRequest extends PromptedRequest {
     return rerankingOf(this.query, this.documents);
   }
 
-  /** The query is read anew beside each document. */
+  /** The query counts once for each document, because the model reads it each time. */
   override get inputCharacters(): number {
     return this.documents.length * lengthOf(this.query) + this.documents.reduce<number>((sum, one) => sum + lengthOf(one), 0);
   }

@@ -1,18 +1,18 @@
 import type { JsonValue } from "../../kernel/json-value.ts";
 
-/** The most that ordering documents by a query can be billed as. */
+/** The maximum for which a reranking call can be billed. */
 export interface Reranking {
-  /** Cohere's unit of billing. */
+  /** Cohere's billing unit. */
   readonly searchUnits: number;
-  /** All that the model reads, bytes: the query anew beside each document. */
+  /** Everything the model reads, in bytes, with the query repeated for each document. */
   readonly readBytes: number;
 }
 
-/** A unit is one query over so many documents, and a document that is longer than this together with the query counts as several. */
+/** A unit is one query with this many documents. A document longer than the token limit, query included, counts as several. */
 const DOCUMENTS_A_UNIT = 100;
 const TOKENS_A_DOCUMENT = 500;
 
-/** A token is no less than a byte. */
+/** Counts every byte as a token, which is an upper bound. */
 export function rerankingOf(query: JsonValue, documents: readonly JsonValue[]): Reranking {
   const asked = bytesOf(query);
   let [pieces, readBytes] = [0, 0];

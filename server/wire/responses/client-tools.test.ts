@@ -3,7 +3,7 @@ import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { responsesCodec } from "./responses-codec.ts";
 
-/** As agents for a terminal send them: groups, tools with inputs of their own, tools of the vendor, and some among the items. */
+/** As sent by terminal agents: namespaces, tools with free-form input, vendor tools, and tools among the items. */
 const TOOLS: JsonObject[] = [
   { type: "function", name: "exec_command", description: "Runs.", parameters: { type: "object" }, strict: false },
   {
@@ -31,7 +31,7 @@ function read(more: JsonObject) {
   return result;
 }
 
-/** The calls a model makes of each tool, and the items a client is given for them. */
+/** A model's call of each tool, and the item that the client receives for it. */
 const CALLS: readonly [name: string, args: string, item: JsonObject][] = [
   ["exec_command", '{"cmd":"ls"}', { type: "function_call", name: "exec_command", arguments: '{"cmd":"ls"}' }],
   ["agents__spawn", '{"a":1}', { type: "function_call", name: "spawn", namespace: "agents", arguments: '{"a":1}' }],

@@ -3,20 +3,20 @@ import { filledOf, looseListOf, numberOf, objectOf, objectsOf, stringOf, textOrJ
 import { openAiToolNames } from "../openai/offered-tools.ts";
 
 /**
- * A kind of tool that the client runs and whose calls are items of their own. In formats that know functions alone it is
- * a function with one fixed schema; its calls go back to the client as the items it knows.
+ * A kind of tool that clients run and whose calls are separate item types. Formats that have only functions get a function
+ * with a fixed schema; its calls are returned to the client as the original item type.
  */
 export interface ClientTool {
   readonly call: string;
   readonly output: string;
-  /** What ids of such items begin with. */
+  /** The prefix of such items' IDs. */
   readonly prefix: "ctc" | "lsh" | "sh" | "apc" | "tsc";
   describe(tool: JsonObject): { readonly description: string; readonly schema: JsonObject };
-  /** The arguments of the function, from an item of the history. */
+  /** The function's arguments, from an item of the history. */
   argumentsOf(item: JsonObject): JsonObject;
-  /** What is particular of a call's item. `given` is null when the model wrote no JSON object. */
+  /** The members specific to a call's item. `given` is null if the model did not write a JSON object. */
   membersOf(given: JsonObject | null, written: string): JsonObject;
-  /** What came back, for the model to read. */
+  /** The result for the model to read. */
   resultOf(item: JsonObject): unknown;
 }
 
@@ -28,7 +28,7 @@ function schemaOf(properties: JsonObject, required: string[]): JsonObject {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** The members of `from` that say something. */
+/** The members of `from` that are neither undefined nor null. */
 function present(from: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.flatMap((name) => (from[name] === undefined || from[name] === null ? [] : [[name, from[name]]])));
 }
@@ -135,7 +135,7 @@ const toolSearch: ClientTool = {
   resultOf: (item) => `Tools found: ${openAiToolNames(item.tools).join(", ") || "none"}`,
 };
 
-/** By the type of the tool's definition. */
+/** By the type in the tool's definition. */
 export const CLIENT_TOOLS: Readonly<Record<string, ClientTool>> = {
   custom,
   local_shell: localShell,
@@ -147,17 +147,17 @@ export const CLIENT_TOOLS: Readonly<Record<string, ClientTool>> = {
 const CALLS = new Map(Object.entries(CLIENT_TOOLS).map(([type, tool]) => [tool.call, [type, tool] as const]));
 const OUTPUTS = new Map(Object.values(CLIENT_TOOLS).map((tool) => [tool.output, tool]));
 
-/** The kind of tool an item of the history called. */
+/** The kind of tool that an item of the history calls; null if it is not such a call. */
 export function calledBy(item: JsonObject): readonly [type: string, tool: ClientTool] | null {
   return CALLS.get(filledOf(item.type) ?? "") ?? null;
 }
 
-/** The kind of tool whose result an item of the history is. */
+/** The kind of tool whose result an item of the history is; null if it is not such a result. */
 export function answeredBy(item: JsonObject): ClientTool | null {
   return OUTPUTS.get(filledOf(item.type) ?? "") ?? null;
 }
 
-/** The definitions of tools a request brings along: its own, and those among the items of its input. */
+/** All tool definitions of a request: its own, and those among its input items. */
 export function* toolDefinitions(body: JsonObject): Generator<readonly [tool: JsonObject, field: string]> {
   for (const [tool, i] of objectsOf(body.tools)) yield [tool, `tools[${i}]`];
   for (const [item, i] of objectsOf(body.input)) for (const [tool, j] of objectsOf(item.tools)) yield [tool, `input[${i}].tools[${j}]`];

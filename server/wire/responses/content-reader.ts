@@ -7,7 +7,7 @@ import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";
 
 type InputPart = TextPart | ImagePart | FilePart;
 
-/** The content of a message or of a tool's output; `field` is where it stands. */
+/** Reads the content of a message or of a tool's output; `field` is its path. */
 export function inputParts(content: unknown, field: string, report: ReadReport): InputPart[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   const parts: InputPart[] = [];

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../inbound.ts";
 import { type BodyChecks, MAX_PROBLEMS } from "../openai/body-checks.ts";
 
-/** Only a request that leans on what the provider stores can do without input. */
+/** Input is required unless the request refers to something stored at the provider. */
 export function checkInputItems(body: JsonObject, checks: BodyChecks): void {
   const { input } = body;
   const stored = ["prompt", "previous_response_id", "conversation"].some((name) => body[name] !== undefined && body[name] !== null);
@@ -22,7 +22,7 @@ export function checkInputItems(body: JsonObject, checks: BodyChecks): void {
   }
 }
 
-/** A message may leave its type out. */
+/** A message may omit its type. */
 export function isMessage(item: JsonObject): boolean {
   return item.type === undefined || item.type === null || item.type === "message";
 }

@@ -36,7 +36,7 @@ test("references to the items of an answer are what the answer said, and those t
     { type: "function_call", call_id: "c", name: "f", arguments: '{"a":1}' },
     { type: "function_call_output" },
   ]);
-  // What stands in its place is a text like any other, for whoever looks at what a model is to read.
+  // The inserted item is inspected like any other text for the model.
   expect(request.texts().map(({ text }) => text)).toContain("Let me see.");
   expect(responsesCodec.readRequest(request.body)).toMatchObject({
     dropped: [],

@@ -3,11 +3,12 @@ import type { FieldProblem } from "../json/document.ts";
 import { MAX_PROBLEMS } from "../openai/body-checks.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
-/** As the ids of items are made here: no vendor can know what they name. */
+/** The form of the gateway's own item IDs, which are unknown to vendors. */
 const OWN = /^(?:msg|fc|rs|ig|ctc|lsh|sh|apc|tsc)_[0-9A-HJKMNP-TV-Z]{26}\d{2,}$/;
 /**
- * An input without the reasoning that its vendor would refuse: what others sealed, and that of answers which the gateway wrote. Nobody
- * sealed the latter, and a vendor that stores responses looks for it among its own. Null where there is none.
+ * The input without reasoning that its vendor would refuse: reasoning encrypted by other vendors, and unencrypted
+ * reasoning of answers written by the gateway, which a vendor would look up among its stored responses. Null if there is
+ * nothing to remove.
  */
 export function withoutStrangeThoughts(input: JsonValue | undefined, foreignSeals: ReadonlySet<string>): JsonValue[] | null {
   if (!Array.isArray(input)) return null;
@@ -19,12 +20,12 @@ export function withoutStrangeThoughts(input: JsonValue | undefined, foreignSeal
   return kept.length === input.length ? null : kept;
 }
 
-/** What reasoning and compacted conversations among items are sealed with: only the account that sealed them can open either. */
+/** The encrypted contents of reasoning and compacted conversations among items; only the account that encrypted them can decrypt them. */
 export function sealsIn(items: JsonValue | undefined): string[] {
   return [...sealsOf("reasoning", items), ...compactionsIn(items)];
 }
 
-/** The seals of compacted conversations: nothing but their vendor can tell what was said in those. */
+/** The encrypted contents of compacted conversations, which only their vendor can read. */
 export function compactionsIn(items: JsonValue | undefined): string[] {
   return sealsOf("compaction", items);
 }
@@ -33,20 +34,20 @@ function sealsOf(type: string, items: JsonValue | undefined): string[] {
   return objectsOf(items).flatMap(([item]) => (item.type === type ? (filledOf(item.encrypted_content) ?? []) : []));
 }
 
-/** In characters. A longer item is sent again by whoever needs it. */
+/** In characters. Longer items are not stored, so clients must send them again. */
 const LONGEST = 256 * 1024;
 
-/** Whether an item stands for one of an answer that the gateway wrote. */
+/** Whether an item refers to an item of an answer written by the gateway. */
 export function isOwnReference(item: JsonObject): boolean {
   return item.type === "item_reference" && OWN.test(filledOf(item.id) ?? "");
 }
 
-/** The items that later requests may name, as JSON by their ids. Who asks that nothing be stored sends them whole. */
+/** The items that later requests may reference, as JSON by ID; empty if the request has `store: false`. */
 export function referableItems(output: readonly JsonObject[], request: JsonObject): Map<string, string> {
   const items = new Map<string, string>();
   if (request.store === false) return items;
   for (const { id, status: _status, ...item } of output) {
-    // Reasoning goes to no vendor but the one that sealed it, and what was sealed is kept by the call it led to.
+    // Reasoning can only go back to its own vendor, and signed reasoning is stored with the call it led to.
     if (typeof id !== "string" || item.type === "reasoning") continue;
     const written = JSON.stringify(item);
     if (written.length <= LONGEST) items.set(id, written);
@@ -54,25 +55,25 @@ export function referableItems(output: readonly JsonObject[], request: JsonObjec
   return items;
 }
 
-/** The ids of the items that a request's input names, each once. */
+/** The distinct IDs of items referenced by a request's input. */
 export function namedItems(body: JsonObject): string[] {
   const ids = new Set<string>();
   for (const [item] of objectsOf(body.input)) if (isOwnReference(item) && !isReasoning(item)) ids.add(item.id as string);
   return [...ids];
 }
 
-/** What the items that a request names come to together, in bytes of JSON: one may be named again and again. */
+/** The limit in bytes of JSON for all referenced items of a request, because one item may be referenced repeatedly. */
 export const MOST_NAMED = 20 * 1024 * 1024;
 
-/** What came of the items that a request names. */
+/** The result of resolving a request's item references. */
 export interface PutItems {
-  /** One for each that is not known, as far as they are told, and for the first that is too much. */
+  /** One for each unknown reference, up to a maximum, and one for the first item beyond the size limit. */
   readonly problems: FieldProblem[];
-  /** What they came to, as JSON. */
+  /** The total size of the inserted items as JSON. */
   readonly bytes: number;
 }
 
-/** An input with the items in the places that named them. */
+/** The input with references replaced by the items they refer to. */
 export function withNamedItems(input: readonly unknown[], kept: ReadonlyMap<string, string>): PutItems & { readonly input: unknown[] } {
   const problems: FieldProblem[] = [];
   let bytes = 0;

@@ -11,12 +11,12 @@ import { isMessage } from "./input-items.ts";
 import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
 import type { ToolNames } from "./tool-names.ts";
 
-/** Items that say nothing to a model: what the vendor's own tools did, and settings whose tools are read elsewhere. */
+/** Items without content for the model: actions of the vendor's tools, and settings whose tools are read elsewhere. */
 const SAYS_NOTHING: ReadonlySet<unknown> = new Set(["web_search_call", "configuration_update"]);
 
 /**
- * The input of a response as turns. Items of the assistant that follow each other are one turn, and so are the results
- * of calls made together. System messages before all turns are instructions.
+ * Reads a response's input into turns. Consecutive assistant items form one turn, and so do the results of parallel calls.
+ * System messages before all turns become instructions.
  */
 export function readItems(input: unknown, names: ToolNames, report: ReadReport): { instructions: TextPart[]; turns: Turn[] } {
   if (typeof input === "string")
@@ -70,7 +70,7 @@ export function readItems(input: unknown, names: ToolNames, report: ReadReport):
   return { instructions, turns };
 }
 
-/** A call of any tool the client runs, by the one name the tool has. Null when it says none. */
+/** A call of any tool that the client runs, under the tool's function name; null if it has no name. */
 function namedCall(item: JsonObject, place: number, names: ToolNames): AssistantPart | null {
   const namespace = filledOf(item.namespace);
   const called = calledBy(item);
@@ -85,12 +85,12 @@ function namedCall(item: JsonObject, place: number, names: ToolNames): Assistant
   return { kind: "tool_call", id, name, arguments: JSON.stringify(tool.argumentsOf(item)) };
 }
 
-/** What the vendor searched among its own tools: they are offered whole. */
+/** Tool searches run by the vendor; translated requests include all tools instead. */
 function isServerSide(item: JsonObject): boolean {
   return (item.type === "tool_search_call" || item.type === "tool_search_output") && item.execution !== "client";
 }
 
-/** A message between the agents of a client: only the vendor's own models seal what they tell each other. */
+/** A message between a client's agents. Only the vendor's own models encrypt these, so the content is taken as text. */
 function readable(content: unknown): unknown {
   return objectsOf(content).map(([part]) =>
     part.type === "encrypted_content" ? { type: "input_text", text: stringOf(part.encrypted_content) ?? "" } : part,

@@ -7,10 +7,10 @@ import { fileName, plainSource } from "../openai/files.ts";
 import { resultContent } from "../openai/result-content.ts";
 import type { WriteReport } from "../openai/write-report.ts";
 
-/** OpenAI refuses longer ids of calls in this format. */
+/** OpenAI refuses longer call IDs in this format. */
 const idOf = (id: string): string => callIdWithin(64, id);
 
-/** Turns as input items, in order. Tool results come before the rest of their turn, right behind the calls. */
+/** Writes turns as input items, in order. A turn's tool results come first, directly after the calls. */
 export function writeItems(request: ConversationRequest, report: WriteReport): JsonObject[] {
   const items: JsonObject[] = [];
   for (const turn of request.turns) {
@@ -30,7 +30,7 @@ export function writeItems(request: ConversationRequest, report: WriteReport): J
 }
 
 function message(role: "user" | "system", parts: readonly UserPart[], report: WriteReport): JsonObject {
-  // A message without a part is refused; one that says nothing is not.
+  // A message without parts is refused, one with an empty text is not.
   return { type: "message", role, content: parts.length === 0 ? "" : content(parts, report) };
 }
 
@@ -55,7 +55,7 @@ function assistantItems(parts: readonly AssistantPart[], report: WriteReport): J
       items.push({ type: "function_call", call_id: idOf(part.id), name: part.name, arguments: part.arguments });
       if (part.cache !== undefined) report.drop("cache");
     } else if (part.signature?.family === "openai") {
-      // Reasoning is only taken back sealed; what another vendor sealed, or nobody did, stays behind.
+      // Reasoning is only accepted in encrypted form; other vendors' and unencrypted reasoning is left out.
       items.push({
         type: "reasoning",
         summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }],

@@ -20,7 +20,7 @@ export function messageItem(id: string, content: readonly JsonObject[], status: 
   return { id, type: "message", role: "assistant", status, content: [...content] };
 }
 
-/** A call of one of the caller's tools, as the item its client knows such calls by. */
+/** A call of one of the caller's tools, as the item type its client expects. */
 export function callItem(id: string, tool: OwnTool, call: { readonly id: string; readonly arguments: string }, status: Status): JsonObject {
   const { kind, name, namespace } = tool;
   const group = namespace === null ? {} : { namespace };
@@ -38,12 +38,12 @@ export function callItem(id: string, tool: OwnTool, call: { readonly id: string;
   };
 }
 
-/** What the id of a call's item begins with. */
+/** The ID prefix of a call's item. */
 export function callPrefix({ kind }: OwnTool): ItemPrefix {
   return CLIENT_TOOLS[kind]?.prefix ?? "fc";
 }
 
-/** The item in which the vendor's own picture tool gives what it made. */
+/** An image as an item of the vendor's image generation tool. */
 export function pictureItem(id: string, { base64, mediaType }: Pick<PicturePart, "base64" | "mediaType">): JsonObject {
   return { id, type: "image_generation_call", status: "completed", output_format: mediaType.replace("image/", ""), result: base64 };
 }
@@ -59,7 +59,7 @@ export function reasoningItem(id: string, text: string, sealed: string | null): 
 
 export type ItemPrefix = "msg" | "fc" | "rs" | "ig" | "ctc" | "lsh" | "sh" | "apc" | "tsc";
 
-/** Ids of the items of one answer, its calls' own ids included, and the tools that are called in it. */
+/** Assigns the IDs of one answer's items and calls, and resolves the tools called in it. */
 export class ItemIds {
   readonly calls = new UniqueCallIds();
   private readonly callId: string;
@@ -79,7 +79,7 @@ export class ItemIds {
   }
 }
 
-/** The output of a whole answer: each part that says anything is an item of its own. `cut`: it ended in the middle of the last. */
+/** The output of a complete answer, with one item for each non-empty part. `cut`: the last item is incomplete. */
 export function outputItems(parts: readonly ReplyPart[], cut: boolean, context: ReplyContext): JsonObject[] {
   const ids = new ItemIds(context);
   const items: JsonObject[] = [];

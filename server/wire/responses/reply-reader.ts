@@ -6,7 +6,7 @@ import { servedByOpenAi } from "../serving.ts";
 import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
 import { readResponsesUsage } from "./usage.ts";
 
-/** A whole response; null when it is not one, or not one that has come to an end of its own. */
+/** Reads a complete response; null if it is not one, or has failed or not ended. */
 export function readResponsesAnswer(body: JsonObject): ConversationReply | null {
   if (!Array.isArray(body.output) || (body.status !== undefined && body.status !== "completed" && body.status !== "incomplete"))
     return null;
@@ -19,7 +19,7 @@ export function readResponsesAnswer(body: JsonObject): ConversationReply | null 
   };
 }
 
-/** The parts of the output, in order; items of tools the gateway did not ask for are left out. */
+/** The parts of the output, in order; items of tools that the gateway did not request are left out. */
 export function outputParts(output: unknown, id: string | null): ReplyPart[] {
   const parts: ReplyPart[] = [];
   for (const [item, place] of objectsOf(output)) {
@@ -35,7 +35,7 @@ export function outputParts(output: unknown, id: string | null): ReplyPart[] {
   return parts;
 }
 
-/** Why it ended, from the ended response and the parts it had. */
+/** The stop reason, from the final response and the kinds of its parts. */
 export function responsesStopReason(response: JsonObject, parts: readonly { readonly kind: string }[]): StopReason {
   const refused = parts.some(({ kind }) => kind === "refusal");
   if (response.status === "incomplete")

@@ -5,7 +5,7 @@ import { refusalNote } from "../openai/chat-stop.ts";
 import { outputItems } from "./output-items.ts";
 import { ending, isCut, responseObject } from "./response-object.ts";
 
-/** A whole response. The format knows one answer: further candidates are left out. */
+/** Writes a complete response. The format has a single answer: further candidates are dropped. */
 export function writeResponsesAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const candidate = reply.candidates[0] ?? { index: 0, parts: [], stop: "end" as const, stopSequence: null, stopDetail: null };
   const refused = candidate.parts.some(({ kind }) => kind === "refusal");

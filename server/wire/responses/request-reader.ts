@@ -10,7 +10,7 @@ import { statefulFields } from "./stateful-fields.ts";
 import { readToolChoice } from "./tool-choice.ts";
 import { ToolNames } from "./tool-names.ts";
 
-/** Members that are read, or that mean nothing beside the call itself. */
+/** Members that are translated, or that have no effect on the answer. */
 const READ: ReadonlySet<string> = new Set([
   "model",
   "model_id",
@@ -35,12 +35,12 @@ const READ: ReadonlySet<string> = new Set([
   "prompt",
 ]);
 
-/** Members whose loss would change what the caller gets. */
+/** Members whose loss would change the result. */
 const REFUSED: ReadonlySet<string> = new Set(["context_management", "moderation"]);
 
 const itself = (tool: JsonObject) => tool;
 
-/** A Responses request as a conversation. `body` has passed `readResponsesRequest`. */
+/** Reads a Responses request as a conversation. `body` has passed `readResponsesRequest`. */
 export function readResponsesConversation(body: JsonObject): RequestRead {
   const report = new ReadReport();
   for (const field of statefulFields(body)) report.refuse(field, "needs a provider that stores responses, and this model's does not");
@@ -83,7 +83,7 @@ export function readResponsesConversation(body: JsonObject): RequestRead {
   return report.unsupported.length > 0 ? { unsupported: report.unsupported } : { request, dropped: report.dropped };
 }
 
-/** What asks for nothing that would not be so anyway. */
+/** Whether a member only asks for the default. */
 function isDefault(name: string, value: unknown): boolean {
   return (
     asksNothing(value) ||

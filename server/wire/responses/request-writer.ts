@@ -7,8 +7,8 @@ import { WriteReport } from "../openai/write-report.ts";
 import { writeItems } from "./items-writer.ts";
 
 /**
- * A conversation as a Responses request. The provider is told to store nothing: the conversation is whole in the
- * request, and what its reasoning needs to be sent back comes sealed in the answer.
+ * Writes a conversation as a Responses request with `store: false`: the request contains the whole conversation, and the
+ * answer includes its reasoning in encrypted form, to be sent back.
  */
 export function writeResponsesConversation(request: ConversationRequest, target: TargetModel): RequestWritten {
   const report = new WriteReport();
@@ -34,7 +34,7 @@ export function writeResponsesConversation(request: ConversationRequest, target:
   return report.unsupported.length > 0 ? { unsupported: report.unsupported } : { body, dropped: report.dropped };
 }
 
-/** Models that do not reason refuse to be asked for sealed reasoning, so it is asked for only where reasoning is. */
+/** Models without reasoning refuse requests for encrypted reasoning, so it is only requested together with reasoning. */
 function writeReasoning({ reasoning, turns }: ConversationRequest, body: JsonObject, report: WriteReport): void {
   const members = reasoning === null ? {} : reasoningMembers(reasoning, String(body.model), report);
   if (Object.keys(members).length > 0) body.reasoning = members;
@@ -63,7 +63,7 @@ function reportMissing(request: ConversationRequest, report: WriteReport): void 
   if ([...request.instructions, ...request.tools].some(({ cache }) => cache !== undefined)) report.drop("cache");
 }
 
-/** Strictness is said outright: this format alone is strict where nothing is said. */
+/** Always explicit, because only this format defaults to strict. */
 function functionTool({ name, description, schema, strict }: Tool): JsonObject {
   return {
     type: "function",

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
 import type { Usage } from "../usage.ts";
 import { responsesUsageMember } from "./usage.ts";
 
-/** What the caller asked for and the answer repeats, with the vendor's own value where the caller said nothing. */
+/** Request settings that the answer repeats, with the vendor's defaults. */
 const REPEATED: Readonly<Record<string, JsonValue>> = {
   instructions: null,
   max_output_tokens: null,
@@ -25,13 +25,13 @@ export interface ResponseState {
   readonly id: string | null;
   readonly output: readonly JsonObject[];
   readonly usage: Usage | null;
-  /** Why it is incomplete. */
+  /** The reason why it is incomplete. */
   readonly incomplete?: "max_output_tokens" | "content_filter" | null;
-  /** What went wrong, when it failed. */
+  /** The error message if it failed. */
   readonly failure?: string | null;
 }
 
-/** The response as a whole, at any moment of its life. */
+/** The response object in any state. */
 export function responseObject(state: ResponseState, context: ReplyContext): JsonObject {
   const { request } = context;
   const body: JsonObject = {
@@ -59,17 +59,17 @@ export function responseObject(state: ResponseState, context: ReplyContext): Jso
   return body;
 }
 
-/** Clients tell the kinds of objects apart by their prefixes. */
+/** Clients recognize object types by their prefix. */
 export function responseId(id: string | null, { callId }: ReplyContext): string {
   return id?.startsWith("resp_") === true ? id : `resp_${callId}`;
 }
 
-/** Whether the answer ended in the middle of its last item, which then is incomplete like the whole. */
+/** Whether the answer ended within its last item, which is then incomplete, too. */
 export function isCut(stop: StopReason): boolean {
   return stop === "length" || stop === "filtered";
 }
 
-/** How a stop reason ends a response. */
+/** The final status of a response for a stop reason. */
 export function ending(stop: StopReason, refusalShown: boolean): Pick<ResponseState, "status" | "incomplete"> {
   switch (stop) {
     case "length":

@@ -5,12 +5,12 @@ import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { visitMembers, visitTexts } from "../openai/text-places.ts";
 import { visitToolTexts } from "../texts/tool-texts.ts";
 
-/** Items that call a tool, with the member that holds what it is called with. */
+/** Items that call a tool, and the member with their arguments. */
 const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["function_call", "arguments"],
   ["custom_tool_call", "input"],
   ["mcp_call", "arguments"],
-  // Approved, the vendor makes the call: afterwards nothing could be held back.
+  // Once approved, the vendor makes the call, and nothing can be withheld any more.
   ["mcp_approval_request", "arguments"],
   ["tool_search_call", "arguments"],
   ["local_shell_call", "action"],
@@ -18,17 +18,17 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["apply_patch_call", "operation"],
   ["computer_call", "action"],
 ]);
-/** Of those that act on a computer, where several things are done at once. */
+/** Computer-use calls with several actions. */
 const ACTIONS = "actions";
-/** Events whose pieces are the arguments of a call. */
+/** Events with pieces of a call's arguments. */
 const ARGUMENTS = /^response\.(?:function_call_arguments|mcp_call_arguments|custom_tool_call_input)\.(delta|done)$/;
-/** Pieces that are no text. */
+/** Events with pieces that are not text. */
 const BYTES = /^response\.(?:audio\.(?:delta|done)$|image_generation_call\.)/;
 
-/** The parts of what the model says: clients put their texts together. */
+/** Text parts of messages, which clients concatenate. */
 const PROSE = "output_text";
 
-/** A response, or an event of its stream. */
+/** Texts of a response, or of an event of its stream. */
 export const responsesAnswerTexts: AnswerTexts = {
   counter: "sequence_number",
   contents(body, whole) {
@@ -67,7 +67,7 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
     `${type.replace(/\.(?:delta|done)$/, "")}`;
   if (response !== null) {
     outputContents(response, contents);
-    // What ends the response ends all its texts; what opens it says none yet.
+    // A final event ends all texts; the initial events have none yet.
     if (type !== "response.created" && type !== "response.in_progress" && type !== "response.queued") contents.ends.push("");
   } else if (item !== null) {
     itemContents(item, output, contents);
@@ -80,7 +80,7 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
     contents.bytesAt(event, "delta");
   } else if (type.endsWith(".delta")) {
     contents.piece(channel, event, "delta", type === "response.output_text.delta" ? PROSE : undefined);
-    // What a shell prints comes as two texts side by side.
+    // Shell output has two texts in parallel, stdout and stderr.
     const printed = objectOf(event.delta);
     for (const name of Object.keys(printed ?? {})) contents.piece(`${channel}.${name}`, printed as JsonObject, name);
     contents.token(event, "logprobs", []);
@@ -91,7 +91,7 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
   }
 }
 
-/** What a response repeats of its request. */
+/** Members of a response that repeat its request. */
 export const REPEATED_OF_REQUEST = ["instructions", "metadata", "prompt", "text", "tools", "tool_choice"] as const;
 
 function outputContents(response: JsonObject, contents: ContentsList): void {
@@ -102,14 +102,14 @@ function outputContents(response: JsonObject, contents: ContentsList): void {
 export function itemContents(item: JsonObject, output: number, contents: ContentsList): void {
   const args = CALLS.get(item.type);
   if (args !== undefined) {
-    // Clients carry out what such an item is, whatever it is called besides.
+    // Clients run such an item by its type, whatever name it has.
     const isKind = args === "action" || args === "operation";
     const tool = isKind ? String(item.type).replace(/_call$/, "") : filledOf(item.name);
     callContents(item, args, `${output}.call`, tool, contents);
-    // Which of the two a client goes by is not known: where both are there, each is a call of its own.
+    // It is unknown which of the two a client uses: if both are present, each is a separate call.
     if (item.type === "computer_call" && isSaid(item[ACTIONS]) && !isEmpty(item[ACTIONS]))
       callContents(item, ACTIONS, isSaid(item[args]) ? `${output}.call.${ACTIONS}` : `${output}.call`, tool, contents);
-    // What a hosted tool answered stands in the call itself.
+    // The result of a hosted tool is part of the call's item.
     for (const name of ["output", "error"])
       visitTexts("assistant", item, name, "output", (_role, kind, holder, at) => contents.whole(holder, at, kind));
     return;
@@ -126,7 +126,7 @@ export function itemContents(item: JsonObject, output: number, contents: Content
   }
 }
 
-/** Whether a member says anything. */
+/** Whether a member has a value. */
 const isSaid = (given: unknown): boolean => given !== undefined && given !== null && given !== "";
 
 const isEmpty = (given: unknown): boolean => Array.isArray(given) && given.length === 0;

@@ -37,7 +37,7 @@ const requests = conversations({
 });
 const answers = replies(sealedAssistant, fc.constant("resp_1"));
 
-/** As it goes over the wire. */
+/** After serialization. */
 const sent = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
 
 describe("responses keeps what it can hold", () => {

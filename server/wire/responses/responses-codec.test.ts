@@ -137,7 +137,7 @@ function streamed(wire: string, sizes: readonly number[]): ConversationReply {
   return replyOf([...events, ...end.events]);
 }
 
-/** The events of a stream; `service_tier` is the vendor's own to tell. */
+/** The events of a stream, without `service_tier`, which only the vendor knows. */
 function eventsIn(wire: string): unknown[] {
   return wire
     .split("\n\n")

@@ -12,7 +12,7 @@ import { ResponsesStreamReader } from "./stream-reader.ts";
 import { ResponsesStreamWriter } from "./stream-writer.ts";
 import { sentSettings, systemTexts, textsOf } from "../sent-settings.ts";
 
-/** OpenAI Responses, without what its vendor stores. */
+/** OpenAI's Responses format, without the features that depend on stored responses. */
 export const responsesCodec: ConversationCodec = {
   format: "responses",
   signs: true,

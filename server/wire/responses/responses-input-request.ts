@@ -3,10 +3,10 @@ import type { OutboundChanges } from "../inbound.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { checkedResponsesBody, ResponsesRequest } from "./responses-request.ts";
 
-/** How an answer is to be given, which who counts an input or compacts it does not know. */
+/** Settings of the answer, which the endpoints for counting and compacting do not accept. */
 const SETTINGS = ["temperature", "top_p", "max_output_tokens", "stream", "store", "background"];
 
-/** A Responses request of which only the input matters, because no answer to it is asked for. */
+/** A Responses request that is not answered: only its input matters. */
 class ResponsesInputRequest extends ResponsesRequest {
   readonly unbounded = true;
 
@@ -24,7 +24,7 @@ class ResponsesInputRequest extends ResponsesRequest {
   }
 }
 
-/** `bytes` as the caller sent them; every problem names its field. */
+/** `bytes` is the caller's body; each problem names its field. */
 export function readResponsesInput(bytes: Uint8Array): ResponsesRequest | { readonly fields: FieldProblem[] } {
   const document = checkedResponsesBody(bytes);
   return document instanceof JsonDocument ? new ResponsesInputRequest(document) : document;

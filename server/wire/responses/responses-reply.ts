@@ -14,8 +14,8 @@ interface ConversationReading {
 }
 
 /**
- * What governance reads of a whole response; null when the bytes are no JSON object, or tell of a failure. Asked for in the
- * `background`, what one comes to that is still being written is told later. `told`: of the response.
+ * Usage and output length of a complete response; null if the bytes are not a JSON object, or report a failure. With
+ * `background`, an unfinished response has no usage yet. `told` is called with the response.
  */
 export function readResponsesReply(
   bytes: Uint8Array,
@@ -30,7 +30,7 @@ export function readResponsesReply(
   return { usage: usageOfResponse(body), outputCharacters: outputCharacters(body), ...(open && { meteredLater: true }) };
 }
 
-/** Length of all texts of a response's output. */
+/** Total characters of the texts in a response's output. */
 export function outputCharacters(response: JsonObject): number {
   const measure = new TextMeasure();
   for (const [item] of objectsOf(response.output)) visitMembers("assistant", item, "output", measure.visit);

@@ -22,12 +22,12 @@ import { type RequestVisitor, visitRequestMembers, visitRequestTexts } from "../
 
 const KNOWN = openAiMembers("input instructions text prompt");
 const NONE: ReadonlySet<string> = new Set();
-/** Of an item, what is looked at by itself. */
+/** Members of an item that are inspected separately. */
 const IN_ITEMS: ReadonlySet<string> = new Set(["tools"]);
 const IN_TEXT: ReadonlySet<string> = new Set(["format"]);
 const IN_PROMPT: ReadonlySet<string> = new Set(["version", "variables"]);
 
-/** A Responses request: what governance reads of it. Everything else is the provider's business. */
+/** A Responses request. Only what governance needs is read; everything else is left to the provider. */
 export class ResponsesRequest extends OpenAiRequest {
   protected readonly inputName = "input";
   protected readonly known = KNOWN;
@@ -41,7 +41,7 @@ export class ResponsesRequest extends OpenAiRequest {
     return 1;
   }
 
-  /** Items of the input can bring tools along as well. */
+  /** Input items may contain tools as well. */
   override get tools(): readonly string[] {
     const names = [...super.tools];
     for (const [item] of objectsOf(this.body.input)) if (Array.isArray(item.tools)) names.push(...openAiToolNames(item.tools));
@@ -58,27 +58,27 @@ export class ResponsesRequest extends OpenAiRequest {
     }
   }
 
-  /** The response that this one goes on from. */
+  /** The response that this one continues. */
   get previousResponseId(): string | null {
     return filledOf(this.body.previous_response_id);
   }
 
-  /** Whether it is to be written while nobody waits. */
+  /** Whether the response is generated in the background. */
   get background(): boolean {
     return this.body.background === true;
   }
 
-  /** Whether the input names items of the gateway's own answers instead of repeating them. */
+  /** Whether the input references items of the gateway's own answers. */
   get namesItems(): boolean {
     return Array.isArray(this.body.input) && this.body.input.some((item) => isObject(item) && isOwnReference(item));
   }
 
-  /** The ids of those that are kept. */
+  /** The IDs of the referenced items that may be stored. */
   get namedItems(): string[] {
     return namedItems(this.body);
   }
 
-  /** Puts what the names stand for in their places. */
+  /** Replaces the references with the items they refer to. */
   putNamedItems(kept: ReadonlyMap<string, string>): PutItems {
     const { input } = this.body;
     const { input: whole, ...put } = withNamedItems(Array.isArray(input) ? input : [], kept);
@@ -92,7 +92,7 @@ export class ResponsesRequest extends OpenAiRequest {
     const { input } = this.body;
     const last = Array.isArray(input) ? input.findLastIndex((item) => isObject(item) && itemRole(item) === "system") : -1;
     const inItems = last >= 0 && Array.isArray(input) && after.length > 0;
-    // Instructions among the items are read after `instructions`, so what must come last goes behind them.
+    // Instructions among the items are read after `instructions`, so text that must be last follows them.
     if (inItems) {
       input.splice(last + 1, 0, { type: "message", role: "developer", content: after.join("\n") });
       this.changed("input");
@@ -136,7 +136,7 @@ export class ResponsesRequest extends OpenAiRequest {
     }
   }
 
-  /** What the reasoning that the caller sends back is sealed with, and the conversations that were written shorter. */
+  /** The encrypted contents of reasoning and compacted conversations that the caller sends back. */
   get seals(): string[] {
     return sealsIn(this.body.input);
   }
@@ -156,7 +156,7 @@ export class ResponsesRequest extends OpenAiRequest {
   }
 }
 
-/** `bytes` as the caller sent them; every problem names its field. */
+/** `bytes` is the caller's body; each problem names its field. */
 export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { readonly fields: FieldProblem[] } {
   const document = checkedResponsesBody(bytes);
   return document instanceof JsonDocument ? new ResponsesRequest(document) : document;

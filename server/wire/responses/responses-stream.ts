@@ -11,12 +11,12 @@ import { ResponseToolUses } from "../vendor-tools.ts";
 import { isWebSearch, usageOfResponse } from "./usage.ts";
 
 const decoder = new TextDecoder();
-/** A whole response, an error, an item. */
+/** A complete response, an error, or an item. */
 const TELLING = /"response"\s*:|"item"\s*:|"error"|\r/;
 
 /**
- * A streamed response on its way from provider to caller, byte for byte. The event that ends it is handed over last, with
- * whatever follows it, so that it can wait for the audit row.
+ * Passes a streamed response through byte for byte. The final event, with anything after it, is held back until the audit
+ * row is sealed.
  */
 export class ResponsesStream implements StreamCodec, FrameReader {
   readonly telling = TELLING;
@@ -29,7 +29,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   private finished = false;
   private found: Usage | null = null;
   private tier: unknown = null;
-  /** Items that were whole before the response was, by whose end its usage is told. */
+  /** Counted from completed items, in case the stream breaks off before its final event reports the usage. */
   protected searches = 0;
   protected readonly uses = new ResponseToolUses();
   outputLength = 0;
@@ -37,8 +37,8 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   providerError: string | null = null;
 
   /**
-   * `told`: of each whole response that an event holds. `metered`: whether what it used is to be told of this stream. `sealed`: told of
-   * each seal of reasoning once.
+   * `told` is called with each complete response object in an event. `metered`: whether to report usage for this stream.
+   * `sealed` is called once for each encrypted reasoning content.
    */
   constructor(
     told: (response: JsonObject) => unknown = () => undefined,
@@ -66,7 +66,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     return this.frames.push(piece);
   }
 
-  /** Call once the provider has ended its stream. A response the provider let fail is not complete; its own event still goes out. */
+  /** Call when the provider has ended its stream. A failed response is not complete; its event is still sent. */
   end(): StreamEnding {
     const rest = this.frames.rest();
     if (isWholeEvent(rest) && this.keep(rest)) this.closing.push(rest);
@@ -95,7 +95,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     try {
       event = data === null ? null : JSON.parse(data);
     } catch {
-      // Not ours to judge: it passes as it came.
+      // Not valid JSON: passed unchanged.
     }
     if (isObject(event)) this.read(event);
     if (!closed && !this.finished && !(isObject(event) && event.type === "response.failed")) return true;

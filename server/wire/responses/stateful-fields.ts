@@ -3,8 +3,8 @@ import { objectsOf } from "../openai/loose-fields.ts";
 import { isOwnReference } from "./item-references.ts";
 
 /**
- * The fields of a Responses request that lean on what its provider stores, by the caller's names. An absent `store` is
- * none of them, although the vendor stores then: the caller did not ask for it. Nor is an item that the gateway keeps itself.
+ * The fields of a Responses request that depend on state stored at the provider, by the caller's names. A missing `store`
+ * does not count, although the vendor then stores: the caller did not ask for it. Nor do items stored by the gateway.
  */
 export function statefulFields(body: JsonObject): string[] {
   const fields: string[] = [];

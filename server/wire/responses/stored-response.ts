@@ -3,26 +3,26 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { itemContents } from "./responses-answer-texts.ts";
 
-/** No vendor's ids are longer, nor written with other letters. It begins so that it can be no step in a path. */
+/** Covers all vendors' IDs. The first character excludes `.` and `..`, so that an ID is safe as a path segment. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.:=~+-]{0,255}$/;
 
-/** Whether a text can be the id of a response. */
+/** Whether a text has the form of a response ID. */
 export function isResponseId(text: string): boolean {
   return ID.test(text);
 }
 
-/** The id under which a provider keeps a response; null where it keeps none. */
+/** The ID under which a provider stores the response; null if it does not. */
 export function storedIdOf(response: JsonObject): string | null {
   const id = stringOf(response.id);
   return response.store === false || id === null || !isResponseId(id) ? null : id;
 }
 
-/** Whether a response is still being written. */
+/** Whether a response is not finished. */
 export function isOpenResponse({ status }: JsonObject): boolean {
   return status === "queued" || status === "in_progress";
 }
 
-/** A list of the items that a response was asked with. */
+/** Texts of a list of a response's input items. */
 export const inputItemsTexts: AnswerTexts = {
   counter: null,
   contents(body, whole) {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { filledOf } from "../openai/loose-fields.ts";
 import { callPart, messageParts, PARAGRAPH, reasoningPart } from "./output-item-reader.ts";
 
-/** Where the parts of an answer go as they begin. */
+/** Receives the parts of an answer as they start. */
 export interface PartSink {
   beginPart(type: "text" | "reasoning" | "refusal"): number;
   beginCall(id: string, name: string): number;
@@ -16,11 +16,11 @@ interface Part {
   open: boolean;
 }
 
-/** One item of a streamed output. What its deltas left out is taken from its end. */
+/** Reads one item of a streamed output. What its deltas did not contain is taken from its final event. */
 export class ItemReader {
   private readonly sink: PartSink;
   private readonly mint: () => string;
-  /** Of a message by content index; of every other item the one under 0. */
+  /** By content index for a message; under 0 for any other item. */
   private readonly parts = new Map<number, Part>();
   private reasoningFrom: { readonly source: "summary" | "content"; index: number } | null = null;
   private kind: "message" | "reasoning" | "function_call" | null = null;
@@ -48,7 +48,7 @@ export class ItemReader {
     this.close(this.parts.get(index));
   }
 
-  /** The summary of a reasoning, or its text where a model shows it: whichever comes first. */
+  /** Uses either the summary of a reasoning or, if the model shows it, its text: whichever comes first. */
   reasoning(source: "summary" | "content", index: number, text: string | null): void {
     if (text === null || text === "" || !this.takes("reasoning")) return;
     this.reasoningFrom ??= { source, index };
@@ -60,7 +60,7 @@ export class ItemReader {
     this.fill(part, text);
   }
 
-  /** A call whose opening was lost begins at its end, with its name. */
+  /** A call whose first event was lost starts at its final event, which has the name. */
   fragment(text: string | null): void {
     const part = this.parts.get(0);
     if (part !== undefined && text !== null && text !== "" && this.takes("function_call")) this.fill(part, text);
@@ -87,7 +87,7 @@ export class ItemReader {
     this.finished = true;
   }
 
-  /** An item is what it first was: whatever else is said of it is a provider's mistake. */
+  /** The first event determines an item's kind; contradicting events are ignored as provider mistakes. */
   private takes(kind: "message" | "reasoning" | "function_call"): boolean {
     if (this.finished) return false;
     this.kind ??= kind;

@@ -11,7 +11,7 @@ import {
 } from "./output-items.ts";
 import type { OwnTool } from "./tool-names.ts";
 
-/** One event without its number. */
+/** An event without its sequence number. */
 export type ItemEvent = JsonObject & { readonly type: string };
 
 type Subject =
@@ -21,9 +21,9 @@ type Subject =
 const PREFIX = { text: "msg", refusal: "msg", reasoning: "rs" } as const;
 
 /**
- * One item of a streamed output, from its opening to its end. A message opens with its first word, reasoning with its first
- * word or seal: where a provider gives neither, there is no item. A call that is no function's is told once it is whole, because what the
- * model writes is not yet what the client reads.
+ * Writes one item of a streamed output. A message starts with its first text, reasoning with its first text or encrypted
+ * content, so empty ones create no item. Calls of other tools than functions are sent once complete, because the model's
+ * JSON must be converted for the client.
  */
 export class ItemWriter {
   private readonly subject: Subject;
@@ -34,7 +34,7 @@ export class ItemWriter {
   private text = "";
   private seal: string | null = null;
 
-  /** `nextPlace` gives the item its place in the output, when it opens. */
+  /** `nextPlace` returns the item's index in the output, and is called when the item starts. */
   constructor(subject: Subject, ids: ItemIds, nextPlace: () => number) {
     this.subject = subject;
     this.ids = ids;
@@ -161,7 +161,7 @@ export class ItemWriter {
   }
 }
 
-/** Whether the pieces of a call have events of their own. */
+/** Whether calls of this kind are streamed in pieces. */
 function hasPieces({ kind }: OwnTool): boolean {
   return kind === "function" || kind === "custom";
 }

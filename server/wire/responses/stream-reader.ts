@@ -11,7 +11,7 @@ import { outputParts, responsesStopReason } from "./reply-reader.ts";
 import { ItemReader, type PartSink } from "./stream-item-reader.ts";
 import { readResponsesUsage } from "./usage.ts";
 
-/** The events of a streamed response. */
+/** Reads the events of a streamed response. */
 export class ResponsesStreamReader extends EventReader implements PartSink {
   private readonly items = new Map<string, ItemReader>();
   private readonly kinds: { readonly kind: string }[] = [];
@@ -65,7 +65,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
       case "response.function_call_arguments.delta":
         return this.item(event).fragment(stringOf(event.delta));
       default:
-      // Everything else repeats what these say, or speaks of tools the gateway did not ask for.
+      // All other events repeat these, or concern tools that the gateway did not request.
     }
   }
 
@@ -112,7 +112,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
   private complete(response: JsonObject): void {
     this.start();
     for (const item of this.items.values()) item.end();
-    // A server that streams nothing but the end has its whole answer there.
+    // Some servers send the whole answer in the final event only.
     if (this.kinds.length === 0) for (const part of outputParts(response.output, this.id)) this.whole(part);
     const usage = servedByOpenAi(readResponsesUsage(response.usage), response.service_tier);
     if (usage !== null) this.emit({ kind: "usage", usage });

@@ -10,14 +10,14 @@ import { ItemIds, pictureItem } from "./output-items.ts";
 import { ending, isCut, type ResponseState, responseObject } from "./response-object.ts";
 import { type ItemEvent, ItemWriter } from "./stream-item-writer.ts";
 
-/** A streamed response as OpenAI's clients read it: every event numbered, every item opened and closed. */
+/** Writes a streamed response in OpenAI's format, with numbered events and a start and end for each item. */
 export class ResponsesStreamWriter implements StreamWriter {
   private readonly context: ReplyContext;
   private readonly ids: ItemIds;
   private readonly open = new Map<number, ItemWriter>();
-  /** The part that ended last: only what comes next tells whether it is whole. */
+  /** The part that ended last: whether it is complete is only known from what follows. */
   private ended: number | null = null;
-  /** Ended items by their place in the output. */
+  /** Finished items by their index in the output. */
   private readonly output: JsonObject[] = [];
   private places = 0;
   private sequence = 0;
@@ -58,7 +58,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         this.ended = event.part;
         return "";
       case "fault":
-        // The vendor's event is flat, which its clients hand on as one more event: they raise what has an object `error`.
+        // The vendor's error event is flat; its clients pass that on as an event, and throw if it has an `error` object.
         return this.event({
           ...{ type: "error", code: event.fault.code, message: event.fault.message, param: event.fault.param },
           ...writeOpenAiFault(event.fault),
@@ -129,7 +129,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     const last = this.settle(isCut(reason) ? "incomplete" : "completed");
     const note = refusalNote({ stop: reason, stopDetail, parts: this.refused ? [{ kind: "refusal" }] : [] });
     if (note === null) return last;
-    // The provider's word about its refusal, where it refused without one of the model's.
+    // The provider's text about a refusal, if the model wrote none.
     const part = Number.MAX_SAFE_INTEGER;
     return (
       last +

@@ -6,7 +6,7 @@ import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";
 import { CLIENT_TOOLS } from "./client-tools.ts";
 import type { ToolNames } from "./tool-names.ts";
 
-/** Which of its tools a request wants called, by the one name each has. */
+/** Reads the tool choice, using the tools' function names. */
 export function readToolChoice(choice: unknown, names: ToolNames, report: ReadReport): ToolChoice | null {
   if (choice === undefined || choice === null || choice === "auto" || choice === "none") return choice == null ? null : { kind: choice };
   if (choice === "any" || choice === "required") return missing(names, report) ? null : { kind: "required" };
@@ -30,7 +30,7 @@ export function readToolChoice(choice: unknown, names: ToolNames, report: ReadRe
   return required && chosenNames.length === 0 && missing(names, report) ? null : { kind: "subset", names: chosenNames, required };
 }
 
-/** Whether the tools that must be called are those that were left out. */
+/** Whether a call is required but all tools were left out. */
 function missing(names: ToolNames, report: ReadReport): boolean {
   if (names.leftOut.size === 0 || names.tools.length > 0) return false;
   report.refuse("tool_choice", `${NOT_ELSEWHERE}: ${[...names.leftOut].join(", ")} cannot be called there`);

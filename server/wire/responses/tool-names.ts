@@ -9,13 +9,13 @@ import { lostMembers } from "../openai/function-tools.ts";
 import { NOT_ELSEWHERE } from "../openai/read-report.ts";
 import { CLIENT_TOOLS, toolDefinitions } from "./client-tools.ts";
 
-/** Tools of the vendor's own that answer without the client, and without which a conversation goes on. */
+/** Vendor tools that run without the client, and that can be left out without breaking the conversation. */
 const LEFT_OUT = /^(?:web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?|image_generation)$/;
 
 const LONGEST = 64;
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
 
-/** A tool as the caller knows it. */
+/** A tool as defined by the caller. */
 export interface OwnTool {
   /** `function`, or a kind of `CLIENT_TOOLS`. */
   readonly kind: string;
@@ -24,14 +24,14 @@ export interface OwnTool {
 }
 
 /**
- * The tools of a request as formats know them that have functions alone: groups are resolved, and each tool has one name.
- * Made anew from the same request it is the same, so that the answer's calls find their way back.
+ * A request's tools for formats that only have functions: namespaces are flattened, and each tool gets a unique name. The
+ * mapping is deterministic, so that calls in the answer can be mapped back.
  */
 export class ToolNames {
   readonly tools: Tool[] = [];
   /** Types of tools that were left out. */
   readonly leftOut = new Set<string>();
-  /** Members of tools that are not in the common form. */
+  /** Members of tools that the neutral form does not have. */
   readonly lost = new Set<string>();
   readonly problems: FieldProblem[] = [];
   private readonly own = new Map<string, OwnTool>();
@@ -41,12 +41,12 @@ export class ToolNames {
     for (const [tool, field] of toolDefinitions(request)) this.offer(tool, field, null);
   }
 
-  /** The one name of a tool that the caller names. */
+  /** The unique name of a caller's tool. */
   nameOf(tool: OwnTool): string {
     return this.names.get(keyOf(tool)) ?? oneName(tool);
   }
 
-  /** The caller's tool of this name; a name that was never given is a function's. */
+  /** The caller's tool with this unique name; an unknown name is taken for a function. */
   ownOf(name: string): OwnTool {
     return this.own.get(name) ?? { kind: "function", name, namespace: null };
   }
@@ -96,7 +96,7 @@ function oneName({ kind, namespace, name }: OwnTool): string {
   return plain === joined && plain.length <= LONGEST ? plain : marked(plain, keyOf({ kind, namespace, name }));
 }
 
-/** Tells names apart that are the same once they are short enough, or otherwise. */
+/** Adds a hash, to distinguish names that become equal when shortened or sanitized. */
 function marked(name: string, key: string): string {
   return `${name.slice(0, LONGEST - 9)}_${sha256Hex(key).slice(0, 8)}`;
 }

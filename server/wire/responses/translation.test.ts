@@ -30,7 +30,7 @@ function answerIn(wire: string, codec: ConversationCodec): ConversationReply {
   return replyOf([...events, ...reader.end().events]);
 }
 
-/** What both formats can show of an answer. */
+/** The parts of an answer that both formats can express. */
 const shown = ({ candidates, usage }: ConversationReply) => ({
   parts: candidates[0]?.parts.map((part) => ({ ...part, signature: undefined })),
   stop: candidates[0]?.stop,

@@ -4,7 +4,7 @@ import { servedByOpenAi } from "../serving.ts";
 import { ResponseToolUses } from "../vendor-tools.ts";
 import { plausibleUsage, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
 
-/** Of a whole response: its `usage` member, and what of its vendor's tools its output used. Null when it tells none. */
+/** The usage of a complete response, with the vendor tools used in its output; null if not reported. */
 export function usageOfResponse(response: JsonObject): Usage | null {
   const usage = servedByOpenAi(readResponsesUsage(response.usage), response.service_tier);
   if (usage === null) return null;
@@ -18,12 +18,12 @@ export function usageOfResponse(response: JsonObject): Usage | null {
   return { ...usage, ...(webSearches > 0 && { webSearches }), ...uses.told };
 }
 
-/** Whether an item of an output is a search of the vendor's own, and not a look at what one found. */
+/** Whether an output item is a search with the vendor's web search, rather than opening one of its results. */
 export function isWebSearch(item: JsonObject): boolean {
   return item.type === "web_search_call" && (objectOf(item.action)?.type ?? "search") === "search";
 }
 
-/** The `usage` member of a response; null when it is not one. Cached counts are parts of the input. */
+/** Reads the `usage` of a response; null if it is not one. The input includes cached tokens. */
 export function readResponsesUsage(value: unknown): Usage | null {
   const usage = objectOf(value);
   if (usage === null || typeof usage.input_tokens !== "number") return null;

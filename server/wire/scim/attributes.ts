@@ -20,7 +20,7 @@ export interface ScimSchema {
   readonly attributes: readonly ScimAttribute[];
 }
 
-/** A resource type: its core schema, and those that extend it. */
+/** A resource type with its core schema and extensions. */
 export interface ScimResourceType {
   readonly name: "User" | "Group";
   readonly endpoint: "/Users" | "/Groups";
@@ -30,7 +30,7 @@ export interface ScimResourceType {
 }
 
 export type ScimValue = string | boolean | ScimObject | ScimValue[];
-/** Without a prototype, so that no attribute name is anything but a name. */
+/** Created without a prototype, so that any attribute name is safe as a key. */
 export interface ScimObject {
   [name: string]: ScimValue;
 }
@@ -44,19 +44,19 @@ export function isComplex(value: unknown): value is Record<string, unknown> {
   return isObject(value);
 }
 
-/** Names of attributes have no case (RFC 7643, section 2.1). */
+/** Attribute names are case-insensitive (RFC 7643, section 2.1). */
 export function attributeNamed(attributes: readonly ScimAttribute[], name: string): ScimAttribute | undefined {
   const wanted = name.toLowerCase();
   return attributes.find((one) => one.name.toLowerCase() === wanted);
 }
 
-/** What attributes were there that nobody knows, for the log. */
+/** Called with the name of each unknown attribute, for the log. */
 export type Ignored = (name: string) => void;
 
-/** The value as the attribute holds it; undefined where it takes the attribute away. Throws for a value of another type. */
+/** The value in the attribute's type; undefined if it removes the attribute. Throws `ScimError` for a value of another type. */
 export function readValue(attribute: ScimAttribute, value: unknown, ignored: Ignored, path = attribute.name): ScimValue | undefined {
   if (value === null || value === undefined) return undefined;
-  // Entra ID sends the one manager there is in an array.
+  // Entra ID sends the single-valued manager as an array.
   if (attribute.multi !== true) return readOne(attribute, Array.isArray(value) && value.length === 1 ? value[0] : value, ignored, path);
   const values = Array.isArray(value) ? value : [value];
   if (values.length > MAX_VALUES) throw invalidValue(path, `has more than ${MAX_VALUES} values`);
@@ -79,7 +79,7 @@ function readOne(attribute: ScimAttribute, value: unknown, ignored: Ignored, pat
   }
 }
 
-/** Large directories write booleans as "True" and "False". */
+/** Entra ID and others send booleans as "True" and "False". */
 function readBoolean(value: unknown, path: string): boolean {
   if (typeof value === "boolean") return value;
   const text = typeof value === "string" ? value.toLowerCase() : "";
@@ -88,13 +88,13 @@ function readBoolean(value: unknown, path: string): boolean {
 }
 
 function readComplex(attribute: ScimAttribute, value: unknown, ignored: Ignored, path: string): ScimValue | undefined {
-  // `manager` comes as the bare id from some.
+  // Some clients send `manager` as a bare ID.
   const given = typeof value === "string" && attributeNamed(attribute.sub ?? [], "value") !== undefined ? { value } : value;
   if (!isComplex(given)) throw invalidValue(path, "must be an object");
   return readMembers(attribute.sub ?? [], given, ignored, path);
 }
 
-/** The members that are known, under the names the schema gives them; undefined where none is left. */
+/** The known members under the schema's names; undefined if none remain. */
 export function readMembers(
   attributes: readonly ScimAttribute[],
   given: Record<string, unknown>,
@@ -117,7 +117,7 @@ export function readMembers(
   return Object.keys(read).length === 0 ? undefined : read;
 }
 
-/** At most one value is the primary one: the last that says so. */
+/** Keeps at most one primary value: the last one marked as such. */
 export function onePrimary(values: ScimValue[]): ScimValue[] {
   const last = values.findLastIndex((value) => isComplex(value) && value.primary === true);
   return values.map((value, at) => {

@@ -5,10 +5,10 @@ export type ScimFilter = Filter;
 
 const MAX_CHARACTERS = 2_048;
 const MAX_DEPTH = 20;
-/** Every condition is looked for in the database. */
+/** Limited because every condition becomes part of a database query. */
 const MAX_CONDITIONS = 50;
 
-/** A filter that cannot overflow who reads it. Throws `invalidFilter`. */
+/** Parses a filter whose size and nesting are limited before the recursive parser runs. Throws `invalidFilter`. */
 export function parseFilter(text: string): ScimFilter {
   if (text.length > MAX_CHARACTERS) throw invalidFilter(`is longer than ${MAX_CHARACTERS} characters`);
   if (text.includes("\0") || !text.isWellFormed()) throw invalidFilter("has characters that cannot be looked for");
@@ -32,7 +32,7 @@ function depthOf(text: string): number {
     if (letter === "(" || letter === "[") deepest = Math.max(deepest, ++depth);
     else if (letter === ")" || letter === "]") depth--;
   }
-  // A run of `not` nests without a bracket.
+  // Consecutive `not` operators nest without brackets.
   return Math.max(deepest, (text.match(/\bnot\b/gi) ?? []).length);
 }
 

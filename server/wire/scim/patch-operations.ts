@@ -10,12 +10,12 @@ export interface PatchOperation {
 
 const MAX_OPERATIONS = 1_000;
 
-/** The operations of a PATCH body, one for each path: a value without one names its attributes, also with dots. */
+/** The operations of a PATCH body, one for each path. A value without a path is split by its attribute names, which may contain dots. */
 export function readPatch(type: ScimResourceType, body: Record<string, unknown>, ignored: Ignored): PatchOperation[] {
   const given = memberOf(body, "Operations");
   if (!Array.isArray(given) || given.length === 0)
     throw new ScimError(400, "Operations must be an array of at least one operation.", "invalidSyntax");
-  // Counted as they are carried out: a value without a path is one for each of its members.
+  // Counts expanded operations: a value without a path is one operation for each of its members.
   let left = MAX_OPERATIONS;
   const operations = (one: unknown): PatchOperation[] => {
     if (!isComplex(one)) throw new ScimError(400, "An operation must be an object.", "invalidSyntax");

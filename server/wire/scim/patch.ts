@@ -16,7 +16,7 @@ import { invalidValue, ScimError } from "./scim-error.ts";
 import { describedValue, valueFits } from "./value-filter.ts";
 import { noneOrPrimary, wholeMultiValue } from "./whole-multi-value.ts";
 
-/** The resource after the operation; the one given stays as it is. */
+/** The resource after the operation; the original is not modified. */
 export function patched(type: ScimResourceType, resource: ScimObject, { op, path, value }: PatchOperation, ignored: Ignored): ScimObject {
   const { extension, attribute } = path;
   if (extension === undefined && attribute !== undefined) return withAttribute(resource, op, attribute, path, value, ignored);
@@ -61,7 +61,7 @@ function withAttribute(
     attribute.multi === true
       ? multiValue(attribute, op, path, held, value, ignored)
       : singleValue(attribute, op, path, held, value, ignored);
-  // One operation after the other must not come to what none of them may say.
+  // Consecutive operations must not together exceed the limit for one.
   if (Array.isArray(changed) && changed.length > Math.max(MAX_VALUES, Array.isArray(held) ? held.length : 0))
     throw invalidValue(attribute.name, `has more than ${MAX_VALUES} values`);
   if (changed === undefined) {
@@ -122,7 +122,7 @@ function multiValue(
     const read = readValue({ ...attribute, multi: undefined } as unknown as ScimAttribute, value, ignored);
     return read === undefined ? undefined : Object.assign(scimObject(), isComplex(one) ? one : {}, read);
   });
-  // Whoever was just made the primary one stays it.
+  // A value just made primary stays primary.
   const last = changed[lastChanged];
   if (isComplex(last) && last.primary === true)
     return noneOrPrimary(
@@ -133,7 +133,7 @@ function multiValue(
   return noneOrPrimary(changed);
 }
 
-/** The large directories set values by a filter that nothing fits yet: what it describes is made. */
+/** Large identity providers set values through a filter that matches nothing yet: the described value is created. */
 function made(attribute: ScimAttribute, { filter, sub }: Pick<ScimPath, "filter" | "sub">, value: unknown, ignored: Ignored): ScimValue[] {
   const described = filter === undefined ? {} : describedValue(filter, attribute);
   if (described === undefined) throw new ScimError(400, "Nothing fits the filter of the path.", "noTarget");

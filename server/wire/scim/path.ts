@@ -2,11 +2,11 @@ import { type ScimAttribute, type ScimResourceType, attributeNamed } from "./att
 import { parseFilter, type ScimFilter } from "./filter.ts";
 import { ScimError } from "./scim-error.ts";
 
-/** What a path of a PATCH means: an attribute of the resource, of an extension of it, or the extension as a whole. */
+/** The target of a PATCH path: an attribute of the resource or of an extension, or a whole extension. */
 export interface ScimPath {
-  /** Id of the extension; undefined for the core schema. */
+  /** Extension schema ID; undefined for the core schema. */
   readonly extension: string | undefined;
-  /** Undefined: the extension as a whole. */
+  /** Undefined for the extension as a whole. */
   readonly attribute: ScimAttribute | undefined;
   readonly filter: ScimFilter | undefined;
   readonly sub: ScimAttribute | undefined;
@@ -14,7 +14,7 @@ export interface ScimPath {
 
 const PATH = /^([A-Za-z$][\w$-]*)(?:\[([\s\S]*)\])?(?:\.([A-Za-z$][\w$-]*))?$/;
 
-/** Null: a path of an attribute that nobody knows here. Throws `invalidPath` for what is no path. */
+/** Null if the attribute is unknown. Throws `invalidPath` if the text is not a path. */
 export function parsePath(type: ScimResourceType, text: string): ScimPath | null {
   const lower = text.toLowerCase();
   const schema = [type.core, ...type.extensions].find(({ id }) => lower === id.toLowerCase() || lower.startsWith(`${id.toLowerCase()}:`));

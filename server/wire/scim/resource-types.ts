@@ -20,7 +20,7 @@ const complex = (name: string, description: string, sub: readonly ScimAttribute[
 
 const externalId = text("externalId", "The id the directory has for it.", { caseExact: true });
 
-/** Several of one kind, each with a type, of which one may be the primary. */
+/** A multi-valued attribute whose values have a type, and of which one may be primary. */
 const typed = (name: string, description: string): ScimAttribute =>
   complex(
     name,

@@ -1,4 +1,4 @@
-/** The error types of RFC 7644, section 3.12, that are answered here. */
+/** The error types of RFC 7644, section 3.12, that the gateway uses. */
 export type ScimType =
   | "invalidFilter"
   | "tooMany"
@@ -9,7 +9,7 @@ export type ScimType =
   | "noTarget"
   | "invalidValue";
 
-/** What a client of the provisioning protocol is refused with. */
+/** A refusal to a SCIM client. */
 export class ScimError extends Error {
   readonly status: number;
   readonly scimType: ScimType | undefined;

@@ -1,7 +1,7 @@
 import { isComplex, type ScimAttribute, type ScimObject, type ScimValue, attributeNamed } from "./attributes.ts";
 import { invalidFilter, type ScimFilter } from "./filter.ts";
 
-/** Whether one value of a multi-valued attribute fits the filter in the brackets of a path. */
+/** Whether one value of a multi-valued attribute matches the filter in a path's brackets. */
 export function valueFits(filter: ScimFilter, attribute: ScimAttribute, value: ScimValue): boolean {
   switch (filter.op) {
     case "and":
@@ -21,7 +21,7 @@ export function valueFits(filter: ScimFilter, attribute: ScimAttribute, value: S
   }
 }
 
-/** Without case where the attribute has none, and with "True" for true, as the large directories write it. */
+/** Ignores case unless the attribute is case-exact, and accepts "True" for true, as Entra ID sends it. */
 function compares(op: string, held: ScimValue | undefined, wanted: unknown, caseExact: boolean): boolean {
   const one = held === undefined ? null : typeof held === "boolean" ? String(held) : typeof held === "string" ? held : null;
   const other = wanted === null ? null : String(wanted);
@@ -44,7 +44,7 @@ function compares(op: string, held: ScimValue | undefined, wanted: unknown, case
   }
 }
 
-/** The value that a filter of equalities describes, for who sets what is not there yet; undefined of any other filter. */
+/** The value described by a filter consisting only of equalities, to create it if absent; undefined for any other filter. */
 export function describedValue(filter: ScimFilter, attribute: ScimAttribute): Record<string, unknown> | undefined {
   const parts = filter.op === "and" ? filter.filters : [filter];
   const value: Record<string, unknown> = {};

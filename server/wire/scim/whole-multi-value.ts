@@ -1,7 +1,7 @@
 import { type Ignored, isComplex, onePrimary, readValue, type ScimAttribute, type ScimValue } from "./attributes.ts";
 import type { PatchOperation } from "./patch-operations.ts";
 
-/** The values of an attribute after an operation on all of them. */
+/** The values of an attribute after an operation on the attribute as a whole. */
 export function wholeMultiValue(
   attribute: ScimAttribute,
   op: PatchOperation["op"],
@@ -18,10 +18,10 @@ export function wholeMultiValue(
   return noneOrPrimary([...values, ...given.filter((one) => !known.has(keyOf(one)))]);
 }
 
-/** Operations are carried out one after the other on the same values, which may be long. */
+/** Cached, because successive operations compare the same values, which may be long. */
 const keys = new WeakMap<object, string>();
 
-/** Two values are one when they say the same of what they are: as a text, so that many are compared with many at once. */
+/** A string that is equal for values with the same identity, so that large sets can be compared at once. */
 function keyOf(value: ScimValue): string {
   if (!isComplex(value)) return JSON.stringify(value);
   const known = keys.get(value);
@@ -36,7 +36,7 @@ function keyOf(value: ScimValue): string {
   return key;
 }
 
-/** Undefined where none is left, else with one primary value at most. */
+/** Undefined if no value remains; otherwise at most one is primary. */
 export function noneOrPrimary(values: (ScimValue | undefined)[]): ScimValue[] | undefined {
   const left = values.filter((one) => one !== undefined);
   return left.length === 0 ? undefined : onePrimary(left);

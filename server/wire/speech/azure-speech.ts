@@ -4,7 +4,7 @@ import type { SpeechCodec } from "./speech-codec.ts";
 import { ssmlOf } from "./ssml.ts";
 
 interface OutputFormat {
-  /** As the vendor calls it; each is the nearest to what OpenAI gives under the same name. */
+  /** The vendor's name; each is the closest to OpenAI's format of that name. */
   readonly name: string;
   readonly contentType: string;
 }
@@ -17,12 +17,12 @@ const FORMATS: Readonly<Record<string, OutputFormat>> = {
 };
 const SLOWEST = 0.5;
 const FASTEST = 2;
-/** How far bytes are looked at that may be a text. */
+/** Bytes examined to detect text. */
 const HEAD = 512;
 
 const formatOf = (format: string | null): OutputFormat | undefined => FORMATS[format ?? "mp3"];
 
-/** Voices of Azure's Speech service, which are asked for in markup and answer with the sound itself. */
+/** Voices of Azure's Speech service: requests are SSML, answers are raw audio. */
 export const azureSpeech: SpeechCodec = {
   operation: "azure_speech",
   write({ input, voice, instructions, format, speed, others }) {
@@ -42,7 +42,7 @@ export const azureSpeech: SpeechCodec = {
   read: (bytes) => (bytes.byteLength === 0 || isText(bytes) ? null : { sound: bytes, usage: null, declined: null }),
 };
 
-/** Whether bytes are JSON or a page, which a server gave in the place of sound. */
+/** Whether the bytes are JSON or HTML that a server returned instead of audio. */
 function isText(bytes: Uint8Array): boolean {
   if (replyObject(bytes) !== null) return true;
   return /^\s*<[!?a-z]/i.test(Buffer.from(bytes.subarray(0, HEAD)).toString("latin1"));

@@ -2,7 +2,7 @@ import type { StreamEnding } from "../streams/stream.ts";
 import type { Usage } from "../usage.ts";
 import type { SpeechStream } from "./speech-codec.ts";
 
-/** Sound that is handed on as it comes. It tells nothing of what it cost: what was to be said does. */
+/** Passes audio through unchanged. It reports no usage, so the characters of the input are billed. */
 export class PassedSound implements SpeechStream {
   begun = false;
   readonly outputLength = 0;
@@ -14,7 +14,7 @@ export class PassedSound implements SpeechStream {
     this.characters = characters;
   }
 
-  /** Of what never began, nothing was spoken. */
+  /** Nothing was spoken if no audio arrived. */
   get usage(): Usage {
     return usageOfSpeech(this.begun ? this.characters : 0);
   }

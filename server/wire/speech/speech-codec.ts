@@ -2,16 +2,16 @@ import type { ProviderOperation } from "../operation.ts";
 import type { StreamCodec } from "../streams/stream.ts";
 import type { Usage } from "../usage.ts";
 
-/** What is to be said, in no vendor's form. */
+/** A speech request independent of the vendor. */
 export interface SpeechAsked {
   readonly input: string;
   readonly voice: string;
-  /** How it is to be said. */
+  /** Instructions on how to speak. */
   readonly instructions: string | null;
-  /** How fast, as a multiple of the usual; null where the caller did not say, as with the format. */
+  /** Relative to the normal speed; like the format, null if not set. */
   readonly speed: number | null;
   readonly format: string | null;
-  /** Names of what else the request says. */
+  /** The names of the remaining members of the request. */
   readonly others: readonly string[];
 }
 
@@ -20,46 +20,46 @@ interface SpeechProblem {
   readonly message: string;
 }
 
-/** How much is spoken. */
+/** The amount of text in a speech request. */
 export interface SpokenText {
-  /** As vendors bill it: Unicode code points of what is to be said. */
+  /** Unicode code points of the input, by which vendors bill. */
   readonly spoken: number;
-  /** Length of all texts that the provider was sent. */
+  /** Total length of all texts sent to the provider. */
   readonly characters: number;
 }
 
-/** Sound as it comes from a provider. */
+/** A provider's audio stream. */
 export interface SpeechStream extends StreamCodec {
-  /** Why nothing was said, in the provider's words; null where something was, or it did not say. */
+  /** Why no audio came, in the provider's words; null if audio came or no reason was given. */
   readonly declined: string | null;
 }
 
-/** A request for speech in the provider's form. */
+/** A speech request in the provider's format. */
 interface WrittenSpeech {
   readonly body: string;
-  /** Members of the request that the provider does not know. */
+  /** Members of the request that the provider does not support. */
   readonly dropped: readonly string[];
-  /** What of the request the provider wants to be told in headers. */
+  /** Headers that the provider requires. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Speech in a provider's own format. Pure, no I/O, never throws. */
+/** Speech requests and answers in a provider's format. Pure, without I/O; never throws. */
 export interface SpeechCodec {
   readonly operation: ProviderOperation;
   write(asked: SpeechAsked): WrittenSpeech | { readonly unsupported: SpeechProblem };
-  /** As what the sound is served. */
+  /** The content type of the audio. */
   contentType(format: string | null): string;
-  /** A new one for each answer. */
+  /** A new instance for each answer. */
   stream(format: string | null, text: SpokenText): SpeechStream;
-  /** A whole answer; null when the bytes are none. */
+  /** Reads a complete answer; null if the bytes are not one. */
   read(bytes: Uint8Array, format: string | null): SpeechRead | null;
 }
 
 export interface SpeechRead {
-  /** Null where nothing was said. */
+  /** Null if there is no audio. */
   readonly sound: Uint8Array | null;
-  /** Null where the answer tells of no tokens. */
+  /** Null if the answer reports no tokens. */
   readonly usage: Usage | null;
-  /** Why nothing was said, in the provider's words. */
+  /** Why there is no audio, in the provider's words. */
   readonly declined: string | null;
 }

@@ -9,7 +9,7 @@ import type { SpeechStream } from "./speech-codec.ts";
 
 const encoder = new TextEncoder();
 
-/** Sound in a provider's own events. The last of them tells what it took; of what breaks off before, what was to be said does. */
+/** Passes a provider's own speech events through. The last one has the usage; a stream that breaks off is billed by its input. */
 export class PassedSpeechEvents extends PassedEvents implements SpeechStream {
   readonly outputLength = 0;
   readonly declined = null;
@@ -37,14 +37,14 @@ export class PassedSpeechEvents extends PassedEvents implements SpeechStream {
       ...usageOfSpeech(this.characters),
       inputUncached: input,
       output,
-      // It gives nothing but sound.
+      // All output is audio.
       ...audioOf(0, output),
     });
     return "ends";
   }
 }
 
-/** Sound of a provider that gives it as bytes, as the events that its caller reads. */
+/** Converts a provider's audio bytes into the events that the caller requested. */
 export class SpeechAsEvents implements SpeechStream {
   private readonly sound: SpeechStream;
 
@@ -79,7 +79,7 @@ export class SpeechAsEvents implements SpeechStream {
   }
 }
 
-/** Sound that came whole, as events. */
+/** Complete audio as events. */
 export function speechEvents(sound: Uint8Array, usage: Usage): Uint8Array {
   return concat([delta(sound), done(usage)].filter((piece) => piece !== null));
 }

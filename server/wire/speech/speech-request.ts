@@ -7,12 +7,12 @@ import type { MediaAsked } from "../media-asked.ts";
 import type { SpeechAsked } from "./speech-codec.ts";
 import { codePointsOf, modelProblems, PromptedRequest } from "../prompted-request.ts";
 
-/** Types of sound that may be asked for, and as what they are served. */
+/** The supported audio formats and their content types. */
 const TYPES = { mp3: "audio/mpeg", opus: "audio/ogg", aac: "audio/aac", flac: "audio/flac", wav: "audio/wav", pcm: "audio/pcm" } as const;
 const FORMATS = Object.keys(TYPES);
-/** Members that only the gateway reads. */
+/** Members read by the gateway only. */
 const OURS = ["chat_id", "persist"];
-/** What a translation says in a vendor's own words. */
+/** Members that have an equivalent in other vendors' formats. */
 const TRANSLATED = new Set([...OURS, "model", "model_id", "input", "voice", "instructions", "speed", "response_format", "stream_format"]);
 const KNOWN = knownMembers({
   read: `${OURS.join(" ")} input instructions`,
@@ -22,11 +22,11 @@ const KNOWN = knownMembers({
 const SLOWEST = 0.25;
 const FASTEST = 4;
 
-/** POST /audio/speech as OpenAI's clients send it. */
+/** POST /audio/speech in OpenAI's format. */
 export class SpeechRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "input" };
 
-  /** Whether its caller wants events, and not the bytes of the sound. */
+  /** Whether the caller wants events instead of audio bytes. */
   override readonly stream: boolean;
 
   constructor(document: JsonDocument) {
@@ -34,12 +34,12 @@ export class SpeechRequest extends PromptedRequest {
     this.stream = document.value.stream_format === "sse";
   }
 
-  /** Of what is to be said, as its vendors bill it: Unicode code points. */
+  /** Unicode code points of the input, by which vendors bill. */
   get spokenCharacters(): number {
     return codePointsOf(this.document.value.input as string);
   }
 
-  /** Whether its caller wants it stored. */
+  /** Whether the caller wants the audio stored. */
   get persist(): boolean {
     return this.document.value.persist === true;
   }
@@ -72,7 +72,7 @@ export class SpeechRequest extends PromptedRequest {
     return TYPES[((this.document.value.response_format as string | null | undefined) ?? "mp3") as keyof typeof TYPES];
   }
 
-  /** In no vendor's form, for a translation. */
+  /** The request independent of the vendor, for translation. */
   asked(): SpeechAsked {
     const { value } = this.document;
     const said = (name: string) => value[name] !== undefined && value[name] !== null;

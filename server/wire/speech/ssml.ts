@@ -1,16 +1,16 @@
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
-/** What no document of XML may hold, however it is written. */
+/** Characters that XML forbids even when escaped. */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
 
 export interface Ssml {
   readonly text: string;
   readonly voice: string;
-  /** As a multiple of how fast the voice speaks by itself; null leaves it so. */
+  /** Relative to the voice's normal speed; null keeps it. */
   readonly rate: number | null;
 }
 
-/** A text as a document of the Speech Synthesis Markup Language: nothing in it is markup, whatever it says. */
+/** An SSML document that speaks the text; markup in the text is escaped. */
 export function ssmlOf({ text, voice, rate }: Ssml): string {
   const said = rate === null ? escaped(text) : `<prosody rate="${rate}">${escaped(text)}</prosody>`;
   return (
@@ -23,7 +23,7 @@ function escaped(text: string): string {
   return text.replace(FORBIDDEN, " ").replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 }
 
-/** A voice's name begins with its language (`de-DE-KatjaNeural`). */
+/** Voice names start with their language (`de-DE-KatjaNeural`). */
 function languageOf(voice: string): string {
   return /^[a-z]{2,3}(?:-[A-Za-z]{4})?-(?:[A-Z]{2}|\d{3})(?=-)/.exec(voice)?.[0] ?? "en-US";
 }

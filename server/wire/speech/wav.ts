@@ -2,7 +2,7 @@ const HEADER = 44;
 const ENDLESS = 0xff_ff_ff_ff;
 export const BYTES_A_SAMPLE = 2;
 
-/** Samples of one channel, 16 bits each, little-endian, as a WAV file. */
+/** A WAV file of mono 16-bit little-endian samples. */
 export function wavOf(samples: Uint8Array, rate: number): Uint8Array {
   const file = Buffer.alloc(HEADER + samples.byteLength);
   file.set(headerOf(rate, HEADER - 8 + samples.byteLength, samples.byteLength));
@@ -10,7 +10,7 @@ export function wavOf(samples: Uint8Array, rate: number): Uint8Array {
   return file;
 }
 
-/** What stands before samples of which nobody knows how many will come: lengths that are as large as they can be. */
+/** A header for samples of unknown length, with the maximum lengths filled in. */
 export function openWavHeader(rate: number): Uint8Array {
   return headerOf(rate, ENDLESS, ENDLESS);
 }

@@ -1,4 +1,4 @@
-/** The parts in one; those that lie one behind the other in memory are not copied. */
+/** Concatenates the parts, without copying if they are adjacent in one buffer. */
 export function concat(parts: readonly Uint8Array[], total = parts.reduce((sum, part) => sum + part.byteLength, 0)): Uint8Array {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) return first;

@@ -1,11 +1,11 @@
 import { FrameTooLarge } from "./stream-bounds.ts";
 
-/** No vendor sends a larger one, and what is made of it takes several times its room: without a bound an upstream could fill the memory. */
+/** Larger than any vendor's frame. Parsing takes several times this memory, so without a limit an upstream could exhaust it. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 const LEAST_ROOM = 1024;
 const NOTHING = new Uint8Array(0);
 
-/** The beginning of a frame that is not whole yet: in one place, because a piece may be a single byte. */
+/** The start of an incomplete frame, in one growing buffer because a piece may be a single byte. */
 export class HeldBytes {
   private readonly most: number;
   private room = NOTHING;
@@ -19,7 +19,7 @@ export class HeldBytes {
     return this.used;
   }
 
-  /** A copy of the piece is kept. Throws `FrameTooLarge`. */
+  /** Copies the piece. Throws `FrameTooLarge`. */
   add(piece: Uint8Array): void {
     const total = this.used + piece.byteLength;
     if (total > this.most) throw new FrameTooLarge(`a frame of the stream is larger than ${this.most >> 20} MiB`);
@@ -32,12 +32,12 @@ export class HeldBytes {
     this.used = total;
   }
 
-  /** Good until more is added. */
+  /** Valid only until the next `add`. */
   view(): Uint8Array {
     return this.room.subarray(0, this.used);
   }
 
-  /** What was held, which nothing is added to any more. */
+  /** Returns the held bytes and starts with an empty buffer. */
   take(): Uint8Array {
     const taken = this.view();
     this.room = NOTHING;

@@ -6,30 +6,30 @@ import { FrameCutter } from "./sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "./stream.ts";
 import type { Usage } from "../usage.ts";
 
-/** What an event is to the answer: a part of it, one that may be its last, or one that nothing follows. */
+/** The role of an event in an answer: a part of it, possibly its last, or certainly its last. */
 export type EventPlace = "within" | "may_end" | "ends";
 
 const decoder = new TextDecoder();
 
-/** Events of OpenAI's API that are handed on as they came. Those that end the answer wait for the audit row. */
+/** Passes events of OpenAI's API through unchanged. Events that end the answer are held back until the audit row is sealed. */
 export abstract class PassedEvents implements StreamCodec {
   private readonly cutter: FrameCutter;
-  /** The events that nothing has followed yet. */
+  /** Events that are last so far. */
   private held: Uint8Array[] = [];
   closed = false;
   begun = false;
   providerError: string | null = null;
 
-  /** `most`: bytes of the largest event there may be. */
+  /** `most` is the maximum size of one event in bytes. */
   constructor(most?: number) {
     this.cutter = new FrameCutter(most);
   }
 
   abstract get usage(): Usage | null;
   abstract get outputLength(): number;
-  /** Whether all was said. */
+  /** Whether the answer is complete. */
   protected abstract get complete(): boolean;
-  /** Any event but an error. */
+  /** Called for every event except errors. */
   protected abstract read(event: JsonObject, type: string): EventPlace;
 
   push(piece: Uint8Array): StreamPiece {
@@ -61,7 +61,7 @@ export abstract class PassedEvents implements StreamCodec {
       this.closed = true;
       return;
     }
-    // A comment says nothing of whether more comes.
+    // A comment does not show whether more events follow.
     if (data === null && this.held.length > 0) return;
     const place = data === null ? "within" : this.placeOf(data);
     passing.push(...this.held);
@@ -76,7 +76,7 @@ export abstract class PassedEvents implements StreamCodec {
     try {
       event = JSON.parse(data);
     } catch {
-      // Not ours to judge: it passes as it came.
+      // Not valid JSON: passed unchanged.
       return "within";
     }
     if (!isObject(event)) return "within";

@@ -7,7 +7,7 @@ const decoder = new TextDecoder();
 const plain = (text: string) => `data: {"content":${JSON.stringify(text)}}\n\n`;
 const TELLING = 'data: {"telling":1}\n\n';
 
-/** Passes what it reads but the frames that are telling, and remembers both. */
+/** Records which frames were read, and passes all except the telling ones. */
 function reader() {
   const read: string[] = [];
   const unread: string[] = [];

@@ -3,13 +3,13 @@ import { FrameCutter } from "./sse-frames.ts";
 import type { StreamPiece } from "./stream.ts";
 
 export interface FrameReader {
-  /** Matches what makes a frame worth reading. A word inside a text is not taken for a member, because its quotes are escaped there. */
+  /** Matches frames that must be parsed. Text inside a JSON string cannot match as a member name, because its quotes are escaped. */
   readonly telling: RegExp;
-  /** Whether frames may pass unread just now. */
+  /** Whether frames may currently pass without being parsed. */
   passes(): boolean;
-  /** Takes note of whole frames without anything telling, as Latin-1 text of their bytes. False when they must be read after all. */
+  /** Notes complete frames that do not match `telling`, as Latin-1 text of their bytes. False if they must be parsed after all. */
   note(text: string): boolean;
-  /** Reads a frame, and says whether it passes. */
+  /** Parses a frame and tells whether it passes. */
   keep(frame: Uint8Array): boolean;
 }
 
@@ -17,8 +17,8 @@ const BLANK_LINE = "\n\n";
 const BACKSLASH = 92;
 
 /**
- * Events on their way through, byte for byte. The whole frames a piece begins with, up to the first that holds something
- * to act on, pass unread: that is nearly all of a stream, at a fraction of what parsing it costs.
+ * Passes SSE frames through byte for byte. At the start of each piece, complete frames before the first one matching
+ * `telling` pass unparsed: nearly the whole stream, at a fraction of the cost of parsing.
  */
 export class PassingFrames {
   private readonly cutter = new FrameCutter();
@@ -45,7 +45,7 @@ export class PassingFrames {
     return kept.length === 0 ? null : concat(kept);
   }
 
-  /** What came behind the last blank line: a frame only if the sender left the blank line out. */
+  /** The bytes after the last blank line: a frame only if the sender omitted the final blank line. */
   rest(): Uint8Array {
     return this.cutter.rest();
   }
@@ -55,7 +55,7 @@ export class PassingFrames {
     for (const frame of this.cutter.push(bytes)) if (this.reader.keep(frame)) kept.push(frame);
   }
 
-  /** How many bytes of the piece's beginning pass unread. */
+  /** The number of bytes at the start of the piece that pass unparsed. */
   private unread(piece: Uint8Array): number {
     const text = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
     const telling = text.search(this.reader.telling);
@@ -65,13 +65,13 @@ export class PassingFrames {
   }
 }
 
-/** Where the first frame after one that was torn may begin; the end of the piece where it holds no blank line. */
+/** The offset where the first frame after one continued from the previous piece can start; the end of the piece if it contains no blank line. */
 function behindBlankLine(piece: Uint8Array): number {
   const at = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).indexOf(BLANK_LINE);
   return at < 0 ? piece.byteLength : at + BLANK_LINE.length;
 }
 
-/** Length of a member's texts in the text of frames, in bytes as written; 0 when one has no end. */
+/** Total length of a member's string values in the frames, in encoded bytes; 0 if one is unterminated. */
 export function lengthUnder(member: string, text: string): number {
   const opening = `"${member}":"`;
   let length = 0;
@@ -84,7 +84,7 @@ export function lengthUnder(member: string, text: string): number {
   return length;
 }
 
-/** Where the JSON text ends that begins at `from`; -1 where it has no end. */
+/** The offset of the quote that ends the JSON string whose content starts at `from`; -1 if unterminated. */
 export function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at > from && isEscaped(text, at)) at = text.indexOf('"', at + 1);

@@ -3,18 +3,18 @@ import type { JsonValue } from "../../kernel/json-value.ts";
 const SPACE = 32;
 
 /**
- * Says that a stream is alive to whoever waits for bytes, and nothing to whoever reads them. One line without a blank one behind it, by
- * which many releases of OpenAI's clients for Go and Python take it for an event whose data is empty, and fail.
+ * Keep-alive comment. A single line without a blank line after it: many releases of OpenAI's Go and Python clients take a
+ * comment with one for an event with empty data, and fail.
  */
 export const COMMENT_LINE = new TextEncoder().encode(": keep-alive\n");
 
-/** The data of one frame, its lines joined as the format says; null for a comment or an event without data. */
+/** The data of one frame, its lines joined by the SSE rules; null for a comment or an event without data. */
 export function frameData(frame: string): string | null {
   if (!frame.includes("data:")) return null;
   return isOneLine(frame) ? frame.slice(frame.charCodeAt(5) === SPACE ? 6 : 5, -2) : joinedLines(frame);
 }
 
-/** Whether a frame is what nearly all are: one line of data, ended with LF. */
+/** Whether a frame has the most common form: one data line, ended with LF. */
 export function isOneLine(frame: string): boolean {
   return frame.startsWith("data:") && frame.endsWith("\n\n") && frame.indexOf("\n") === frame.length - 2 && !frame.includes("\r");
 }
@@ -31,12 +31,12 @@ function joinedLines(frame: string): string | null {
 
 const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
-/** A value as the data of one line: JSON lets breaks stand in a text at which many clients end a line, Python's among them. */
+/** Serializes a value as one data line. JSON allows line breaks such as U+2028 in strings, where Python and other clients would split. */
 export function lineJson(value: JsonValue): string {
   return JSON.stringify(value).replace(LINE_BREAKS, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Whether what a sender left without a blank line is an event all the same, and not the torn beginning of one. */
+/** Whether bytes without a final blank line are nevertheless a complete event, rather than a truncated one. */
 export function isWholeEvent(rest: Uint8Array): boolean {
   const data = frameData(new TextDecoder().decode(rest));
   if (data === null) return false;

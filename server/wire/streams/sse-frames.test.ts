@@ -30,7 +30,7 @@ describe("cutting a stream into frames", () => {
           const rest = cutter.rest();
           expect(decoder.decode(concat([...frames, rest]))).toBe(decoder.decode(bytes));
           const whole = rest.byteLength > 0 ? [...frames, rest] : frames;
-          // Events of no data may come as one.
+          // Consecutive events without data may arrive as one frame.
           const said = whole.map((frame) => frameData(decoder.decode(frame))).filter((data) => data?.trim() !== "");
           expect(said).toEqual(texts.filter((text) => text.trim() !== ""));
         },

@@ -9,14 +9,13 @@ const SPACE = 32;
 const DATA = new TextEncoder().encode("data:");
 
 /**
- * Cuts a server-sent event stream into whole frames without touching a byte: a frame ends behind its blank line, which
- * may be written with LF, CRLF or CR. Blank lines and comments that come one behind the other say nothing, and are one
- * frame however many there are.
+ * Splits an SSE stream into whole frames without changing a byte. A frame ends after its blank line, written with LF, CRLF
+ * or CR. A run of blank lines and comments carries no data and becomes a single frame.
  */
 export class FrameCutter {
   private readonly held: HeldBytes;
 
-  /** `most`: bytes of the largest frame there may be. */
+  /** `most` is the maximum size of one frame in bytes. */
   constructor(most?: number) {
     this.held = new HeldBytes(most);
   }
@@ -26,7 +25,7 @@ export class FrameCutter {
     return this.held.length === 0;
   }
 
-  /** Whole frames, each with its closing blank line; what is left over waits for the next piece. Throws `FrameTooLarge`. */
+  /** The whole frames, each with its closing blank line; the remainder is held for the next piece. Throws `FrameTooLarge`. */
   push(piece: Uint8Array): Uint8Array[] {
     const frames: Uint8Array[] = [];
     let start = 0;
@@ -55,12 +54,15 @@ export class FrameCutter {
     return frames;
   }
 
-  /** What came behind the last blank line: a frame only if the sender left the blank line out. */
+  /** The bytes after the last blank line: a frame only if the sender omitted the final blank line. */
   rest(): Uint8Array {
     return this.held.view();
   }
 
-  /** Where in the piece the held frame ends; below 0 where it goes on. Its blank line may have begun before the piece. */
+  /**
+   * The offset in the piece at which the held frame ends, or negative if it continues. Its blank line may have started
+   * before the piece.
+   */
   private endOfHeld(piece: Uint8Array): number {
     const held = this.held.view();
     let breaks = held.length;
@@ -78,7 +80,7 @@ function endIn(bytes: Uint8Array): number {
   return bytes.indexOf(CR) < 0 ? endAtLineFeeds(bytes)(bytes, 0) : endAtAnyBreak(bytes, 0);
 }
 
-/** What nearly every sender writes, found natively. */
+/** Fast path for the most common line ending, using native search. */
 function endAtLineFeeds(bytes: Uint8Array): (bytes: Uint8Array, start: number) => number {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return (_, start) => {
@@ -95,13 +97,13 @@ function endAtAnyBreak(bytes: Uint8Array, start: number): number {
       i++;
       continue;
     }
-    // A CR at the very end may be the first half of a CRLF still on its way.
+    // A CR at the very end may be the first half of a CRLF.
     if (c === CR && i + 1 === bytes.length) return -1;
     const next = c === CR && bytes[i + 1] === LF ? i + 2 : i + 1;
     if (next >= bytes.length) return -1;
     const d = bytes[next] as number;
     if (d === LF || d === CR) {
-      // Unless the line before ended with CR alone: then there is no such half, and a sender who waits for an answer sends nothing more.
+      // Unless the previous line ended with a lone CR: then no LF follows, and a sender that awaits an answer sends nothing more.
       const aloneBefore = c === CR && next === i + 1;
       if (d === CR && next + 1 === bytes.length && !aloneBefore) return -1;
       return d === CR && bytes[next + 1] === LF ? next + 2 : next + 1;
@@ -111,7 +113,7 @@ function endAtAnyBreak(bytes: Uint8Array, start: number): number {
   return -1;
 }
 
-/** Where the blank lines, comments and events of no data end that stand at the start of a frame, as far as they are whole. */
+/** The offset after the blank lines, comments and empty events at the start of a frame, as far as they are complete. */
 function endOfSilence(bytes: Uint8Array, start: number): number {
   let end = start;
   for (;;) {
@@ -119,7 +121,7 @@ function endOfSilence(bytes: Uint8Array, start: number): number {
     let at = end;
     if (bytes[end] === COLON) while (at < bytes.length && !isBreak(bytes[at])) at++;
     else at = behindEmptyData(bytes, end);
-    // Of a comment in an event the event decides. A line that ends otherwise than with LF is left to whoever knows them all.
+    // A comment within an event belongs to the event. Other line endings than LF are left to the slow path.
     if (at === end || bytes[at] !== LF || bytes[at + 1] !== LF) return end;
     end = at + 2;
   }

@@ -17,7 +17,7 @@ test.each([1_023, 1_024, 1_025, 2_048, 3_071, 3_072, 3_073, LONG])("what stands 
   const filled = "a".repeat(length);
   const room = " ".repeat(LONG);
   expect(refused(`${room}"${filled}${many}"`)).toBe(false);
-  // An escaped quote does not end it, an escaped backslash before one does.
+  // An escaped quote does not end it, a quote after an escaped backslash does.
   expect(refused(`${room}"${filled}\\"${many}"`)).toBe(false);
   expect(refused(`${room}"${filled}\\\\"${many}`)).toBe(true);
 });

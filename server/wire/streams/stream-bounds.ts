@@ -11,18 +11,18 @@ const CLOSE_BRACE = 125;
 
 const ENDS_OF_TEXT = [QUOTE, BACKSLASH, LF, CR] as const;
 
-/** What an upstream sends would cost everybody too much: its bytes, or what would have to be made of them. */
+/** Thrown if an upstream sends something too expensive to process, by its size or by what parsing it would create. */
 export class FrameTooLarge extends Error {}
 
-/** Values and lines of one frame. To read so many takes some 30 ms, in which nobody else has a turn; no answer of a model has as many. */
+/** Maximum number of values and lines in one frame. Parsing that many blocks the process for about 30 ms; no model's answer has as many. */
 const MAX_VALUES = 256 * 1024;
 const MAX_LEVELS = 1024;
-/** A text that is longer is not looked at byte by byte. */
+/** Bytes. The inside of a longer string is skipped with native search. */
 const LONG_TEXT = 1_024;
-/** What is smaller takes no time, whatever it holds. */
+/** Bytes. Smaller frames are cheap whatever they contain. */
 const LEAST_BYTES = 16 * 1024;
 
-/** Throws where reading the frame would keep others waiting. */
+/** Throws `FrameTooLarge` if parsing the frame would block the process for too long. */
 export function refuseCostlyFrame(frame: Uint8Array): void {
   if (frame.byteLength <= LEAST_BYTES) return;
   let values = 0;
@@ -31,7 +31,7 @@ export function refuseCostlyFrame(frame: Uint8Array): void {
   let text = 0;
   for (let at = 0; at < frame.length; at++) {
     const c = frame[at] as number;
-    // No text in JSON goes over the end of a line.
+    // JSON strings cannot contain raw line breaks.
     if (c === LF || c === CR) {
       inString = false;
       values++;
@@ -56,9 +56,9 @@ export function refuseCostlyFrame(frame: Uint8Array): void {
   }
 }
 
-/** Where the next byte stands, from `start` on, that ends a text or may: found natively, because a picture is one text of megabytes. */
+/** The offset of the next byte from `start` on that may end a string. Uses native search, because an image is one string of megabytes. */
 function endOfPlain(frame: Uint8Array, start: number): number {
-  // No further than twice as far as it goes: else looking for what is not there would take the whole frame each time.
+  // Searches in doubling windows: searching for an absent byte would otherwise scan the whole frame each time.
   for (let from = start, most = LONG_TEXT; from < frame.length; from += most, most *= 2) {
     const window = frame.subarray(from, from + most);
     let end = window.length;
@@ -71,10 +71,10 @@ function endOfPlain(frame: Uint8Array, start: number): number {
   return frame.length;
 }
 
-/** More than any answer has; each costs the room of what is known of it while the others come. */
+/** More than any real answer has; each part needs memory until the answer is complete. */
 const MAX_PARTS = 64 * 1024;
 
-/** Throws where an answer is made of too many choices, calls or other parts to keep them in mind. */
+/** Throws `FrameTooLarge` if an answer has too many choices, calls or other parts to keep in memory. */
 export function refuseTooManyParts(count: number): void {
   if (count > MAX_PARTS) throw new FrameTooLarge(`the answer has more than ${MAX_PARTS} parts`);
 }

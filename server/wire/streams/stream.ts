@@ -1,46 +1,44 @@
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { ServiceTier, Usage } from "../usage.ts";
 
-/** Bytes to hand on now; null when there are none. */
+/** Bytes to send now; null if there are none. */
 export type StreamPiece = Uint8Array | null;
 
 export interface StreamEnding {
-  /** False for a torn answer, and for one whose provider reported an error. */
+  /** False if the answer was truncated or its provider reported an error. */
   readonly complete: boolean;
-  /** What must wait for the audit row. */
+  /** Bytes that may be sent only after the audit row is sealed. */
   readonly last: StreamPiece;
-  /** Whether the provider's own error reaches the caller, in the caller's format, with what was handed on or is `last`. */
+  /** Whether the caller receives the provider's error, in the caller's format, in what was already sent or in `last`. */
   readonly errorReported: boolean;
 }
 
-/** Translates one answer from the provider's frames to the caller's. Stateful, one for each attempt, no I/O. */
+/** Translates one answer's stream from the provider's format to the caller's. Stateful, without I/O; one instance per attempt. */
 export interface StreamCodec {
   push(piece: Uint8Array): StreamPiece;
-  /** Call once the provider ended its stream. */
+  /** Call when the provider's stream has ended. */
   end(): StreamEnding;
-  /** As `push` and `end`, for who can let others have their turn meanwhile; only where looking at the answer may take long. */
+  /** As `push` and `end`, but yielding to other work in between; present only if inspecting the answer may take long. */
   pushing?(piece: Uint8Array): InTurns<StreamPiece>;
   ending?(): InTurns<StreamEnding>;
-  /** True once the provider has said that nothing follows: what its connection does then is no part of the answer. */
+  /** True once the provider has marked the end: a connection error after that is not an error of the answer. */
   readonly closed?: boolean;
-  /**
-   * Whether anything of the answer itself (a text, a tool call, its end) has been seen: before that another provider can still be tried.
-   */
+  /** Whether any output (text, tool call or end) was seen; before that, another provider can still be tried. */
   readonly begun: boolean;
-  /** As the provider told it; null when it never did. */
+  /** As reported by the provider; null if it never was. */
   readonly usage: Usage | null;
-  /** How it is served, where the provider said so apart from its usage. */
+  /** The service tier, if the provider reported it apart from the usage. */
   readonly served?: ServiceTier | undefined;
-  /** Rough length of the output seen, for an estimate when the stream ends before its usage. */
+  /** Approximate length of the output so far in characters, for an estimate if the stream ends without usage. */
   readonly outputLength: number;
-  /** What the provider itself reported as an error inside the stream. */
+  /** The error that the provider reported within the stream. */
   readonly providerError: string | null;
 }
 
-/** What a stream that no model writes says of itself: nothing of it is metered, and nothing of it can be tried again. */
+/** For streams not produced by a model: not metered and not retried. */
 export const UNMETERED = { begun: true, usage: null, outputLength: 0, providerError: null } as const;
 
-/** A stream that is handed on as it comes and may end at any time. */
+/** A stream that passes unchanged and may end at any time. */
 export const PASSED_STREAM: StreamCodec = {
   ...UNMETERED,
   push: (piece) => piece,

@@ -1,87 +1,87 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 
-/** Where a string stands in a parsed answer. */
+/** The location of a string in a parsed answer. */
 export interface Place {
   readonly holder: Record<string | number, unknown>;
   readonly key: string | number;
 }
 
-/** A piece of one text of the answer: the pieces of a channel, in the order they come, are one text. */
+/** A piece of a text in an answer: the pieces of one channel, concatenated in order, are one text. */
 export interface TextPiece extends Place {
   readonly channel: string;
-  /** Texts of one flow are blocks of what is read as one text, in the order they come; nothing when left out. */
+  /** Texts of one flow are consecutive blocks that are read as one text; absent if the text stands alone. */
   readonly flow?: string;
-  /** It stands in a member that no format knows. */
+  /** Set if it is in a member unknown to the format. */
   readonly other?: true;
 }
 
-/** A text that is complete where it stands: said again after its pieces, or never in pieces. */
+/** A complete text: either repeated after its pieces, or never streamed in pieces. */
 export interface WholeText extends Place {
   readonly kind: "text" | "arguments";
-  /** As of a piece; of a text that is said again it means nothing. */
+  /** As in a piece; meaningless for a repeated text. */
   readonly flow?: string;
 }
 
-/** A text in a member that no format knows, or the `name` of such a member, which then is the key of the place. */
+/** A text in a member unknown to the format, or the name of such a member, which is then the key of the place. */
 export interface OtherText extends Place {
   readonly kind: "text" | "name";
-  /** Where in the body, or in each frame, it stands. */
+  /** Its path in the body, or in each frame. */
   readonly way: string;
 }
 
 /**
- * A tool call, or a piece of one. `piece`: the place holds the next piece of the arguments; `whole`: all of them as JSON
- * text; `object`: all of them as the value they are.
+ * A tool call, or a piece of one. `form` describes the arguments in `place`: `piece`, the next piece of their JSON text;
+ * `whole`, all of it; `object`, a parsed value.
  */
 export interface CallPiece {
-  /** One call. */
+  /** Identifies the call. */
   readonly channel: string;
-  /** Calls of one group are handed on together. */
+  /** Calls of one group are released together. */
   readonly group: string;
-  /** Where the piece says it: some servers give all calls of an answer one place, and only this tells them apart. */
+  /** The call ID, if this piece has one: some servers use one index for all calls, which only the ID then tells apart. */
   readonly id?: string | null;
-  /** Null where another piece of the call says it. */
+  /** Null if another piece of the call names the tool. */
   readonly name: string | null;
-  /** Null where the piece has no arguments. */
+  /** Null if the piece has no arguments. */
   readonly place: Place | null;
   readonly form: "piece" | "whole" | "object";
-  /** A text of the tool's own instead of JSON. */
+  /** True if the input is free-form text instead of JSON. */
   readonly freeform?: boolean;
-  /** It is not made yet: the caller is asked whether it may be, and it is told again when it was. */
+  /** True if the call awaits the caller's approval and will be reported again once made. */
   readonly proposed?: boolean;
-  /** Arguments come in parts that are no JSON text together: nobody can judge them. */
+  /** True if the arguments arrive as parts that do not form one JSON text, so that they cannot be inspected. */
   readonly scattered?: boolean;
 }
 
-/** What of an answer, or of one frame of it, a caller would read. Whoever changes a place changes the body. */
+/** What a caller would read in an answer or in one frame of it. Changing a place changes the body. */
 export interface AnswerContents {
   readonly pieces: readonly TextPiece[];
   readonly wholes: readonly WholeText[];
   readonly calls: readonly CallPiece[];
-  /** Only where they were asked for (`other-answer-texts.ts`). */
+  /** Only if requested (`other-answer-texts.ts`). */
   readonly others: readonly OtherText[];
-  /** Prefixes of channels and groups that end with this frame; "" ends all. */
+  /** Prefixes of the channels and groups that end with this frame; "" ends all. */
   readonly ends: readonly string[];
-  /** Those of `ends` that the answer may go on after: some providers tell a reason to finish in every frame. */
+  /** The subset of `ends` after which the answer may continue: some providers send a finish reason in every frame. */
   readonly finishes: readonly string[];
-  /** Members that tell the text once more token by token, each with what takes its place. */
+  /** Members that repeat the text token by token (log probabilities), each with its replacement. */
   readonly tokens: readonly (Place & { readonly without: unknown })[];
 }
 
-/** How the answers of one format hold their texts, whole or in frames. Pure; lenient with what providers send. */
+/** Finds the texts in answers of one format, whole or streamed. Stateless, and lenient with what providers send. */
 export interface AnswerTexts {
-  /** `whole`: a complete answer instead of a frame. */
+  /** `whole`: whether the body is a complete answer rather than a frame. */
   contents(body: JsonObject, whole: boolean): ContentsList;
-  /** Makes of a copy of a frame one that only continues its texts: what may be said once only is taken out. */
+  /** Turns a copy of a frame into one that only continues its texts, by removing what may occur only once. */
   continuation(body: JsonObject): void;
-  /** The member that counts frames, where the format has one. */
+  /** The member that numbers frames, if the format has one. */
   readonly counter: string | null;
 }
 
-/** Most frames have none of these. */
+/** Shared, because these lists are empty for most frames. */
 const NONE: readonly never[] = [];
 
-/** Collects contents; the lists are what `AnswerContents` names. */
+/** Collects an answer's contents; see `AnswerContents` for the lists. */
 export class ContentsList implements AnswerContents {
   readonly pieces: TextPiece[] = [];
   readonly wholes: WholeText[] = [];
@@ -90,16 +90,16 @@ export class ContentsList implements AnswerContents {
   readonly ends: string[] = [];
   readonly finishes: string[] = [];
   readonly tokens: (Place & { readonly without: unknown })[] = [];
-  /** Objects whose texts go on from frame to frame, with the number that the channels in them begin with. */
+  /** Objects whose texts continue from frame to frame, with the number that prefixes their channels. */
   deltas: readonly { readonly holder: object; readonly index: number }[] = NONE;
-  /** What is known to be bytes. */
+  /** Members known to contain bytes. */
   bytes: readonly Place[] = NONE;
-  /** What repeats the request. */
+  /** Members that repeat the request. */
   repeated: readonly Place[] = NONE;
-  /** Whether the body goes deeper than can be looked at. */
+  /** Whether the body is nested too deeply to be inspected. */
   tooDeep = false;
 
-  /** Adds `holder[key]` as a piece of `channel` when it is a text; an empty one is a place where more can be said. */
+  /** Adds `holder[key]` as a piece of `channel` if it is a string; an empty one is a place where text can be added. */
   piece(channel: string, holder: object, key: string | number, flow?: string): void {
     const places = holder as Record<string | number, unknown>;
     if (typeof places[key] === "string") this.pieces.push({ channel, holder: places, key, ...(flow !== undefined && { flow }) });
@@ -130,18 +130,18 @@ export class ContentsList implements AnswerContents {
     this.repeated = added(this.repeated, holder, key);
   }
 
-  /** A piece of what a delta says in a member that no format knows. */
+  /** Adds a piece in a delta's member that is unknown to the format. */
   otherPiece(channel: string, holder: object, key: string): void {
     this.pieces.push({ channel, holder: holder as Record<string | number, unknown>, key, flow: channel, other: true });
   }
 
-  /** The provider told a reason for which what is called so ends. */
+  /** Ends the channels and groups with this prefix, because of a finish reason. */
   finish(prefix: string): void {
     this.ends.push(prefix);
     this.finishes.push(prefix);
   }
 
-  /** Adds what tells tokens, unless it is empty. */
+  /** Adds a member with log probabilities, unless it is empty. */
   token(holder: object, key: string, without: unknown): void {
     const places = holder as Record<string | number, unknown>;
     const value = places[key];
@@ -150,7 +150,7 @@ export class ContentsList implements AnswerContents {
   }
 }
 
-/** The list with one more place: its own, unless it is the empty one. */
+/** Appends a place, replacing the shared empty list by a new one. */
 function added(places: readonly Place[], holder: object, key: string | number): readonly Place[] {
   const place = { holder: holder as Record<string | number, unknown>, key };
   if (places === NONE) return [place];

@@ -3,7 +3,7 @@ import type { TextSlot } from "../inbound.ts";
 import { hasWords, isNoText, isProtocolName } from "./other-texts.ts";
 import { REQUEST_LEVELS } from "../json/nesting.ts";
 
-/** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
+/** Members of tool definitions and schemas with text for the model. Names are not included: calls refer to them. */
 const WORDS: ReadonlySet<string> = new Set([
   "description",
   "server_description",
@@ -16,14 +16,14 @@ const WORDS: ReadonlySet<string> = new Set([
   "example",
   "input_examples",
 ]);
-/** Of these, those whose value may hold words at any depth. */
+/** Those of `WORDS` whose value may contain text at any depth. */
 const VALUES: ReadonlySet<string> = new Set(["default", "const", "enum", "examples", "example", "input_examples"]);
-/** The grammar of a tool's input, which with other words would be another. */
+/** A grammar for a tool's input, which cannot be reworded. */
 const GRAMMAR = "definition";
-/** Members whose own members are named by whoever wrote the schema. */
+/** Members with free-form keys. */
 const NAMED: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 
-/** As deep as a request may go. */
+/** The maximum nesting of a request. */
 const MAX_DEPTH = REQUEST_LEVELS;
 
 /** Members that hold a schema. */
@@ -31,31 +31,31 @@ const SCHEMA: ReadonlySet<string> = new Set([
   ...["parameters", "input_schema", "inputSchema", "output_schema", "outputSchema", "schema", "response"],
   ...["parametersJsonSchema", "parameters_json_schema", "responseJsonSchema", "response_json_schema", "responseSchema", "response_schema"],
 ]);
-/** What the language of schemas says in texts: kinds, names of arguments, patterns, addresses. What has words in it is shown like any other. */
+/** Schema keywords with string values: types, argument names, patterns, URIs. They are inspected if they contain words. */
 const SAID: ReadonlySet<string> = new Set([
   ...["type", "format", "pattern", "required", "dependentRequired", "propertyOrdering", "property_ordering", "propertyName"],
   ...["$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary"],
   ...["contentEncoding", "contentMediaType"],
 ]);
-/** The language of schemas: that, and where further schemas stand. */
+/** All schema keywords: those above, and those with sub-schemas. */
 const LANGUAGE: ReadonlySet<string> = new Set([
   ...SAID,
   ...["contentSchema", "items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"],
   ...["additionalProperties", "unevaluatedProperties", "propertyNames", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
   ...NAMED,
 ]);
-/** Lists that formats have for something else than texts: hosts, names of tools and of stores. */
+/** Lists that are not text: hosts, and names of tools and stores. */
 const LISTED: ReadonlySet<string> = new Set([
   ...["allowed_domains", "blocked_domains", "exclude_domains", "excludeDomains", "allowed_callers", "allowed_tools", "tool_names"],
   ...["file_search_store_names", "fileSearchStoreNames"],
 ]);
-/** What a server is asked with. */
+/** The HTTP headers for a remote server. */
 const HEADERS = "headers";
 const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "server_url"]);
-/** Whose descriptions are texts of the request already; servers show a model whole definitions, whatever stands in them. */
+/** Their descriptions are already texts of the request. Servers show models whole definitions, unknown members included. */
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
-/** Where in a definition something stands: outside of its schemas, in one, or in what is no definition. */
+/** Whether a value is in a definition but outside its schemas, in a schema, or outside any definition. */
 type Place = "own" | "schema" | "beside";
 
 function placeWithin(key: string, place: Place): Place {
@@ -63,22 +63,22 @@ function placeWithin(key: string, place: Place): Place {
   return key === HEADERS ? "beside" : place;
 }
 
-/** A list or an object that is gone through. */
+/** An array or object to traverse. */
 interface Holder {
   readonly holder: JsonObject | JsonValue[];
   readonly place: Place;
   readonly depth: number;
-  /** What a list is the value of; "" for an object, and where whoever wrote the schema named it. */
+  /** The name of the member whose value an array is; "" for an object, and for free-form keys. */
   readonly of: string;
-  /** Whether all below it are words. */
+  /** Whether everything below is text. */
   readonly worded: boolean;
-  /** Whether its members are named by whoever wrote the schema. */
+  /** Whether its keys are free-form. */
   readonly named: boolean;
 }
 
 /**
- * The words in answer schemas, and those in tool definitions that are no descriptions, names with words in them among them; whole
- * numbers among values too. `touch` is told the member a replacement stands in.
+ * The text in answer schemas, and in tool definitions other than descriptions, including names that contain words and
+ * integers among values. `touch` is called with the name of the member in which a replacement was made.
  */
 export function definitionTexts(body: JsonObject, members: readonly string[], touch: (member: string) => void): TextSlot[] {
   const slots: TextSlot[] = [];
@@ -87,7 +87,7 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
     const place: Place = TOOLS.has(member) ? "own" : "beside";
     if (Array.isArray(value) || isObject(value))
       collect({ holder: value, place, depth: 0, of: Array.isArray(value) ? member : "", worded: false, named: false }, slots, {
-        // The descriptions of tools are texts of the request already.
+        // Descriptions of tools are already texts of the request.
         describes: !TOOLS.has(member),
         touch: () => touch(member),
       });
@@ -109,7 +109,7 @@ function collect(at: Holder, slots: TextSlot[], member: Member): void {
     if (!isList && place !== "beside" && !isProtocolName(key)) slots.push(nameSlot(key));
     const value = (holder as JsonObject)[key] as JsonValue;
     const isWord = worded || (!isNaming && WORDS.has(key) && !isTold(key, member));
-    // What the language of schemas does not know, servers show a model all the same.
+    // Servers show models unknown schema members, too.
     const isForeign = place === "schema" && !isNaming && !LANGUAGE.has(key) && !WORDS.has(key) && !SCHEMA.has(key);
     if (typeof value === "string") {
       const kind = value === "" ? null : isWord || isForeign ? "text" : kindOf(at, key, value, member);
@@ -132,7 +132,7 @@ function collect(at: Holder, slots: TextSlot[], member: Member): void {
 
 const isTold = (key: string, { describes }: Member) => key === "description" && !describes;
 
-/** As what a string is looked at that stands neither where words do nor under a name nobody knows; null where it is none. */
+/** The kind of a string that is neither in a text member nor in an unknown one; null if it is not inspected. */
 function kindOf({ holder, place, of, named }: Holder, key: string, value: string, member: Member): "text" | "fixed_text" | null {
   const isList = Array.isArray(holder);
   const name = isList ? of : key;
@@ -140,7 +140,7 @@ function kindOf({ holder, place, of, named }: Holder, key: string, value: string
   if (!isList && isTold(key, member)) return null;
   switch (place) {
     case "schema":
-      // Where a schema has to stand, a text is no part of the language either.
+      // A string in place of a schema is not schema language either.
       if (named || !SAID.has(name)) return "text";
       return hasWords(value) ? "fixed_text" : null;
     case "own":
@@ -164,7 +164,7 @@ function valueSlot(holder: JsonObject | JsonValue[], key: string, kind: "text" |
   };
 }
 
-/** What calls answer to cannot be said differently. */
+/** Names that calls refer to cannot be replaced. */
 function nameSlot(text: string): TextSlot {
   return { role: "tool_definition", kind: "fixed_text", text, replace: () => undefined };
 }

@@ -5,8 +5,8 @@ import type { FieldProblem } from "../json/document.ts";
 const LONGEST = 255;
 
 /**
- * What is wrong with members of a request that are kept with what it makes (`chat_id`, `display_name`). Each may be left
- * out or null. They are looked at before a model is asked: what it made could not be kept with them.
+ * The problems with optional or null members that are stored with the result of a request (`chat_id`, `display_name`).
+ * They are checked before a model is called, because its result could not be stored with invalid ones.
  */
 export function keptTextProblems(value: JsonObject, names: readonly string[]): FieldProblem[] {
   return names.flatMap((field) => {

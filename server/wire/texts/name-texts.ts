@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import type { TextSlot } from "../inbound.ts";
 import { REQUEST_LEVELS } from "../json/nesting.ts";
 
-/** Members below which nothing names a tool or who speaks: what tools are told and say, schemas, notes of the caller's own. */
+/** Members that contain no names of tools or speakers: tool input and output, schemas, the caller's metadata. */
 const NAMELESS: ReadonlySet<string> = new Set([
   "arguments",
   "args",
@@ -21,16 +21,16 @@ const NAMELESS: ReadonlySet<string> = new Set([
   "metadata",
   "cache_control",
 ]);
-/** Roles of who speaks under a name of his own; under any other role the name is a tool's. */
+/** Roles in which `name` is the speaker's; in other roles it is a tool's. */
 const SPEAKERS: ReadonlySet<unknown> = new Set(["user", "assistant", "system", "developer"]);
 
-/** As deep as a request may go. */
+/** The maximum nesting of a request. */
 const MAX_DEPTH = REQUEST_LEVELS;
 
 /**
- * The names in a request that a model reads: of who speaks, of tools, and of those that are called or chosen. What a speaker is
- * called may be said differently; by its own name a tool is called, so that stays. `touch` is told the member a
- * replacement stands in.
+ * The names in a request that a model reads: of speakers, of tools, and of the tools that are called or chosen. A
+ * speaker's name can be replaced, a tool's cannot. `touch` is called with the name of the member in which a replacement
+ * was made.
  */
 export function nameTexts(body: JsonObject, members: readonly string[], touch: (member: string) => void): TextSlot[] {
   const slots: TextSlot[] = [];
@@ -44,7 +44,7 @@ export function nameTexts(body: JsonObject, members: readonly string[], touch: (
     for (const key in value) {
       const inner = value[key];
       if (key === "name" && typeof inner === "string") slots.push(nameSlot(value, inner, () => touch(member)));
-      // A call's input is what its tool is told; the input of a request holds the calls.
+      // An object in `input` is a tool call's input; an array is the request's input, which contains the calls.
       else if (typeof inner === "object" && !NAMELESS.has(key) && !(key === "input" && !Array.isArray(inner)))
         walk(inner, member, depth + 1);
     }

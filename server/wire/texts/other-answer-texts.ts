@@ -2,17 +2,17 @@ import type { ContentsList, Place } from "./answer-texts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { hasWords, holdsFile, NO_TEXT_NAMES } from "./other-texts.ts";
 
-/** What a member is for, as far as its name tells: a sum of these. */
-/** For something else than a text as long as its value has no words: an id, bytes, a signature, an address. */
+/** How a member is used, judged by its name: a combination of these flags. */
+/** Not a text unless its value contains words: an ID, bytes, a signature, an address. */
 const NO_TEXT_USE = 1;
-/** Says of what kind something is or what it is called: told as a whole, never in pieces. */
+/** A type or label, always sent whole, never in pieces. */
 const LABEL_USE = 2;
-/** Nobody who wrote a protocol gave such a name. */
+/** A name that no protocol would define. */
 const FOREIGN = 4;
 
 const words = (text: string) => text.trim().split(/\s+/);
 
-/** What people call something is a text, in an answer. */
+/** In answers, display names count as texts. */
 const CALLED = new Set(words("name filename displayName display_name user"));
 const NO_TEXT: ReadonlySet<string> = new Set([
   ...NO_TEXT_NAMES.filter((name) => !CALLED.has(name)),
@@ -22,15 +22,15 @@ const NO_TEXT: ReadonlySet<string> = new Set([
       citations links
     `),
 ]);
-/** Ids, seals, digests, bytes and addresses of vendors have names that end or begin so. */
+/** Typical suffixes and prefixes of names for vendors' IDs, signatures, digests, bytes and addresses. */
 const NO_TEXT_ENDINGS =
   /(?:^|_)(?:ids?|signatures?|fingerprint|hash|sha\d+|digest|etag|checksum|nonce|padding|obfuscation|opaque|b64|base64|blob|bytes|ur[il]s?)$|(?:Ids?|Signatures?|Fingerprint|Hash|Digest|Blob|Bytes|B64|Base64|Ur[il]s?)$|^encrypted|[a-z]Encrypted|_encrypted/;
 const LABEL =
   /(?:^|_)(?:name|title|label|type|kind|status|state|phase|stage|reason|role|sender|recipient|author|provider|vendor|channel|mode|level|format|language|lang|locale|version|tier|region|code|stop|date|time|at|key|source|severity|category|probability|effort)$|(?:Name|Title|Label|Type|Kind|Status|State|Phase|Reason|Role|Provider|Channel|Mode|Level|Format|Language|Version|Tier|Region|Code|Date|Time|At|Key|Source|Severity|Category|Probability)$/;
-/** Letters with what joins words, and few digits behind them. */
+/** Letters and separators, with at most three digits at the end. */
 const PLAIN_NAME = /^@?[A-Za-z_$][A-Za-z_$.:-]{0,47}\d{0,3}$/;
 
-/** Looked up for every member of every frame: an object is twice as quick at it as a map. */
+/** Looked up for every member of every frame: a plain object is twice as fast as a Map here. */
 let uses = Object.create(null) as Record<string, number>;
 let usesKnown = 0;
 const MAX_KNOWN = 5_000;
@@ -47,7 +47,7 @@ function usedFor(name: string): number {
     (CALLED.has(name) || LABEL.test(name) ? LABEL_USE : 0) |
     (isKnown || PLAIN_NAME.test(name) ? 0 : FOREIGN);
   if (name.length > LONGEST_KNOWN) return use;
-  // Whoever sends names of their own must not fill the memory.
+  // Upstreams must not fill the memory with names of their own.
   if (++usesKnown > MAX_KNOWN) {
     uses = Object.create(null) as Record<string, number>;
     usesKnown = 1;
@@ -56,33 +56,33 @@ function usedFor(name: string): number {
   return use;
 }
 
-/** As deep as a frame may go. */
+/** The maximum nesting of a frame. */
 const MAX_LEVELS = 1024;
 
-/** Whether the request said a text. */
+/** Whether a text was part of the request. */
 export type AskedText = (text: string) => boolean;
 
 /**
- * Adds to what a format knows of the texts of an answer, or of a frame, every other string in it, whatever member it stands in:
- * vendors put into answers what they like. What a delta says in a member of its own is a piece of a text, as what the format
- * knows of it is; all else is looked at where it stands. What repeats the request is the caller's own, as far as that said it.
+ * Adds every string of an answer or frame that its format does not know, because vendors add members of their own. In a
+ * delta, an unknown member is a piece of a text, like the known ones; elsewhere each string is a text by itself. Members
+ * that repeat the request are skipped if they match it.
  */
 export function addOtherTexts(body: JsonObject, contents: ContentsList, asked: AskedText = () => false): void {
   const { wholes, calls, tokens, bytes } = contents;
   visitObject(body, new Walk(contents, wholes.length + calls.length + tokens.length + bytes.length > 0, asked));
 }
 
-/** Most frames have nothing else, and are told so at the least cost. */
+/** Optimized for frames without other texts, which are the vast majority. */
 class Walk {
   readonly contents: ContentsList;
-  /** Whether the format told of more than pieces of texts. */
+  /** Whether the format found anything besides text pieces. */
   readonly hasPlaces: boolean;
   readonly asked: AskedText;
-  /** Whether what is visited repeats the request. */
+  /** Whether the current position repeats the request. */
   repeats = false;
-  /** Of a long answer: what the format told of. */
+  /** Index of the known places, built only for long answers. */
   places: Places | null = null;
-  /** The members on the way to what is visited. */
+  /** The path to the current position. */
   readonly way: (string | number)[] = [];
 
   constructor(contents: ContentsList, hasPlaces: boolean, asked: AskedText) {
@@ -112,7 +112,7 @@ function visitObject(holder: JsonObject, walk: Walk): void {
   walk.repeats = wasRepeat;
 }
 
-/** What stands in an object or a list; what is in a list is called as the list is. */
+/** Visits the values of an object or array; array items are judged by the array's name. */
 function visitBelow(value: object, key: string | number, name: string, walk: Walk): void {
   const { way } = walk;
   if (way.length >= MAX_LEVELS) {
@@ -137,15 +137,15 @@ function add({ contents, way, repeats, asked }: Walk, holder: object, key: strin
   contents.other({ holder: holder as Record<string | number, unknown>, key, kind, way: `${way.join("\n")}\n${key}` });
 }
 
-/** Words are looked at in whatever member, but for those of a file that stands in its address. */
+/** Words are inspected in any member, except inside a file embedded in a URL. */
 function isWorded(value: string): boolean {
   return hasWords(value) && !holdsFile(value);
 }
 
-/** So many are found faster one by one. */
+/** Up to this number, a linear search is faster than an index. */
 const FEW = 8;
 
-/** What the channels of a delta begin with; undefined of any other object. */
+/** The channel number of a delta; undefined for any other object. */
 function deltaOf(walk: Walk, holder: object): number | undefined {
   const { deltas } = walk.contents;
   if (deltas.length > FEW) return (walk.places ??= new Places(walk.contents)).deltas.get(holder);
@@ -153,7 +153,7 @@ function deltaOf(walk: Walk, holder: object): number | undefined {
   return undefined;
 }
 
-/** Whether the format told of what stands there; of bytes with words in them it told in vain. */
+/** Whether the format already reported this place. Bytes that contain words are inspected nevertheless. */
 function isRead(walk: Walk, holder: object, key: string | number, text?: string): boolean {
   const { pieces, wholes, calls, tokens, bytes } = walk.contents;
   if (walk.places === null && pieces.length + wholes.length + calls.length + tokens.length + bytes.length > FEW)

@@ -4,8 +4,8 @@ import type { TextSlot } from "../inbound.ts";
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /**
- * Members that formats have for something else than a text, in whichever object: of what kind something is, what it is known by,
- * where it is and in which bytes. Files among them are looked into where they are read, and names by themselves.
+ * Members that are not text in any object of the formats: types, IDs, addresses and bytes. Files in them are inspected
+ * where they are decoded, and names separately.
  */
 const NO_TEXT = words(`
   type role id object status phase index model model_id user voice format detail quality size background language outcome encoding
@@ -20,28 +20,28 @@ const NO_TEXT = words(`
   signature thought_signature thought_signatures thoughtSignature encrypted_content encrypted_index encrypted_stdout authorization_token
   cache_control ttl finish_reason stop_reason
 `);
-/** The same, where it may be an address that holds a file within itself. */
+/** The same for members that may hold a URL with an embedded file. */
 const ADDRESSES = words("url image_url file_url video_url audio_url uri fileUri file_uri file_data data b64_json");
 const FILE_WITHIN = /^\s*data:/i;
-/** All of them: where a value has no space, it is no text. */
+/** All such members: a value without spaces is not a text. */
 export const NO_TEXT_NAMES: readonly string[] = ["name", ...NO_TEXT, ...ADDRESSES];
-/** Members that only the shape of an answer is told by: with other words it would be another. */
+/** Members that define the form of the answer, which cannot be reworded. */
 const SHAPES = words(`
   guided_json guided_regex guided_grammar guided_choice guided_decoding structured_outputs structural_tag grammar regex ebnf
   json_schema format
 `);
-/** Names that whoever wrote the protocol may have given. */
+/** Names of the form used by protocols. */
 const PLAIN_NAME = /^[\w.$:-]{1,64}$/;
 export const isProtocolName = (name: string): boolean => PLAIN_NAME.test(name);
 
 type Kind = "text" | "fixed_text" | "fixed_name";
-/** `holder[key]` is the text; of a `fixed_name` it is the key itself. */
+/** The text is `holder[key]`, or for a `fixed_name` the key itself. */
 export type OtherVisitor = (holder: Record<string | number, unknown>, key: string | number, kind: Kind) => void;
 
-/** What breaks lines of ASCII. */
+/** ASCII line breaks. */
 const LINE_ENDS = ["\n", "\r", "\f", "\v"];
 const LINE_END = /[\n\r\f\v]+/;
-/** Base64 that is broken into lines has longer ones, and words seldom have as many letters. */
+/** Base64 split into lines has longer ones, and words rarely have as many letters. */
 const LONG_LINE = 32;
 
 const hasShortLines = (value: string): boolean =>
@@ -52,42 +52,42 @@ const hasShortLines = (value: string): boolean =>
     .some((line) => line.length < LONG_LINE);
 
 /**
- * What people write has spaces between its words, or each on a line of its own, or, where a script has none, letters beyond ASCII: no
- * kind, id, address or base64 has any of these.
+ * Human text has spaces between words, or short lines, or non-ASCII letters in scripts without spaces; keywords, IDs,
+ * addresses and base64 have none of these.
  */
 export function hasWords(value: string): boolean {
   return (
     (value.includes(" ") && value.trim().includes(" ")) ||
     (value.includes("\t") && value.trim().includes("\t")) ||
     (LINE_ENDS.some((end) => value.includes(end)) && hasShortLines(value)) ||
-    // Tells of a picture's megabytes in a tenth of the time that a search for such a letter takes.
+    // Checks an image of megabytes in a tenth of the time of a regular expression.
     Buffer.byteLength(value) !== value.length
   );
 }
 
-/** Whether a member is the text of a document that stands in a part as it is. */
+/** Whether a member is a document's plain text. */
 export function isDocumentText(holder: { readonly type?: unknown }, name: string): boolean {
   return name === "data" && holder.type === "text";
 }
 
-/** Whether the value of an address is a file itself. */
+/** Whether the URL embeds a file. */
 export function holdsFile(value: string): boolean {
   return FILE_WITHIN.test(value);
 }
 
-/** Whether a format has this member for something else. */
+/** Whether the formats use this member for something other than text. */
 export function isNoText(name: string, value: string): boolean {
   if (name === "name") return true;
   if (ADDRESSES.has(name)) return !hasWords(value) || holdsFile(value);
   return NO_TEXT.has(name) && !hasWords(value);
 }
 
-/** Visits the strings below an object of a protocol that are nothing the protocol knows; `except`: members that are read by themselves. */
+/** Visits the strings below a protocol object that the protocol does not know. `except` names members that are inspected separately. */
 export function visitOthers(object: object, except: ReadonlySet<string> | null, visit: OtherVisitor): void {
   for (const name in object) if (except?.has(name) !== true) visitOther(object, name, name, visit);
 }
 
-/** The same below one member of it. */
+/** As `visitOthers`, for a single member. */
 export function visitOther(holder: object, key: string | number, name: string, visit: OtherVisitor): void {
   const places = holder as Record<string | number, unknown>;
   const value = places[key];
@@ -96,13 +96,13 @@ export function visitOther(holder: object, key: string | number, name: string, v
   } else if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) visitOther(value, at, name, visit);
   } else if (typeof value === "object" && value !== null) {
-    // A tool's own words for what it is told.
+    // Free-form input of a tool.
     if (name === "input" || name === "env") visitData(places, key, visit);
     else visitOthers(value, null, visit);
   }
 }
 
-/** Visits every string below `holder[key]` whatever it is called, and the names that only whoever asks can have given. */
+/** Visits every string below `holder[key]`, and the names that no protocol would define. */
 export function visitData(holder: object, key: string | number, visit: OtherVisitor, kind: Kind = "text"): void {
   const places = holder as Record<string | number, unknown>;
   const value = places[key];
@@ -118,13 +118,13 @@ export function visitData(holder: object, key: string | number, visit: OtherVisi
   }
 }
 
-/** What a format knows of the members of a body. */
+/** What a format knows about the members of a body. */
 export interface KnownMembers {
-  /** Those that are looked at by themselves, and those that only the gateway reads; of a `plain` one what is no string. */
+  /** Members that are inspected separately or used by the gateway only; of a `plain` one, only values other than strings. */
   readonly read: ReadonlySet<string>;
-  /** Those that are no text. */
+  /** Members that are not text. */
   readonly plain: ReadonlySet<string>;
-  /** Those whose own members are the format's too; those of all others are named by whoever asks. */
+  /** Members whose own members are defined by the format; all others have free-form keys. */
   readonly protocol: ReadonlySet<string>;
 }
 
@@ -141,8 +141,8 @@ export function knownMembers({
 }
 
 /**
- * Every text of a body that its format does not know: servers give models what they like of it to read. `touch` is told the
- * member a replacement stands in.
+ * Every text of a body that its format does not know, because servers may show any of it to a model. `touch` is called
+ * with the name of the member in which a replacement was made.
  */
 export function otherTexts(body: JsonObject, { read, plain, protocol }: KnownMembers, touch: (member: string) => void): TextSlot[] {
   const slots: TextSlot[] = [];
@@ -161,7 +161,7 @@ export function otherTexts(body: JsonObject, { read, plain, protocol }: KnownMem
   return slots;
 }
 
-/** What else than a schema says of which shape an answer is to be: a grammar, a pattern. */
+/** Definitions of an answer's form other than schemas: grammars, patterns. */
 export function shapeTexts(format: JsonValue | undefined, except: ReadonlySet<string>, touch: () => void): TextSlot[] {
   const slots: TextSlot[] = [];
   if (!isObject(format)) return slots;
@@ -170,7 +170,7 @@ export function shapeTexts(format: JsonValue | undefined, except: ReadonlySet<st
   return slots;
 }
 
-/** Puts a slot for each text that is visited behind `slots`. */
+/** A visitor that appends a slot to `slots` for each text. */
 export function otherSlots(slots: TextSlot[], role: TextSlot["role"], touch: () => void): OtherVisitor {
   return (holder, key, kind) => slots.push(new OtherText(role, kind, holder, key, touch));
 }

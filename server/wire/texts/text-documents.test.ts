@@ -14,7 +14,7 @@ function read(request: InboundRequest | { readonly fields: unknown }): InboundRe
   return request;
 }
 
-/** The texts of the request, and its body once the word `secret` is taken out of each. */
+/** The texts of the request, and its body after the word `secret` is replaced in each. */
 function guarded(request: InboundRequest): { texts: string[]; out: any } {
   const texts = request.texts().map((slot) => {
     const { text } = slot;
@@ -76,7 +76,7 @@ test("base64 that decoders read differently is looked at as each of them has it"
       expect(fileIn({ out }).file_data.replace(/.*,/, "")).toBe(base64("*** of mine"));
     }
   }
-  // The alphabet of addresses, which Google's own client writes.
+  // The URL-safe base64 alphabet, which Google's client uses.
   const said = "a secret >>>?";
   expect(Buffer.from(said).toString("base64url")).toMatch(/[-_]/);
   const { out } = guarded(chatWith({ filename: "d.txt", file_data: Buffer.from(said).toString("base64url") }));

@@ -4,18 +4,18 @@ import { REQUEST_LEVELS } from "../json/nesting.ts";
 import { base64Readers, isReadAsText, type ReadFile } from "./text-file.ts";
 
 const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(; *base64 *)?,/i;
-/** Where OpenAI's formats carry a file, as bytes or as an address that holds them. */
+/** Members of OpenAI's formats that carry a file, as bytes or in a data URL. */
 const CARRIERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "video_url", "audio_url", "url", "data"]);
-/** As deep as a request may go. */
+/** The maximum nesting of a request. */
 const MAX_DEPTH = REQUEST_LEVELS;
 
-/** A text document in base64 at `holder[key]`, as each of those may have it that read it. */
+/** The base64 text document at `holder[key]`, once for each way in which a receiver may decode it. */
 export function base64Slots(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void): TextSlot[] {
   const encoded = holder[key] as string;
   return base64Readers(encoded).map((read) => slot(holder, key, role, touch, "", read(encoded).toString("utf8")));
 }
 
-/** The text document that the address at `holder[key]` holds within itself; none for other addresses and files. */
+/** The text document embedded in the URL at `holder[key]`; empty for other URLs and files. */
 export function addressSlots(holder: JsonObject, key: string, name: string | null, role: TextSlot["role"], touch: () => void): TextSlot[] {
   const address = holder[key];
   const head = typeof address === "string" ? DATA_URL.exec(address) : null;
@@ -27,19 +27,19 @@ export function addressSlots(holder: JsonObject, key: string, name: string | nul
   return readersOf(rest).map((read) => slot(holder, key, role, touch, prefix, read(rest).toString("utf8")));
 }
 
-/** What an address says that it holds: of one that says nothing a plain text, unless its file's name says otherwise. */
+/** The media type of a data URL: plain text by default, unless a file name suggests otherwise. */
 function typeWithin(said: string, name: string | null): string {
   return said.trim() === "" && name === null ? "text/plain" : said;
 }
 
-/** The text documents that OpenAI's formats carry anywhere below `value`, and what files are called; others hold no text to look at. */
+/** The text documents and file names anywhere below `value` in OpenAI's formats; other files contain no inspectable text. */
 export function fileSlots(value: JsonValue | undefined, touch: () => void): TextSlot[] {
   const slots: TextSlot[] = [];
   collectFiles(value, touch, slots, 0);
   return slots;
 }
 
-/** Looked through for every request to a model: nothing is made where there is no file. */
+/** Runs for every model request, so it allocates nothing unless there is a file. */
 function collectFiles(value: JsonValue | undefined, touch: () => void, slots: TextSlot[], depth: number): void {
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return;
   if (Array.isArray(value)) {
@@ -54,7 +54,7 @@ function collectFiles(value: JsonValue | undefined, touch: () => void, slots: Te
   }
 }
 
-/** What a file is called at `holder[key]`: models are told of it. */
+/** The file name at `holder[key]`, which models are shown. */
 export function fileNameSlot(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void): TextSlot {
   const replace = (next: string) => {
     holder[key] = next;
@@ -71,7 +71,7 @@ function fileSlot(holder: JsonObject, key: string, touch: () => void): TextSlot[
   return isReadAsText(type, name, encoded) ? base64Slots(holder, key, "user", touch) : [];
 }
 
-/** What replaces the text goes out as base64 behind `prefix`. */
+/** A replacement is written as base64 after `prefix`. */
 function slot(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void, prefix: string, text: string): TextSlot {
   const replace = (next: string) => {
     holder[key] = prefix + Buffer.from(next, "utf8").toString("base64");
@@ -80,18 +80,18 @@ function slot(holder: JsonObject, key: string, role: TextSlot["role"], touch: ()
   return { role, kind: "text", text, replace };
 }
 
-/** As parts of other vendors' formats say it, which some servers take as well. */
+/** The media type in other vendors' spellings, which some servers accept. */
 function mediaTypeOf(holder: JsonObject): string {
   const said = ["media_type", "mime_type", "mimeType"].map((name) => holder[name]).find((type) => typeof type === "string");
   return (said as string | undefined) ?? "";
 }
 
-/** In an address base64 may be escaped like anything else. */
+/** In a URL, base64 may be percent-encoded. */
 const escapedBase64Readers = (escaped: string): readonly ReadFile[] =>
   base64Readers(plainBase64(escaped)).map((read) => (encoded) => read(plainBase64(encoded)));
 const plainBase64 = (escaped: string): string => (escaped.includes("%") ? unescaped(escaped).toString("latin1") : escaped);
 
-/** The bytes of an address: what is escaped wrongly stands for itself, as it does to whoever reads addresses. */
+/** The bytes of a percent-encoded text; invalid escapes are kept literally, as by URL parsers. */
 function unescaped(text: string): Buffer {
   if (!text.includes("%")) return Buffer.from(text, "utf8");
   const pieces: Buffer[] = [];

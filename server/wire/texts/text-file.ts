@@ -8,35 +8,35 @@ const TEXT_TYPE = new RegExp(
 
 const TEXT_NAME =
   /\.(?:txt|text|md|markdown|csv|tsv|jsonl?|ndjson|xml|html?|ya?ml|toml|ini|log|rtf|tex|sql|py|jsx?|tsx?|css|sh|c|h|cpp|cs|go|java|php|rb|rs)$/i;
-/** Types that say what the bytes are, whatever the file is called. */
+/** Media types that rule out text, whatever the file name. */
 const OTHER_TYPE = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|msword|vnd\.)/i;
 
-/** Whether a file is a text that the model reads like any other: its media type says so, else its name. */
+/** Whether a file is text for the model, by its media type or else its name. */
 export function isTextFile(mediaType: string, name: string | null): boolean {
   const type = mediaType.trim();
   return TEXT_TYPE.test(type) || (name !== null && TEXT_NAME.test(name) && !OTHER_TYPE.test(type));
 }
 
-/** How much of an encoded file is looked at to see what it is: whole groups of base64. */
+/** How many base64 characters are examined to detect text: a multiple of four. */
 const HEAD = 5_464;
 
-/** How an encoded file is read. */
+/** Decodes a file. */
 export type ReadFile = (encoded: string) => Buffer;
 
-/** Base64 of either alphabet. Padding that does not end it is passed over, as many decoders do; others read no more than this. */
+/** Decodes base64 of either alphabet. Padding in the middle is skipped, as many decoders do; the others read only up to there. */
 export function fromBase64(encoded: string): Buffer {
   return Buffer.from(/=[\w+/-]/.test(encoded) ? encoded.replaceAll("=", "") : encoded, "base64");
 }
 
-/** As decoders have it that know one alphabet, and pass over what is not in it. */
+/** Decodes as receivers do that know only the standard alphabet and skip other characters. */
 const fromPlainBase64: ReadFile = (encoded) => fromBase64(encoded.replaceAll(/[-_]/g, ""));
 
-/** How the base64 of a file may be read. What nearly everybody makes of it comes last: it stays where each is written anew. */
+/** The ways in which receivers may decode a base64 file. The most common one is last, because the last replacement wins. */
 export function base64Readers(encoded: string): readonly ReadFile[] {
   return /[-_]/.test(encoded) ? [fromPlainBase64, fromBase64] : [fromBase64];
 }
 
-/** Whether a file is looked into: nobody has to say what it is where its bytes are text and its type is not of something else. */
+/** Whether a file is inspected as text: if it is declared as text, or if its bytes are text and its type does not rule that out. */
 export function isReadAsText(mediaType: string, name: string | null, encoded: string, readersOf = base64Readers): boolean {
   if (isTextFile(mediaType, name)) return true;
   if (encoded === "" || OTHER_TYPE.test(mediaType.trim())) return false;

@@ -1,11 +1,11 @@
 import { REQUEST_LEVELS } from "../json/nesting.ts";
 
-/** As deep as a request may go. */
+/** The maximum nesting of a request. */
 const MAX_DEPTH = REQUEST_LEVELS;
 
 /**
- * Visits the descriptions in tool definitions, those of the tools and those inside their schemas: words that the model
- * reads like any other of the request. `holder.description` is the text.
+ * Visits the descriptions of tools and within their schemas, which the model reads like any other text of the request. The
+ * text is `holder.description`.
  */
 export function visitToolTexts(tools: unknown, visit: (holder: Record<string, unknown>) => void, depth = 0): void {
   if (typeof tools !== "object" || tools === null || depth > MAX_DEPTH) return;

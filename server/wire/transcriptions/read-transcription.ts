@@ -4,7 +4,7 @@ import { keptTextProblems } from "../texts/kept-texts.ts";
 import { modelProblems } from "../prompted-request.ts";
 import { TRANSCRIPT_FORMATS, TranscriptionRequest } from "./transcription-request.ts";
 
-/** Members that are kept with the file of what was said. */
+/** Members that are stored with the transcript's file. */
 const KEPT = ["chat_id", "display_name"] as const;
 
 /** Each problem names its field. */

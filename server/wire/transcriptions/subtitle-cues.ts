@@ -2,8 +2,8 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
 /**
- * What was said, piece by piece, each behind its `head`. Some models tell no pieces and no length: what was said is shown as long
- * as the sound was heard to last, since a cue that ends as it begins is never seen.
+ * The segments of a transcript, each after its `head`. Without segments, a single cue lasts as long as the audio, because
+ * a cue of zero length would never be shown.
  */
 export function subtitleCues(
   body: JsonObject,
@@ -15,7 +15,7 @@ export function subtitleCues(
   return all
     .map(({ start, end, text }, at) => {
       const from = seconds(start);
-      // An arrow or an empty line in what was said would begin a cue of its own.
+      // An arrow or an empty line in the text would start a new cue.
       const said = (filledOf(text) ?? "")
         .replaceAll("-->", "->")
         .split("\n")

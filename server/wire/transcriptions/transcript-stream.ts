@@ -4,7 +4,7 @@ import { type EventPlace, PassedEvents } from "../streams/passed-events.ts";
 import type { Usage } from "../usage.ts";
 import { usageOfBrokenTranscript, usageOfTranscript } from "./transcript-usage.ts";
 
-/** A streamed transcript on its way from provider to caller. */
+/** Passes a streamed transcript through. */
 export class TranscriptStream extends PassedEvents {
   private readonly seconds: number | null;
   private readonly byTokens: boolean;
@@ -12,7 +12,7 @@ export class TranscriptStream extends PassedEvents {
   protected complete = false;
   outputLength = 0;
 
-  /** `byTokens`: whether it is priced by nothing else, so that one which ends before it tells them would be free. */
+  /** `byTokens`: the model is priced by tokens only, so they are estimated if the stream ends before reporting them. */
   constructor(seconds: number | null, byTokens = false) {
     super();
     this.seconds = seconds;

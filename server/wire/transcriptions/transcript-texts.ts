@@ -3,8 +3,8 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
 /**
- * A transcript, or an event of its stream. The text stands in it up to three times: whole, in segments, which are looked at
- * as the one text they become, and word by word, which is taken out where a guardrail may change what was said.
+ * Texts of a transcript or of an event of its stream. A transcript may contain its text three times: whole; in segments,
+ * inspected as one text; and by word, which is removed if a guardrail may change the text.
  */
 export const transcriptTexts: AnswerTexts = {
   counter: null,
@@ -28,7 +28,7 @@ function wholeContents(body: JsonObject, contents: ContentsList): void {
 function eventContents(event: JsonObject, contents: ContentsList): void {
   const type = filledOf(event.type) ?? "";
   if (type.endsWith(".delta")) contents.piece("text", event, "delta");
-  // Which text came before it is not known here, but that it goes on that is.
+  // The preceding segment is not known here, but this one continues it.
   else if (type === "transcript.text.segment") segments({ segments: [event] }, contents, "");
   else contents.whole(event, "text");
   contents.token(event, "logprobs", []);
@@ -40,7 +40,7 @@ function segments(body: JsonObject, contents: ContentsList, before = " "): void 
   for (const [segment] of objectsOf(body.segments)) {
     const text = filledOf(segment.text);
     if (text === null) continue;
-    // Some servers leave out the space between two of them, and two words would be looked at as one.
+    // Some servers omit the space between segments, so that two words would be inspected as one.
     if (!/\s$/.test(before) && !/^\s/.test(text)) segment.text = ` ${text}`;
     before = text;
     contents.piece("segments", segment, "text");

@@ -3,10 +3,10 @@ import { audioOf, count, estimateTokens, type Usage } from "../usage.ts";
 
 const NO_TOKENS: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
-/** Tokens that a second of sound comes to at most, as any vendor served here counts it. */
+/** The maximum tokens per second of audio at any supported vendor. */
 export const TOKENS_OF_HEARD_SECOND = 50;
 
-/** Of what broke off before it told any tokens: all of the sound was sent, and so much was written. */
+/** Usage of a stream that broke off before reporting tokens: the whole audio as input, and the text so far as output. */
 export function usageOfBrokenTranscript(seconds: number, writtenCharacters: number): Usage {
   const heard = Math.ceil(seconds) * TOKENS_OF_HEARD_SECOND;
   return {
@@ -19,7 +19,7 @@ export function usageOfBrokenTranscript(seconds: number, writtenCharacters: numb
   };
 }
 
-/** What a transcript says it took; null where it says nothing and nobody knows how long the sound is. */
+/** The usage of a transcript; null if it reports none and the duration of the audio is unknown. */
 export function usageOfTranscript(body: JsonObject, measuredSeconds: number | null): Usage | null {
   const { usage } = body;
   if (isObject(usage) && usage.type !== "duration" && usage.input_tokens !== undefined) {
@@ -38,7 +38,7 @@ export function usageOfTranscript(body: JsonObject, measuredSeconds: number | nu
   return measuredSeconds === null ? null : { ...NO_TOKENS, audioSeconds: measuredSeconds, estimated: true };
 }
 
-/** Some servers tell it as text. */
+/** Some servers send it as a string. */
 function secondsOf(told: unknown): number | null {
   const seconds = typeof told === "string" && told.trim() !== "" ? Number(told) : told;
   return typeof seconds === "number" && Number.isFinite(seconds) && seconds > 0 ? seconds : null;

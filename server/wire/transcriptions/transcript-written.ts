@@ -9,7 +9,10 @@ interface Written {
   readonly body: string;
 }
 
-/** A whole transcript in the form its caller asked for; null where it stays as it is. `heardSeconds`: how long the sound was found to be. */
+/**
+ * Converts a complete transcript to the requested format; null if it stays unchanged. `heardSeconds` is the measured
+ * duration of the audio.
+ */
 export function writtenTranscript(
   bytes: Uint8Array,
   format: TranscriptFormat,
@@ -17,7 +20,7 @@ export function writtenTranscript(
 ): Written | null {
   const body = replyObject(bytes);
   if (body === null) return null;
-  // Some models know no streams and answer whole: who asked for one reads events only.
+  // Some models cannot stream, but a caller that requested a stream can only read events.
   if (stream) return { contentType: "text/event-stream", body: eventsOf(body) };
   const plain = "text/plain; charset=utf-8";
   switch (format) {
@@ -42,7 +45,7 @@ function eventsOf({ text, usage, segments }: JsonObject): string {
   const said = filledOf(text) ?? "";
   const events = [
     { type: "transcript.text.delta", delta: said },
-    // Where a transcript tells who speaks, its segments are events as they are.
+    // In a diarized transcript, segments already have the form of events.
     ...objectsOf(segments).flatMap(([segment]) => (segment.type === "transcript.text.segment" ? [segment] : [])),
     { type: "transcript.text.done", text: said, ...(usage === undefined ? {} : { usage }) },
   ];

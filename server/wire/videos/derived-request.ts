@@ -5,10 +5,10 @@ import { isSameResolution } from "./resolution.ts";
 import type { VideoAsked } from "./video-codec.ts";
 import { type FilmedBefore, videoProblems, VideosRequest } from "./videos-request.ts";
 
-/** What is as it was in the video that a new one is made of. */
+/** Settings that a derived video inherits from its source. */
 const GIVEN = ["model", "model_id", "resolution", "size", "aspect_ratio", "duration_seconds", "input_reference", "n"];
 
-/** A request for a video that is made of one of the caller's: by the model that made that one, and as large. */
+/** A request for a video derived from one of the caller's, with the same model and size. */
 export class DerivedVideosRequest extends VideosRequest {
   override readonly source: FilmedBefore;
 
@@ -29,7 +29,7 @@ export class DerivedVideosRequest extends VideosRequest {
     return this.source.resolution;
   }
 
-  /** Of what is made anew: what goes on from a video is as long as it was asked to be, the rest as long as the video. */
+  /** An extension has the requested length; any other derived video is as long as its source. */
   override get seconds(): number | null {
     return this.source.as === "extension" ? super.seconds : this.source.seconds;
   }
@@ -40,7 +40,7 @@ export class DerivedVideosRequest extends VideosRequest {
     const whole = further && seconds !== null && this.seconds !== null ? seconds + this.seconds : this.seconds;
     return {
       ...super.media,
-      // Nothing may be chosen: it is what it was.
+      // Inherited from the source, so no other value can be chosen.
       choices: { resolution: { field, value: resolution, same: isSameResolution, choose: null } },
       measures: { ...super.media.measures, duration_seconds: { field: further ? "seconds" : field, value: whole } },
     };
@@ -52,14 +52,14 @@ export class DerivedVideosRequest extends VideosRequest {
   }
 }
 
-/** The video that a request names; each problem names its field. */
+/** The ID of the source video; each problem names its field. */
 export function namedVideo({ value }: JsonDocument): { readonly id: string } | { readonly fields: readonly FieldProblem[] } {
   const { video } = value;
   const id = isObject(video) && Object.keys(video).length === 1 ? video.id : null;
   return typeof id === "string" && id !== "" ? { id } : { fields: [{ field: "video", message: "must be {id}, of a video made here" }] };
 }
 
-/** Each problem names its field. `formBytes`: null where the request was JSON. */
+/** Each problem names its field. `formBytes` is null if the request was JSON. */
 export function readDerivedVideosRequest(
   document: JsonDocument,
   source: FilmedBefore,

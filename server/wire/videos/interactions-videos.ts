@@ -6,7 +6,7 @@ import { failedLook, RUNNING, type VideoCodec, type VideoOutput } from "./video-
 
 const ENDED_BADLY = new Set(["failed", "incomplete", "budget_exceeded"]);
 
-/** Videos of Google's Interactions API, which its newer models have and no other. */
+/** Videos of Google's Interactions API, the only API of its newer models. */
 export const interactionsVideos: VideoCodec = {
   operation: "gemini_interactions",
   usualSeconds: 8,
@@ -59,7 +59,7 @@ function failureOf(answer: JsonObject, status: string) {
   return failedLook(code, filledOf(error?.message) ?? wordsIn(answer) ?? "The provider made no video.");
 }
 
-/** The video of an interaction, wherever it stands: beside its steps or in the last of them. */
+/** The video of an interaction: either at the top level or in its last step. */
 function outputOf(answer: JsonObject): VideoOutput | null {
   const found = [
     objectOf(answer.output_video),
@@ -81,7 +81,7 @@ function contentsOf(answer: JsonObject): JsonObject[] {
   return steps.flatMap((step) => [step, ...objectsOf(step.content).map(([content]) => content)]);
 }
 
-/** What it said in place of a video. */
+/** The text returned instead of a video. */
 function wordsIn(answer: JsonObject): string | null {
   const words = contentsOf(answer).flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []));
   return filledOf(answer.output_text) ?? (words.length === 0 ? null : words.join(" "));

@@ -6,7 +6,7 @@ import { failedLook, RUNNING, type VideoAsked, type VideoCodec } from "./video-c
 const SECONDS = 6;
 const FORMATS: Readonly<Record<string, string>> = { "image/png": "png", "image/jpeg": "jpeg" };
 
-/** Nova Reel on Bedrock: an invocation that is asked about until it is done, and leaves its video in a bucket. */
+/** Nova Reel on Bedrock: an asynchronous invocation that is polled, and stores its video in a bucket. */
 export const novaReelVideos: VideoCodec = {
   operation: "bedrock_async",
   usualSeconds: SECONDS,
@@ -38,14 +38,14 @@ export const novaReelVideos: VideoCodec = {
     if (answer.status !== "Completed") return RUNNING;
     const address = filledOf(objectOf(objectOf(answer.outputDataConfig)?.s3OutputDataConfig)?.s3Uri)?.replace(/\/+$/, "");
     if (address?.startsWith("s3://") !== true) return failedLook("no_video", "The provider does not say where the video is.");
-    // What is told of a job that has ended may name its own folder already.
+    // The location reported for a finished job may already include its own folder.
     const name = id.split("/").at(-1) as string;
     const folder = address.endsWith(`/${name}`) ? address : `${address}/${name}`;
     return { ...RUNNING, state: "completed", output: { kind: "ask", ask: { method: "GET", path: `${folder}/output.mp4` } } };
   },
 };
 
-/** There is one length and one size. */
+/** Only one length and one size are supported. */
 function problemOf({ seconds, resolution, aspect, reference }: VideoAsked): { readonly field: string; readonly message: string } | null {
   if (seconds !== null && seconds !== SECONDS)
     return { field: "duration_seconds", message: `must be ${SECONDS} for this model's provider` };

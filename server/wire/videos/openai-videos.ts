@@ -5,7 +5,7 @@ import { failedLook, RUNNING, type VideoAsked, type VideoCodec, type VideoLook }
 
 const segment = (id: string) => encodeURIComponent(id);
 
-/** POST /videos and the jobs it begins, as OpenAI had them and compatible servers have. */
+/** POST /videos and its jobs, as formerly at OpenAI and at compatible servers. */
 export const openaiVideos: VideoCodec = {
   operation: "videos",
   usualSeconds: 4,
@@ -40,7 +40,7 @@ export const openaiVideos: VideoCodec = {
   },
 };
 
-/** A video made of another: JSON, at an address of its own for each thing that can be made of one. */
+/** A derived video: a JSON request, with its own URL for each kind of derivation. */
 function writtenOf({ prompt, seconds, negativePrompt, seed, others }: VideoAsked, { as, upstreamId }: NonNullable<VideoAsked["source"]>) {
   const dropped = [...(negativePrompt === null ? [] : ["negative_prompt"]), ...(seed === null ? [] : ["seed"]), ...others];
   const video = { id: upstreamId };
@@ -54,7 +54,7 @@ function writtenOf({ prompt, seconds, negativePrompt, seed, others }: VideoAsked
   }
 }
 
-/** It is a text in this format. */
+/** A string in this format. */
 function secondsOf(value: unknown): number | null {
   const seconds = typeof value === "string" && /^\d{1,5}(\.\d+)?$/.test(value) ? Number(value) : numberOf(value);
   return seconds === null || seconds <= 0 ? null : seconds;
@@ -62,7 +62,7 @@ function secondsOf(value: unknown): number | null {
 
 const writtenSize = ({ width, height }: FrameSize) => `${width}x${height}`;
 
-/** Members in OpenAI's own words; a resolution that has no size in them is told by its name. */
+/** The fields in OpenAI's form; a resolution without an equivalent size is sent by name. */
 export function openaiVideoFields(
   asked: Pick<VideoAsked, "prompt" | "seconds" | "resolution" | "aspect">,
 ): { readonly fields: Record<string, string> } | { readonly unsupported: { readonly field: string; readonly message: string } } {

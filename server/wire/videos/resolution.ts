@@ -8,13 +8,13 @@ export interface FrameSize {
   readonly height: number;
 }
 
-/** Width and height where a token says both. */
+/** The width and height in a resolution such as `1280x720`; null if it does not have both. */
 export function frameSizeOf(token: string): FrameSize | null {
   const [, width, height] = SIZE.exec(token.trim().toLowerCase()) ?? [];
   return width === undefined || height === undefined ? null : { width: Number(width), height: Number(height) };
 }
 
-/** The shorter side in pixels: what vendors name resolutions by; null for a token that says none. */
+/** The shorter side in pixels, by which vendors name resolutions; null if unknown. */
 export function linesOf(token: string): number | null {
   const text = token.trim().toLowerCase();
   const size = frameSizeOf(text);
@@ -23,7 +23,7 @@ export function linesOf(token: string): number | null {
   return lines === undefined ? (ownEntry(NAMED, text) ?? null) : Number(lines);
 }
 
-/** Whether two tokens (`720p`, `1280x720`, `4k`) say the same. Two sizes must be the same one. */
+/** Whether two resolutions (`720p`, `1280x720`, `4k`) are equivalent. Two sizes must be identical. */
 export function isSameResolution(one: string, other: string): boolean {
   if (one.trim().toLowerCase() === other.trim().toLowerCase()) return true;
   if (frameSizeOf(one) !== null && frameSizeOf(other) !== null) return false;
@@ -31,7 +31,7 @@ export function isSameResolution(one: string, other: string): boolean {
   return lines !== null && lines === linesOf(other);
 }
 
-/** The frame that a resolution comes to in an aspect ratio, its sides even. */
+/** The size of a resolution in an aspect ratio, with even sides; null if unknown. */
 export function videoFrameOf(token: string, aspect: string | null): FrameSize | null {
   const size = frameSizeOf(token);
   if (size !== null) return size;
@@ -43,7 +43,7 @@ export function videoFrameOf(token: string, aspect: string | null): FrameSize | 
   return a >= d ? { width: long, height: lines } : { width: lines, height: long };
 }
 
-/** `16:9` or the like, as a size says it. */
+/** The closest common aspect ratio, such as `16:9`. */
 export function aspectOf({ width, height }: FrameSize): string {
   const ratio = width / height;
   const known = [16 / 9, 9 / 16, 1, 4 / 3, 3 / 4];

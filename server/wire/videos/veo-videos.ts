@@ -3,7 +3,7 @@ import { filledOf, looseListOf, objectOf, objectsOf, wholeOf } from "../openai/l
 import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";
 import { failedLook, RUNNING, type VideoCodec } from "./video-codec.ts";
 
-/** Veo on Vertex: an operation that is asked about until it is done, and gives the video itself, or where in a bucket it is. */
+/** Veo on Vertex AI: an operation that is polled, and returns the video or its location in a bucket. */
 export const veoVideos: VideoCodec = {
   operation: "veo",
   usualSeconds: 8,
@@ -31,7 +31,7 @@ export const veoVideos: VideoCodec = {
     const parameters: JsonObject = {
       sampleCount: 1,
       ...(seconds !== null && { durationSeconds: seconds }),
-      // What goes on is as large as what it goes on from.
+      // An extension has the size of its source.
       ...(lines !== null && source === null && { resolution: lines === 2160 ? "4k" : `${lines}p` }),
       ...(ratio !== null && source === null && { aspectRatio: ratio }),
       ...(negativePrompt !== null && { negativePrompt }),

@@ -3,34 +3,34 @@ import type { JsonValue } from "../../kernel/json-value.ts";
 import type { ProviderOperation } from "../operation.ts";
 import type { Usage } from "../usage.ts";
 
-/** What a new video is made of one that is there: it is told anew, changed, or goes on. */
+/** How a video is derived from another: remixed, edited or extended. */
 export type VideoDerivation = "remix" | "edit" | "extension";
 
-/** The video that a new one is made of. */
+/** The source of a derived video. */
 interface SourceAsked {
   readonly as: VideoDerivation;
-  /** The provider's own id of the job that made it. */
+  /** The provider's ID of the job that created it. */
   readonly upstreamId: string;
-  /** Its bytes, where the provider is shown them. */
+  /** Its content, if the provider needs it. */
   readonly shown: { readonly mimeType: string; readonly base64: string } | null;
 }
 
-/** What was asked for, in no vendor's form. */
+/** A video request independent of the vendor. */
 export interface VideoAsked {
   readonly prompt: string;
-  /** Null where the model may choose, as the three that follow. */
+  /** Null if the model may choose; the same for resolution, aspect, negative prompt and seed. */
   readonly seconds: number | null;
   /** A name (`720p`) or a size (`1280x720`). */
   readonly resolution: string | null;
-  /** `16:9` or the like. */
+  /** A ratio such as `16:9`. */
   readonly aspect: string | null;
   readonly negativePrompt: string | null;
   readonly seed: number | null;
-  /** The picture it begins with. */
+  /** The image used as first frame. */
   readonly reference: { readonly mimeType: string; readonly base64: string } | null;
-  /** Names of what else the request says. */
+  /** The names of the remaining members of the request. */
   readonly others: readonly string[];
-  /** Null for a video that is made of none. */
+  /** Null if the video is not derived from another. */
   readonly source: SourceAsked | null;
 }
 
@@ -39,66 +39,66 @@ interface VideoProblem {
   readonly message: string;
 }
 
-/** Asks a provider about a job of its own. */
+/** A request to a provider about one of its jobs. */
 export interface ProviderAsk {
   readonly method: "GET" | "POST" | "DELETE";
   /**
-   * Below the provider's base, as its driver puts it together; or a whole address that the provider gave, that of an object in a bucket
-   * (`s3://`, `gs://`) included.
+   * A path below the provider's base URL, or an absolute URL returned by the provider, including objects in a bucket
+   * (`s3://`, `gs://`).
    */
   readonly path: string;
-  /** JSON; none when left out. */
+  /** JSON; absent if there is no body. */
   readonly body?: string;
 }
 
-/** Where a video that is ready can be had. */
+/** How to get a finished video. */
 export type VideoOutput = { readonly kind: "ask"; readonly ask: ProviderAsk } | { readonly kind: "bytes"; readonly base64: string };
 
-/** Where a job stands, as its provider says. What a vendor says that nobody knows is no end. */
+/** The state of a job as reported by the provider. An unknown state counts as still running. */
 export interface VideoLook {
   readonly state: "queued" | "in_progress" | "completed" | "failed" | "cancelled";
-  /** Of a hundred; null where the provider does not tell. */
+  /** In percent; null if not reported. */
   readonly progress: number | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly output: VideoOutput | null;
-  /** Null where it tells of no tokens. */
+  /** Null if no tokens are reported. */
   readonly usage: Usage | null;
-  /** How long the video is; null where the provider does not tell. */
+  /** Duration of the video; null if not reported. */
   readonly seconds: number | null;
 }
 
-/** A request in the provider's form, and where it goes. */
+/** A request in the provider's format, and its destination. */
 interface WrittenVideo {
   readonly body: string;
-  /** Members of the request that the provider does not know. */
+  /** Members of the request that the provider does not support. */
   readonly dropped: readonly string[];
-  /** Where it goes when that is not the codec's own operation; `of`: the thing of the provider's that the address names. */
+  /** The destination, if not the codec's own operation; `of` is the provider's ID in the URL. */
   readonly to?: { readonly operation: ProviderOperation; readonly of?: string };
 }
 
-/** Videos in a provider's own format. Pure, no I/O, never throws. */
+/** Video requests and answers in a provider's format. Pure, without I/O; never throws. */
 export interface VideoCodec {
   readonly operation: ProviderOperation;
-  /** How long a video is that nobody said a length of, seconds; null where the provider documents none. */
+  /** The default duration in seconds; null if the provider documents none. */
   readonly usualSeconds: number | null;
-  /** Whether a job is kept that the caller's own form can be sent for. */
+  /** Whether the caller's multipart form can be sent to the provider. */
   readonly form: boolean;
-  /** What it makes of videos that are there, and how it is told of them: by its own job, or by their bytes. */
+  /** The supported derivations, and how the source is passed: by its job, or by its bytes. */
   readonly sources: Readonly<Partial<Record<VideoDerivation, "job" | "bytes">>>;
-  /** `storage`: the address of the bucket that the provider may leave the video in; null for none. */
+  /** `storage` is the URL of the bucket in which the provider may store the video; null if there is none. */
   write(asked: VideoAsked, modelName: string, storage: string | null): WrittenVideo | { readonly unsupported: VideoProblem };
-  /** The provider's id of a job it took on; null when the answer is none. */
+  /** The provider's ID of an accepted job; null if the answer is invalid. */
   accepted(answer: JsonValue): string | null;
   ask(id: string): ProviderAsk;
-  /** Null when the answer is none. */
+  /** Null if the answer is invalid. */
   read(answer: JsonValue, id: string): VideoLook | null;
-  /** Null where the provider cannot. */
+  /** Null if the provider cannot cancel jobs. */
   cancel(id: string): ProviderAsk | null;
 }
 
 export const RUNNING: VideoLook = { state: "in_progress", progress: null, error: null, output: null, usage: null, seconds: null };
 
-/** The provider's words go into a record, whatever characters they have. */
+/** The provider's text is made storable and shortened, because it is stored with the job. */
 export function failedLook(code: string, message: string): VideoLook {
   return { ...RUNNING, state: "failed", error: { code: storableText(code.slice(0, 100)), message: storableText(message.slice(0, 1_000)) } };
 }

@@ -1,7 +1,7 @@
 import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
 import { objectOf } from "../openai/loose-fields.ts";
 
-/** What a job says in words: why there is no video, as its provider put it. */
+/** The texts of a job: the provider's error message. */
 export const videoTexts: AnswerTexts = {
   counter: null,
   contents(body) {

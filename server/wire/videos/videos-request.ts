@@ -14,9 +14,9 @@ import { aspectOf, frameSizeOf, isSameResolution } from "./resolution.ts";
 import { openaiVideoFields } from "./openai-videos.ts";
 import type { VideoAsked, VideoDerivation } from "./video-codec.ts";
 
-/** Members that only the gateway reads. */
+/** Members read by the gateway only. */
 const OURS = ["chat_id", "display_name"];
-/** What a request says in words of the gateway's interface or of OpenAI's, and a provider's form says in its own. */
+/** Members of the gateway's interface or OpenAI's format that have an equivalent in providers' formats. */
 const TRANSLATED = ["model", "model_id", "prompt", "resolution", "size", "duration_seconds", "seconds", "aspect_ratio"];
 const NAMED = new Set([...OURS, ...TRANSLATED, "negative_prompt", "seed", "input_reference", "n"]);
 const KNOWN = knownMembers({
@@ -26,7 +26,7 @@ const KNOWN = knownMembers({
 });
 const LONGEST_SECONDS = 86_400;
 
-/** A video of the caller's that a new one is made of. */
+/** One of the caller's videos from which a new one is derived. */
 export interface FilmedBefore {
   readonly as: VideoDerivation;
   readonly jobId: string;
@@ -34,20 +34,20 @@ export interface FilmedBefore {
   readonly modelId: string;
   readonly providerKey: string;
   readonly resolution: string | null;
-  /** How long it is; null where nobody knows. */
+  /** Duration of the video; null if unknown. */
   readonly seconds: number | null;
-  /** What the caller's request calls it. */
+  /** The name of the member that refers to it in the caller's request. */
   readonly field: string;
-  /** Its bytes, which are there for as long as its file is kept. */
+  /** Opens its file, for as long as that is kept. */
   open(): Promise<MediaFile | Refusal>;
 }
 
-/** A request for a video, in the words of the gateway's interface or of OpenAI's. */
+/** A video request, with the members of the gateway's interface or of OpenAI's format. */
 export class VideosRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "prompt" };
-  /** The picture it is to begin with. */
+  /** The image used as first frame. */
   readonly reference: MediaFile | null;
-  /** Null for a video that is made of none. */
+  /** Null if the video is not derived from another. */
   readonly source: FilmedBefore | null = null;
   private readonly sentFiles: readonly SentFile[];
   private readonly formBytes: number | null;
@@ -106,7 +106,7 @@ export class VideosRequest extends PromptedRequest {
     };
   }
 
-  /** The prompt, and what else vendors let be said: what is to be left out of a video, for one. */
+  /** The prompt, and vendors' other text members such as a negative prompt. */
   texts(): readonly TextSlot[] {
     return otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member));
   }
@@ -115,7 +115,7 @@ export class VideosRequest extends PromptedRequest {
     return sentNames(this.sentFiles);
   }
 
-  /** In no vendor's form, for a translation. */
+  /** The request independent of the vendor, for translation. */
   asked(reference: VideoAsked["reference"], source: VideoAsked["source"] = null): VideoAsked {
     const { value } = this.document;
     const frame = this.resolution === null ? null : frameSizeOf(this.resolution);
@@ -131,7 +131,7 @@ export class VideosRequest extends PromptedRequest {
     };
   }
 
-  /** What OpenAI's form says, for the record: the picture in it by its hash. */
+  /** OpenAI's form as JSON for the audit record, with a hash in place of the image. */
   override outbound({ model }: Pick<OutboundChanges, "model">): string {
     const { reference } = this;
     const shown = reference && { mime_type: reference.mimeType, size_bytes: reference.bytes, sha256: reference.hash };
@@ -155,7 +155,7 @@ export class VideosRequest extends PromptedRequest {
   }
 }
 
-/** Each problem names its field. `formBytes`: null where the request was JSON. */
+/** Each problem names its field. `formBytes` is null if the request was JSON. */
 export function readVideosRequest(
   document: JsonDocument,
   reference: MediaFile | null,
@@ -165,7 +165,7 @@ export function readVideosRequest(
   return fields.length > 0 ? { fields } : new VideosRequest(document, reference, formBytes);
 }
 
-/** What a form can only spell. */
+/** Parses the numbers in form fields, which are always strings. */
 export function spelledOut(form: ReadonlyMap<string, string>): JsonObject {
   const value: JsonObject = Object.fromEntries(form);
   for (const name of ["n", "seed"]) if (/^\d{1,15}$/.test(form.get(name) ?? "")) value[name] = Number(form.get(name));
