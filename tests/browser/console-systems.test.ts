@@ -124,11 +124,11 @@ withBrowser("what is normal is shown as a curve, and recorded calls are replayed
   await page.getByRole("heading", { name: "Baseline" }).waitFor();
   await page.getByText("0 of 1,000 calls were seen").or(page.getByText("3 of 1,000 calls were seen")).waitFor();
   await page.getByText("checkpoints", { exact: true }).waitFor();
-  await page.getByText("No suite is frozen.").waitFor();
+  await page.getByText("No suite yet.").waitFor();
   await page.getByRole("button", { name: "Create suite" }).click();
   await page.getByText("1, 3 cases, each 3 times").waitFor();
   await page.getByRole("button", { name: "Run suite" }).click();
-  await page.getByText(/^passed, asked for/).waitFor();
+  await page.getByText(/^passed, requested/).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
   await context.close();

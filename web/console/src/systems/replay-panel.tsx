@@ -85,11 +85,11 @@ function Told({
       {gate.reasons.length > 0 && <p className="text-muted">{gate.reasons.join(" ")}</p>}
       <Facts
         items={[
-          ["Gate of", version === null ? "no contract" : `version ${version}`],
+          ["Gate for", version === null ? "no contract" : `version ${version}`],
           ["Suite", `${suite.version}, ${formatNumber(suite.cases.length)} cases, each ${formatNumber(suite.repeats)} times`],
-          ["Passed", rate === null ? "not known" : `${percent(rate)}, ${percent(suite.threshold)} have to`],
-          ["Still kept", coverage === null ? "not known" : percent(coverage)],
-          ["Latest run", run === null ? "none" : `${run.state}, asked for ${formatRelative(run.created_at)}`],
+          ["Passed", rate === null ? "not known" : `${percent(rate)}, ${percent(suite.threshold)} required`],
+          ["Cases still stored", coverage === null ? "not known" : percent(coverage)],
+          ["Latest run", run === null ? "none" : `${run.state}, requested ${formatRelative(run.created_at)}`],
         ]}
       />
       {run !== null && isUnderWay(run.state) && <CancelRun id={id} runId={run.id} />}
