@@ -1,6 +1,6 @@
 import type { Admin } from "../../directory/people/logins.ts";
 
-/** What tools are told and documents say is, for who works with neither, as the body of a call. */
+/** Any of these allows reading tool arguments and document texts, which are otherwise protected like bodies of calls. */
 export const CONTENT_READERS = ["tools:write", "proxy:logs:read_bodies"] as const;
 
 export const readsContent = ({ permissions }: Pick<Admin, "permissions">): boolean =>
