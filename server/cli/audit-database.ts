@@ -11,7 +11,7 @@ export interface AuditDatabase {
   close(): Promise<void>;
 }
 
-/** The database at `url`, else the embedded one of `dataDir`: that of a running gateway, or started for as long as it is needed. */
+/** The database at `url`, otherwise the embedded one of `dataDir`: that of a running gateway, or one started for the duration. */
 export async function openAuditDatabase(source: { url: string | undefined; dataDir: string }): Promise<AuditDatabase> {
   const log = jsonLog("error");
   if (source.url !== undefined) {

@@ -12,7 +12,7 @@ export function exitCode(verdict: Verdict): number {
   return verdict === "unanchored" ? 1 : 2;
 }
 
-/** In a file nobody says who knows of what. */
+/** Findings from a file carry no acknowledgements. */
 type Reported = Omit<Verification, "findings"> & { readonly findings: readonly (VerificationFinding & Partial<MarkedFinding>)[] };
 
 function findingInWords({ chain_seq: seq, row_id: row, verdict, detail, id, ...known }: Reported["findings"][number]): string {

@@ -32,7 +32,7 @@ async function run(command: Command, argv: string[], env: Record<string, string>
 const backUp = (file: string, env?: Record<string, string>) =>
   run(backupCommand, [file, "--database-url", database.url, "--data-dir", temporaryDirectory()], env);
 
-/** Brings it back into an empty database; `look` sees what is there then. */
+/** Restores it into an empty database; `look` inspects the result. */
 async function restored<T>(file: string, look: (into: TestDatabase) => Promise<T>): Promise<{ code: number; said: string; seen: T }> {
   const into = await testDatabase();
   try {
@@ -68,7 +68,7 @@ test("a backup that begins while months are dropped has every row that is kept, 
   const ended = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
   for (let i = 0; i < 3; i++) await ended.seal(callRow({ id: ulidAt(at), tenant_id: "acme" }));
   await ended.close();
-  // No checkpoint is over its rows of that month, so that they stay when the month goes.
+  // No checkpoint covers the rows of that month, so they stay when its partition is dropped.
   const open = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
   for (let i = 0; i < 2; i++) await open.seal(callRow({ id: ulidAt(at), tenant_id: "acme" }));
   await open.shipped();
@@ -76,7 +76,7 @@ test("a backup that begins while months are dropped has every row that is kept, 
   const head = await database.db.startTransaction().execute();
   await sql`SELECT FROM admin_log_head FOR UPDATE`.execute(head);
   at = Date.UTC(2026, 10, 2);
-  // The admin log is told last of all, when the months are as good as gone.
+  // The admin log is written last, when the partitions are as good as dropped.
   const dropped = applyRetention(database.db, clock, recordedLog());
   await untilWaitingForLocks(1);
   const file = join(temporaryDirectory(), "meanwhile.backup");

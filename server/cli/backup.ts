@@ -131,7 +131,7 @@ async function makeBackup(path: string, db: Database, from: BackupSource, io: Co
   }
 }
 
-/** What stands beside the database. A file that was removed meanwhile is in no record that matters any more. */
+/** Adds what is stored outside the database. A file removed meanwhile is in no record that still matters. */
 async function keepOutside(archive: ArchiveWriter, from: BackupSource, told: { files: number; secrets: number }) {
   const secrets = from.secrets ? readSecrets(from.dataDir) : {};
   told.secrets = Object.keys(secrets).length;

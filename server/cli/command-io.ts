@@ -1,5 +1,5 @@
 export interface CommandIo {
-  /** Awaited between the lines of an export, so that a slow reader slows it down. */
+  /** Awaited between the lines of an export, so that a slow reader applies backpressure. */
   stdout(text: string): void | Promise<void>;
   stderr(text: string): void;
 }

@@ -41,10 +41,10 @@ admin log and the places for checkpoints, and changes nothing. Exits with 0 (not
 const OLDEST_POSTGRES = 15;
 const OLDEST_VALKEY = 7;
 const MIB = 1024 * 1024;
-/** What the data directory may keep from everybody else, and of whom a start takes it. */
+/** Files of the data directory that may be closed to others, and that must belong to the gateway's user. */
 const PLACES = ["secrets", "journal"];
 const SECRETS = ["secret-key", "jwt-secret", "audit-signing-key.pem", EMBEDDED_PASSWORD];
-/** Bytes read of the checkpoint file, from its end: the newest of every chain that is written to. */
+/** Bytes read from the end of the checkpoint file: enough for the newest of every active chain. */
 const FILE_TAIL = MIB;
 
 /** `gatehouse doctor`. Resolves with the exit code; never throws. */
@@ -150,7 +150,7 @@ function* examineFiles(config: Configuration): Generator<DoctorFinding> {
     );
 }
 
-/** What stops a start; that nothing is wrong with it needs no line. */
+/** Reports only what would prevent a start. */
 function* examinePlace(path: string, kind: "directory" | "file"): Generator<DoctorFinding> {
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) requireOwn(path, kind);
@@ -159,7 +159,7 @@ function* examinePlace(path: string, kind: "directory" | "file"): Generator<Doct
   }
 }
 
-/** A start does not wait for it, and its client tells a wrong password from a closed port by nothing. */
+/** Connects, because a start does not wait for Valkey, and its client does not distinguish a wrong password from a closed port. */
 async function examineValkey(url: string): Promise<DoctorFinding> {
   const valkey = openValkey(url);
   try {
@@ -226,7 +226,7 @@ async function* examineDatabase(db: Database, config: Configuration, kept: KeptC
   yield* examineBucket(db, config);
 }
 
-/** Gives the checkpoints of each chain that the newest part of the file has: of a chain that was set back, those of both its ends. */
+/** Returns each chain's checkpoints in the newest part of the file; for a chain that was set back, those of both its ends. */
 function* examineFile({ auditCheckpointFile: file, dataDir }: Configuration): Generator<DoctorFinding, KeptCheckpoints> {
   const newest = new Map<string, SavedCheckpoint[]>();
   if (file === undefined) return newest;
@@ -247,7 +247,7 @@ function* examineFile({ auditCheckpointFile: file, dataDir }: Configuration): Ge
   return newest;
 }
 
-/** The last lines of a file, whole ones. */
+/** The last whole lines of a file. */
 function tailOf(file: string): string {
   const descriptor = openSync(file, "r");
   try {

@@ -6,10 +6,10 @@ import { type ChainVerification, verifyChain } from "../ledger/chains/chains.ts"
 import type { Database } from "../store/database.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 
-/** Rows verified of each chain: since a checkpoint about this far back. */
+/** Rows verified per chain, starting from a checkpoint about this far back. */
 const VERIFIED_ROWS = 2_000;
 
-/** Checkpoints that are kept outside of the database, by chain. */
+/** Checkpoints kept outside the database, by chain. */
 export type KeptCheckpoints = ReadonlyMap<string, readonly SavedCheckpoint[]>;
 
 export async function* examineChains(db: Database, kept: KeptCheckpoints): AsyncGenerator<DoctorFinding> {
@@ -47,14 +47,14 @@ export function findingStateOf({ verdict, unacknowledged }: ChainVerification): 
   return verdict === "unanchored" || unacknowledged === 0 ? "warning" : "wrong";
 }
 
-/** The first thing that was found, of what nobody knows of where there is such. */
+/** The first finding, preferring unacknowledged ones. */
 export function foundInWords({ findings }: ChainVerification): string {
   const told = findings.find(({ acknowledged_at: at }) => at === null) ?? findings[0];
   if (told === undefined) return "";
   return `: ${told.detail}${told.acknowledged_at === null ? "" : `, acknowledged by ${told.acknowledged_by} on ${told.acknowledged_at}`}`;
 }
 
-/** First row of a range that a checkpoint at or before `seq` gives its footing. */
+/** The first row after the last checkpoint at or before `seq`, from which verification can start. */
 async function afterCheckpoint(db: Database, chainId: string, seq: number): Promise<number> {
   const row = await db
     .selectFrom("audit_checkpoints")

@@ -2,12 +2,12 @@ import { sql } from "kysely";
 import type { Database } from "../store/database.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 
-/** A question takes some of it. */
+/** Tolerance, because the query itself takes time. */
 const APART_MS = 2_000;
 
 const seconds = (ms: number): string => `${Math.round(Math.abs(ms) / 1000)} s`;
 
-/** Whether this machine and the database's agree on the time, and no row was dated after it. */
+/** Whether the clocks of this machine and the database agree, and no row is dated in the future. */
 export async function examineClock(db: Database): Promise<DoctorFinding> {
   const asked = Date.now();
   const { rows } = await sql<{ now: number; newest: string | null; dated: number | null }>`

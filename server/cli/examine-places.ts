@@ -4,7 +4,7 @@ import type { Configuration } from "../kernel/configuration/configuration.ts";
 import { serve } from "../runtime/serve.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 
-/** A running gateway has the ports of its settings: whether there is the address is asked with another one. */
+/** A running gateway occupies the configured ports, so the address is tried with another port. */
 export async function examineHost({ host }: Pick<Configuration, "host">): Promise<DoctorFinding> {
   const nobody = () => new Response(null, { status: 404 });
   try {
@@ -15,7 +15,7 @@ export async function examineHost({ host }: Pick<Configuration, "host">): Promis
   }
 }
 
-/** A start does not look at it: its connectors would each fail. */
+/** A start does not check the folder, but its connectors would fail. */
 export function* examineKnowledge({ knowledgeDir }: Pick<Configuration, "knowledgeDir">): Generator<DoctorFinding> {
   if (knowledgeDir === undefined) return;
   const found = statSync(knowledgeDir, { throwIfNoEntry: false });
@@ -30,7 +30,7 @@ export function* examineKnowledge({ knowledgeDir }: Pick<Configuration, "knowled
     : finding("wrong", "knowledge folder", `${resolve(knowledgeDir, unreadable.name)} cannot be read`);
 }
 
-/** Why no checkpoint can be appended to this file; null where one can. */
+/** Why no checkpoint can be appended to this file; null if it can. */
 export function whyNotAppended(file: string): string | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found !== undefined && !found.isFile()) return `${file} is no file`;

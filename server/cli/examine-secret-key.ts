@@ -3,7 +3,7 @@ import type { Database } from "../store/database.ts";
 import { openStoredKeys } from "../store/records/sealed-keys.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 
-/** Whether the secret key (base64) opens what is stored under it; without one, whether anything needs it. */
+/** Whether the secret key (base64) opens what is sealed with it; without a key, whether any is needed. */
 export async function examineSecretKey(db: Database, secretKey: string | null): Promise<DoctorFinding> {
   const { looked, unreadable } = await openStoredKeys(db, secretKey === null ? null : secretBox(Buffer.from(secretKey, "base64")));
   const [first] = unreadable;

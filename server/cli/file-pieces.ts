@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync } from "node:fs";
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * The bytes of a file, each piece valid until the next is asked for. Read in turn with the work on them: for a process
- * that does nothing else, a stream costs more than the reading.
+ * The bytes of a file in chunks, each valid until the next is requested. Reads synchronously, which costs less than a stream for a process
+ * that does nothing else.
  */
 export function* filePieces(path: string): Generator<Uint8Array> {
   const piece = Buffer.allocUnsafe(PIECE_BYTES);

@@ -138,7 +138,7 @@ async function loadBackup(db: Database, directory: DataDirectory, path: string) 
   return told;
 }
 
-/** Those of another gateway are not overwritten: what was sealed with them could not be opened any more. */
+/** Throws rather than overwrite another gateway's secrets: what was sealed with them could not be opened any more. */
 function keepSecrets(directory: DataDirectory, { secrets }: SecretsEntry): number {
   for (const [name, value] of Object.entries(secrets))
     if (directory.secret(name, () => value) !== value)

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { DATABASE, SUPERUSER } from "../store/embedded/cluster.ts";
 import { findHome } from "../store/embedded/home.ts";
 
-/** The secret of the data directory that only an embedded database has. */
+/** A secret in the data directory that exists only with an embedded database. */
 export const EMBEDDED_PASSWORD = "postgresql-password";
 
-/** Where a running gateway's PostgreSQL listens, as PostgreSQL itself writes it down; null when none runs. */
+/** The URL of a running gateway's PostgreSQL, from PostgreSQL's own file; null if none runs. */
 export function runningUrl(dataDir: string): string | null {
   const real = realpathSync(dataDir);
   try {

@@ -6,8 +6,8 @@ import { outbound } from "../runtime/outbound.ts";
 import { openBucket } from "../store/files/bucket.ts";
 
 /**
- * Checkpoints from a file, or from `s3://bucket/prefix` with the AWS_ variables of `env`; those of `chain` when it is
- * given. Throws when they cannot be read, and when there is none: held to nothing, whatever is left of a chain is intact.
+ * Checkpoints from a file, or from `s3://bucket/prefix` with the AWS_ variables of `env`; with `chain`, only that chain's. Throws if they
+ * cannot be read or there are none: compared with nothing, whatever is left of a chain would pass as intact.
  */
 export async function readSavedCheckpoints(
   place: string,

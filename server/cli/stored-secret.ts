@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A secret as a gateway made it in its data directory; null without one. */
+/** A secret that a gateway generated in its data directory; null if there is none. */
 export function storedSecret(dataDir: string, name: string): string | null {
   const path = join(dataDir, "secrets", name);
   return existsSync(path) ? readFileSync(path, "utf8") : null;

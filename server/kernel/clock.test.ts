@@ -3,7 +3,7 @@ import { isoMicros, systemClock } from "./clock.ts";
 
 afterEach(() => mock.restore());
 
-/** Sets the wall clock by so many milliseconds. */
+/** Sets the wall clock this many milliseconds away from real time. */
 function step(ms: number): void {
   const at = performance.timeOrigin + ms;
   spyOn(Date, "now").mockImplementation(() => at + performance.now());

@@ -1,27 +1,27 @@
-/** The one source of time. Injected, so that tests can hold it still. */
+/** The one source of time, injected so that tests can control it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Microseconds since the Unix epoch, never going backwards within a process. */
+  /** Microseconds since the Unix epoch, strictly increasing within a process. */
   micros(): number;
 }
 
-/** A wall clock that is ahead by more has been set, or the machine was suspended; by less, the two only tick apart. */
+/** A wall clock ahead by more than this was set, or the machine was suspended; smaller differences are drift. */
 const STEPPED_MS = 1_000;
-/** Of what passes, while rows are dated ahead of a wall clock that was set back: their order stays, and an hour is made up for in ten. */
+/** Slewing rate after the wall clock was set back: rows stay in order, and an hour is made up for in ten. */
 const MADE_UP = 0.1;
 
 export interface ClockWatch {
-  /** The wall clock was set back: rows are dated so much later than it says. */
+  /** The wall clock was set back: rows are dated `aheadMs` later than it says. */
   setBack(aheadMs: number): void;
-  /** That is over. */
+  /** Row dates agree with the wall clock again. */
   caughtUp(): void;
 }
 
 export function systemClock(watch?: ClockWatch): Clock {
   let origin = performance.timeOrigin;
   let last = 0;
-  /** When time was last made up for; null while there is none to make up for. */
+  /** When time was last slewed; null if the clocks agree. */
   let slowedAt: number | null = null;
 
   function makeUp(steady: number, ahead: number): void {
@@ -33,8 +33,8 @@ export function systemClock(watch?: ClockWatch): Clock {
   return {
     now: () => Date.now(),
     micros() {
-      // The monotonic clock gives the microseconds, the wall clock the day: one that is set forwards is followed at once, one that is set
-      // back slowly, since no row may be dated before the one before it.
+      // Microseconds come from the monotonic clock, the date from the wall clock. A wall clock set forwards is followed at once, one set
+      // back only slowly, because no row may be dated before the previous one.
       const steady = performance.now();
       const wall = Date.now();
       const ahead = origin + steady - wall;
@@ -54,7 +54,7 @@ export function systemClock(watch?: ClockWatch): Clock {
 let second = Number.NaN;
 let untilSecond = "";
 
-/** ISO 8601 UTC with exactly six decimals, the form audit timestamps have everywhere. */
+/** ISO 8601 UTC with exactly six decimals, the form of all audit timestamps. */
 export function isoMicros(micros: number): string {
   const seconds = Math.floor(micros / 1_000_000);
   if (seconds !== second) {

@@ -1,4 +1,4 @@
-/** Of connections that could not be made or were lost; ENOENT is that of a socket. */
+/** Codes of connections that failed or were lost; ENOENT is for a missing socket. */
 const CONNECTION = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -9,7 +9,7 @@ const CONNECTION = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "ENOENT",
-  // A certificate that cannot be relied on, such as one that ended meanwhile.
+  // An invalid certificate, for example one that has expired.
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
   "ERR_TLS_CERT_ALTNAME_INVALID",
@@ -19,15 +19,15 @@ const CONNECTION = new Set([
   "DEPTH_ZERO_SELF_SIGNED_CERT",
 ]);
 /**
- * SQLSTATE: connection exceptions, a connection that is refused its user, password or database, as while those are changed, a server that
- * shuts down, crashed or starts up, and one that takes no more connections or, as a standby or on a full disk, no writes.
+ * SQLSTATE: connection exceptions; a rejected user, password or database, as while these are being changed; a server that is shutting down,
+ * crashed or starting up; and one that accepts no more connections or, as a standby or with a full disk, no writes.
  */
 const STATE = /^(?:08...|28...|3D000|57P0[1-4]|53[13]00|25006)$/;
-/** Of the driver, which gives these no code. */
+/** Messages of driver errors that have no code. */
 const WORDS =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (?:has encountered a connection error|was closed) and is not queryable)/;
 
-/** Whether what was thrown says that the database is away, and nothing about what it was asked. */
+/** Whether the error means that the database is unavailable, rather than that the statement was wrong. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;

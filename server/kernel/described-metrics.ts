@@ -8,7 +8,7 @@ interface DescribedMetric {
   readonly labels: readonly string[];
 }
 
-/** Every metric that a gateway may export, whatever its settings. */
+/** Every metric a gateway may export, whatever its configuration. */
 export function describedMetrics(): DescribedMetric[] {
   const registry = new Registry();
   const all = telemetry(null, registry);

@@ -1,21 +1,20 @@
 import { isDatabaseAway } from "./database-away.ts";
 
 /**
- * Every error a client may ever see, declared once: code, HTTP status, safe message, and whether sending the same
- * request again can help. Surfaces turn a `Refusal` into their own protocol's body; docs/reference/errors.md is
- * generated from this table.
+ * Every error a client may ever see, declared once: code, HTTP status, safe message, and whether retrying can help. Surfaces turn a
+ * `Refusal` into their own protocol's body; docs/reference/errors.md is generated from this table.
  */
 
 export interface ErrorSpec {
   readonly status: number;
-  /** Shown to the caller when the refusal carries no more specific message. Never contains caller or tenant data. */
+  /** Shown if the refusal has no more specific message. Never contains caller or tenant data. */
   readonly message: string;
-  /** Whether the same request may succeed later without being changed. */
+  /** Whether the same request may succeed later unchanged. */
   readonly retry: boolean;
 }
 
 export const ERRORS = {
-  // What the caller sent
+  // The request
   invalid_body: { status: 400, message: "The request body is not valid.", retry: false },
   ambiguous_name: { status: 400, message: "Two names in the request are the same to case-insensitive parsers.", retry: false },
   invalid_query: { status: 400, message: "The query string is not valid.", retry: false },
@@ -65,7 +64,7 @@ export const ERRORS = {
   not_found: { status: 404, message: "There is nothing at this address.", retry: false },
   method_not_allowed: { status: 405, message: "This address does not support this method.", retry: false },
 
-  // Who is asking
+  // Authentication
   unauthenticated: { status: 401, message: "Missing or invalid credential.", retry: false },
   too_many_strangers: {
     status: 429,
@@ -110,7 +109,7 @@ export const ERRORS = {
   too_many_readings: { status: 429, message: "Too many others are reading the ledger. Try again shortly.", retry: true },
   too_many_logins: { status: 429, message: "Too many failed logins. Try again later.", retry: true },
 
-  // What is asked for
+  // The requested resource
   residency_violation: { status: 403, message: "No model for this request is in a region the tenant allows.", retry: false },
   media_unavailable: {
     status: 400,
@@ -232,7 +231,7 @@ export const ERRORS = {
     retry: false,
   },
 
-  // What limits and parameter governance say
+  // Limits and parameter governance
   rate_limit_exceeded: { status: 429, message: "A rate limit is reached.", retry: true },
   usage_limit_reached: { status: 429, message: "A usage limit is reached.", retry: false },
   run_ceiling_reached: { status: 429, message: "A ceiling of this run is reached.", retry: false },
@@ -294,7 +293,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What a caller was told who may not use the tool it asked for. */
+/** Errors for a caller who may not use the requested tool. */
 export const TOOL_DENIALS: ReadonlySet<string> = new Set<ErrorCode>([
   "tool_server_not_allowed",
   "tool_server_disabled",
@@ -304,7 +303,9 @@ export const TOOL_DENIALS: ReadonlySet<string> = new Set<ErrorCode>([
   "approval_token_invalid",
 ]);
 
-/** Refusals of governance: by their status, which a stream that is cut has no more of, and those whose status does not say so. */
+/**
+ * Refusals by governance: those with status 403 or 429 (a cut stream has no status left to tell), and others whose status does not show it.
+ */
 export const POLICY_REFUSALS: readonly ErrorCode[] = [
   ...(Object.keys(ERRORS) as ErrorCode[]).filter(
     (code) => (ERRORS[code].status === 403 || ERRORS[code].status === 429) && !code.startsWith("upstream_"),
@@ -316,7 +317,7 @@ export const POLICY_REFUSALS: readonly ErrorCode[] = [
   "approval_required",
 ];
 
-/** What is answered to whom an exception met: that the database is away is worth telling, and everything else the log's. */
+/** The refusal for an unexpected exception: says if the database is unavailable; everything else goes only to the log. */
 export function internalErrorOf(error: unknown): Refusal {
   return isDatabaseAway(error) ? refuse("database_unavailable", undefined, { headers: { "retry-after": "1" } }) : refuse("internal_error");
 }
@@ -332,12 +333,12 @@ export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
   readonly fields?: readonly FieldError[];
-  /** Extra members of the error body, as the surface's own shape names them. */
+  /** Extra members of the error body, in the surface's own naming. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The provider's own status, for callers whose vendor has that one for it. */
+  /** The provider's own status, for callers whose vendor uses it. */
   readonly upstreamStatus?: number;
-  /** What the audit row says when the caller must not be told it (for example which part of a credential was wrong). */
+  /** What the audit row says if the caller must not know it (for example which part of a credential was wrong). */
   readonly reason?: string;
 }
 
@@ -349,7 +350,7 @@ export function httpStatusOf(refusal: Refusal): number {
   return ERRORS[refusal.code].status;
 }
 
-/** What whatever was thrown says of itself: not all that libraries throw is an Error. */
+/** The message of anything thrown: not everything that libraries throw is an Error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -364,11 +365,11 @@ export class Refused extends Error {
   }
 }
 
-/** Whoever sends a body chooses how many fields of it are wrong, and what they are called. */
+/** Limits, because the sender of a body chooses how many of its fields are wrong and how they are named. */
 const MAX_NAMED = 20;
 const LONGEST_NAME = 200;
 
-/** Names each field in its message too, for those who read nothing else. */
+/** Names each field in the message too, for clients that show only the message. */
 export function invalidFields(code: ErrorCode, fields: readonly FieldError[]): Refused {
   const named = fields.slice(0, MAX_NAMED).map(({ field, message }) => ({ field: field.slice(0, LONGEST_NAME), message }));
   const detail = named.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");

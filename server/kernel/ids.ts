@@ -4,7 +4,7 @@ import { monotonicFactory, ulid as ulidOf } from "ulid";
 const pool = new Uint8Array(4096);
 let left = 0;
 
-/** From 0 to below 1, of eight random bits: an id asks for each of its characters, and the system is asked once for many. */
+/** A number in [0, 1) from eight random bits. Pooled, because each ID needs one per character. */
 function random(): number {
   if (left === 0) {
     randomFillSync(pool);
@@ -13,13 +13,13 @@ function random(): number {
   return (pool[--left] as number) / 256;
 }
 
-/** Time-sortable id of an audit row, an admin log entry or a run. Increases within a process even when the clock does not. */
+/** Time-sortable ID of an audit row, admin log entry or run. Increases within a process even if the clock does not. */
 export const ulid: (time?: number) => string = monotonicFactory(random);
 
-/** Id that holds the very millisecond it is given, whatever ids were made before. */
+/** An ID with exactly the given time in milliseconds, whatever IDs were made before. */
 export const datedId = (time: number): string => ulidOf(time, random);
 
-/** Random id of a directory record. */
+/** Random ID of a directory record. */
 export function uuid(): string {
   return crypto.randomUUID();
 }

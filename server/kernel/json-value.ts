@@ -8,7 +8,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The object that JSON text holds; null where it holds another value, or is no JSON. */
+/** The object in a JSON text; null if it is another value or not valid JSON. */
 export function objectInJson(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);

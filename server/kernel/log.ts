@@ -1,4 +1,4 @@
-/** Structured operational log: one JSON object a line on standard error. Never given bodies, keys or header values. */
+/** Structured operational log: one JSON object per line on standard error. Never pass it bodies, keys or header values. */
 export interface Log {
   debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;

@@ -1,11 +1,11 @@
-/** Money as vendors write it, in nano-units of its currency: whole numbers, so that no sum loses a cent. */
+/** Vendors' amounts as integers in nano-units of their currency, so that sums are exact. */
 
 const PLACES = 9;
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
- * Of a decimal text or a JSON number, times ten to the power of `shift` (-2 for cents); rounded half away from zero. Null for what is no
- * number.
+ * Nano-units of a decimal text or JSON number times ten to the power of `shift` (-2 for cents), rounded half away from zero. Null if it is
+ * not a number.
  */
 export function nanoOf(value: unknown, shift = 0): bigint | null {
   const [, sign, whole = "", fraction = "", exponent = "0"] = DECIMAL.exec(String(value).trim()) ?? [];
@@ -16,10 +16,10 @@ export function nanoOf(value: unknown, shift = 0): bigint | null {
   return sign === "-" ? -scaled : scaled;
 }
 
-/** For reading: a double, which is a cent's worth exact for any bill. */
+/** For display: a double is exact to the cent for any realistic bill. */
 export const unitsOfNano = (nano: bigint): number => Number(nano) / 1e9;
 
-/** `12.345678900` as a person writes it. */
+/** Decimal text with at least two decimals, such as `12.3456789`. */
 export function textOfNano(nano: bigint): string {
   const digits = (nano < 0n ? -nano : nano).toString().padStart(PLACES + 1, "0");
   return `${nano < 0n ? "-" : ""}${digits.slice(0, -PLACES)}.${digits.slice(-PLACES).replace(/0+$/, "").padEnd(2, "0")}`;

@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Wraps what must be read back (upstream keys) and derives the keys of what must not (HMACs). One per process. */
+/** Encrypts what must be read back (upstream keys) and derives HMACs and keys for other purposes. One per process. */
 export interface SecretBox {
-  /** AES-256-GCM. `context` is bound to the ciphertext: a value moved to another record or column does not open. */
+  /** AES-256-GCM. `context` is bound to the ciphertext: a value moved to another record or column cannot be opened. `open` throws then. */
   seal(plaintext: string, context: string): string;
   open(sealed: string, context: string): string;
-  /** Null also for what was sealed under another master key, or is not what was sealed. */
+  /** Null if there is nothing, or if it was sealed under another key or context or has been changed. */
   openOrNull(sealed: string | null, context: string): string | null;
-  /** A key for one named purpose; the purposes are independent of each other. */
+  /** HMAC with a key of its own for each purpose. */
   hmac(purpose: string, data: string): string;
-  /** 32 bytes for whatever else signs, for one named purpose. */
+  /** A 32-byte key for one named purpose, for other kinds of signing. */
   key(purpose: string): Uint8Array;
 }
 
@@ -58,7 +58,7 @@ export function secretBox(master: Uint8Array): SecretBox {
   return box;
 }
 
-/** Binds a sealed upstream secret to the record it is stored with. */
+/** The context that binds a sealed upstream secret to its record. */
 export function sealContext(
   table:
     | "providers"
@@ -77,7 +77,7 @@ export function sha256Hex(data: string | Uint8Array): string {
   return hash("sha256", data, "hex");
 }
 
-/** Compares what was shown with what is right, in a time that does not tell how much of it is. */
+/** Compares secrets in constant time. */
 export function isSameSecret(shown: string | Uint8Array, own: string | Uint8Array): boolean {
   const [a, b] = [Buffer.from(shown), Buffer.from(own)];
   return a.byteLength === b.byteLength && timingSafeEqual(a, b);

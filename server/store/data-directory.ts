@@ -3,24 +3,24 @@ import { dirname, join, resolve } from "node:path";
 import { syncDirectory, writeWhole } from "../runtime/whole-file.ts";
 import { type FileLock, LockedError, lockFile } from "../runtime/file-lock.ts";
 
-/** Where one gateway process keeps what is its own. Held exclusively until closed or until the process ends. */
+/** The private directory of one gateway process, locked until it is closed or the process ends. */
 export interface DataDirectory {
   /** Real, absolute path. */
   readonly path: string;
   readonly secretsPath: string;
   readonly journalPath: string;
-  /** Names of the secrets that this process generated rather than found. */
+  /** Names of the secrets that this process generated. */
   readonly made: readonly string[];
-  /** The content of `secrets/<name>`; generated and put on stable storage when it is not there yet. */
+  /** The content of `secrets/<name>`, which is generated and stored durably if it does not exist. */
   secret(name: string, generate: () => string): string;
   hasSecret(name: string): boolean;
   close(): void;
 }
 
-/** A reason not to start, in one line. */
+/** A one-line reason why the gateway cannot start. */
 export class DataDirectoryError extends Error {}
 
-/** A process whose launcher was killed ends by itself within moments; a live one is not waited for any longer. */
+/** A process whose launcher was killed ends by itself soon; a live one is not waited for any longer. */
 const LOCK_WAIT_MS = 1_500;
 
 const userId = (): number => process.getuid?.() ?? 0;
@@ -34,8 +34,8 @@ function makeDirectory(path: string): void {
 }
 
 /**
- * As root the data directory belongs to the user PostgreSQL runs as, who could put files of its own where ours were:
- * what is not owned by this user is not believed. Throws `DataDirectoryError`.
+ * As root, the data directory belongs to the user PostgreSQL runs as, who could replace our files: anything not owned by our own user is
+ * rejected with `DataDirectoryError`.
  */
 export function requireOwn(path: string, kind: "directory" | "file"): void {
   const stat = lstatSync(path);
@@ -71,7 +71,7 @@ function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Throws `DataDirectoryError` when this process may not or cannot use it. */
+/** Throws `DataDirectoryError` if this process may not or cannot use the directory. */
 export function openDataDirectory(path: string): DataDirectory {
   makeDirectory(resolve(path));
   const real = realpathSync(path);

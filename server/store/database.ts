@@ -9,14 +9,14 @@ export type Trx = Transaction<Schema>;
 
 export interface DatabaseConnection {
   readonly db: Database;
-  /** For a connection of one's own (LISTEN), outside the pool. */
+  /** For a separate connection outside the pool (LISTEN). */
   readonly connectionConfig: pg.ClientConfig;
-  /** Where the database is, without its user and password. */
+  /** Where the database is, without user and password. */
   readonly place: string;
   close(): Promise<void>;
 }
 
-// int8 and numeric as numbers: our counters stay below 2^53 and money is micro-dollars.
+// int8 and numeric as numbers: our counters stay below 2^53, and money is micro-dollars.
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.NUMERIC, Number);
@@ -37,7 +37,7 @@ export function openDatabase(url: string, options: { log: Log; max?: number; onQ
     types,
     connectionTimeoutMillis: 5_000,
     application_name: "gatehouse",
-    // What stands in between forgets connections that say nothing for long.
+    // Firewalls and proxies forget connections that are idle for long.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   };
@@ -49,10 +49,10 @@ export function openDatabase(url: string, options: { log: Log; max?: number; onQ
   });
   const silent = new SilentConnections(pool, connectionConfig, options.log);
   let closing = false;
-  // A connection lost while idle is replaced at the next query; without a listener it would end the process. One that is
-  // lost while it is being closed, such as by a server that stops at the same time, is nobody's loss.
+  // A connection lost while idle is replaced at the next query; without a listener the error would end the process. Losing one while
+  // closing, as when the server stops at the same time, is no problem.
   pool.on("error", (error) => options.log[closing ? "debug" : "warn"]("database_connection_lost", { error }));
-  // One lost while it is used tells the query under way too; whoever holds it between two queries learns it by the next.
+  // If a connection is lost during a query, that query fails too; if it is held idle, its holder finds out at the next query.
   pool.on("connect", (client) => client.on("error", (error) => options.log.debug("database_connection_lost_in_use", { error })));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: (event) => options.onQuery?.(event.query.sql) });
   pools.set(db, pool);
@@ -63,7 +63,7 @@ export function openDatabase(url: string, options: { log: Log; max?: number; onQ
   return { db, connectionConfig, place: placeOf(connectionConfig), close };
 }
 
-/** As the driver understood it: what it takes for an address is more than what a URL parser does. */
+/** Asks the driver, because it accepts more kinds of address than a URL parser. */
 function placeOf(config: pg.ClientConfig): string {
   const { host, port, database } = new pg.Client(config);
   return host.startsWith("/") ? `PostgreSQL database ${database} on the socket in ${host}` : `postgres://${host}:${port}/${database}`;

@@ -60,7 +60,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
 
 const postmaster = (home: string) => Number(readFileSync(join(home, "cluster", "postmaster.pid"), "utf8").split("\n")[0]);
 
-/** What another process does with the data directory until it is killed; `before` gets the pid of a child of its PostgreSQL. */
+/** What another process does with the data directory until it is killed; `before` gets the process ID of a child of its PostgreSQL. */
 async function killedHolder(path: string, before: (checkpointer: number) => void = () => {}): Promise<void> {
   const script = `
     import pg from "pg";
@@ -142,7 +142,7 @@ describe("the embedded PostgreSQL", () => {
     const path = newPath("data");
     const home = await withPostgres(path, async (postgres) => postgres.home);
     await killedHolder(path, (checkpointer) => {
-      // A child that is slow to notice keeps the shared memory of the server that is gone.
+      // A child that is slow to notice keeps the dead server's shared memory.
       process.kill(checkpointer, "SIGSTOP");
       process.kill(postmaster(home), "SIGKILL");
     });
@@ -162,7 +162,7 @@ describe("the embedded PostgreSQL", () => {
         return performance.now() - began;
       });
     });
-    // It is ended outright when it does not hear, which is not tried for as long as of one that does.
+    // A stopped server is killed right away, without waiting as long as for one that reacts.
     expect(took).toBeLessThan(10_000);
   });
 

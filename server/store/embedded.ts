@@ -18,7 +18,7 @@ import { makeSocketDirectory } from "./embedded/socket-directory.ts";
 export interface EmbeddedPostgres {
   /** libpq URL of the database, as its owner. Stays the same when PostgreSQL is restarted after a crash. */
   readonly url: string;
-  /** Where the cluster and its log are: in the data directory, or below /var/lib/gatehouse. */
+  /** The directory of the cluster and its log: in the data directory, or below /var/lib/gatehouse. */
   readonly home: string;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface EmbeddedPostgres {
 export interface EmbeddedOptions {
   readonly directory: DataDirectory;
   readonly log: Log;
-  /** PostgreSQL settings over our own (a throwaway cluster of tests goes without fsync). */
+  /** PostgreSQL settings that override our own (throwaway clusters of tests go without fsync). */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -36,12 +36,12 @@ const FIRST_RESTART_MS = 50;
 const LONGEST_RESTART_MS = 5_000;
 
 /**
- * Runs a real PostgreSQL of our own on a unix socket and keeps it running until stopped. It ends with this process,
- * and what an earlier process left running is ended first. Throws with one line when it cannot start.
+ * Runs our own PostgreSQL on a unix socket and restarts it after a crash, until stopped. It ends with this process; one left over from an
+ * earlier process is ended first. Throws an error of one line if it cannot start.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = findHome(options.directory.path);
-  // Two data directories can point to one home (a copied one): the data directory's own lock would not tell.
+  // Two data directories can point to one home (if one is a copy), which the data directory's own lock would not detect.
   const lock = takeLock(home);
   try {
     return await startIn(home, lock, options);
@@ -117,7 +117,7 @@ async function startIn(home: Home, lock: FileLock, { directory, log, settings = 
       stopWaiting.abort();
       await current?.stop();
       await running;
-      // A restart that was under way when we were asked to stop.
+      // A restart may have been under way when we were asked to stop.
       await current?.stop();
       logFile.end();
       socket.remove();

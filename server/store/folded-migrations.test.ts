@@ -9,7 +9,7 @@ import { CATALOGUE } from "./folded/catalogue.ts";
 import { FOLDED } from "./folded-migrations.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 
-/** A database that a gateway had made and served calls from when the migrations were still those that 0100 to 0108 replace. */
+/** A database that an earlier gateway used, created by the migrations that 0100 to 0108 replace. */
 const BEFORE = readFileSync(new URL("folded/newest-before-0100.sql", import.meta.url), "utf8");
 const FILES = readdirSync(new URL("migrations/", import.meta.url)).sort();
 const NEWEST = "0097_branches_left.sql";
@@ -32,7 +32,7 @@ beforeEach(async () => {
 const recorded = async (): Promise<string[]> =>
   (await sql<{ name: string }>`SELECT name FROM schema_migrations ORDER BY name`.execute(database.db)).rows.map(({ name }) => name);
 
-/** Every row of every table, but for the record of migrations. */
+/** All rows of all tables except the record of migrations. */
 async function rows(): Promise<Record<string, unknown[]>> {
   const { rows: tables } = await sql<{
     name: string;

@@ -1,11 +1,11 @@
-/** A series of migrations whose files are gone because others make the same tables at once. */
+/** A series of migrations whose files were replaced by fewer ones that create the same tables. */
 export interface FoldedMigrations {
   /** Name and digest of each, as databases recorded them. */
   readonly from: Readonly<Record<string, string>>;
   readonly into: readonly string[];
 }
 
-/** In the order they were folded in: what one series was folded into may be folded again. */
+/** In the order of folding: a series that replaced another may itself be replaced. */
 export const FOLDED: readonly FoldedMigrations[] = [
   {
     into: [

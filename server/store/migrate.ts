@@ -5,19 +5,19 @@ import { databaseRefusal } from "./connections/database-state.ts";
 import { FOLDED } from "./folded-migrations.ts";
 import { migrationFileNames, digestsOfMigrations, MIGRATIONS_DIRECTORY, type Migrations } from "./migration-files.ts";
 
-// Any constant will do: it only has to be the same in every process that migrates this database.
+// Arbitrary, but the same in every process that migrates the database.
 const LOCK = 7_201_837_542;
 
-/** A reason not to start, in one line. */
+/** A one-line reason why the gateway cannot start. */
 export class MigrationError extends Error {}
 
-/** Major version of the server. */
+/** The server's major version. */
 export async function serverVersion(db: Database): Promise<number> {
   const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version_num') AS version`.execute(db);
   return Math.floor(Number(rows[0]?.version ?? 0) / 10_000);
 }
 
-/** Names of the migrations the database does not have yet. Throws `MigrationError` where `migrate` would. */
+/** Names of the migrations not yet applied to the database. Throws `MigrationError` where `migrate` would. */
 export async function pendingMigrations(db: Database): Promise<string[]> {
   const files = await migrationFileNames();
   const { rows: made } = await sql<{ there: boolean }>`SELECT to_regclass('schema_migrations') IS NOT NULL AS there`.execute(db);
@@ -28,7 +28,7 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
   return files.filter((name) => !applied.has(name));
 }
 
-/** Whether anything is in the database. */
+/** Whether the database has any tables. */
 export async function hasTables(db: Database): Promise<boolean> {
   const { rows } =
     await sql`SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') LIMIT 1`.execute(db);
@@ -41,10 +41,7 @@ export async function productRelease(): Promise<string> {
   return version;
 }
 
-/**
- * Brings an empty database to where one is that has exactly these migrations. Throws `MigrationError` when this release has not all of
- * them.
- */
+/** Migrates an empty database to exactly these migrations. Throws `MigrationError` if this release lacks one of them. */
 export async function migrateTo(db: Database, migrations: ReadonlyMap<string, string>): Promise<void> {
   const digests = await digestsOfMigrations(await migrationFileNames());
   for (const [name, digest] of migrations) {
@@ -55,10 +52,7 @@ export async function migrateTo(db: Database, migrations: ReadonlyMap<string, st
   await migrate(db, (name) => migrations.has(name));
 }
 
-/**
- * Applies what is new of `migrations/`, in number order, each in its own transaction. Safe to run from many processes. Throws
- * `MigrationError`.
- */
+/** Applies pending migrations in order, each in its own transaction. Safe to run in many processes at once. Throws `MigrationError`. */
 export async function migrate(db: Database, wanted: (name: string) => boolean = () => true): Promise<void> {
   try {
     await applyNew(db, wanted);
@@ -96,15 +90,15 @@ async function applyNew(db: Database, wanted: (name: string) => boolean): Promis
   });
 }
 
-/** Name and digest of each migration that the database has. */
+/** Name and digest of each migration applied to the database. */
 export async function appliedMigrations(db: Database): Promise<Migrations> {
   const { rows } = await sql<{ name: string; digest: string }>`SELECT name, digest FROM schema_migrations ORDER BY name`.execute(db);
   return new Map(rows.map((row) => [row.name, row.digest]));
 }
 
 /**
- * What `recorded` amounts to where the files of a whole series stand for it. Part of a series has no files any more that could complete
- * it.
+ * Translates recorded migrations of folded series into the files that replace them. A partly applied series cannot be completed, because
+ * its files are gone.
  */
 function afterFolding(recorded: Migrations, digests: Migrations): Migrations {
   const applied = new Map(recorded);

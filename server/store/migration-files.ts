@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL("./migrations/", import.meta.url));
 
-/** Name and digest of each migration. */
+/** Digest by migration name. */
 export type Migrations = Map<string, string>;
 
 export async function migrationFileNames(): Promise<string[]> {

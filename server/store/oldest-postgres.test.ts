@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Of those PostgreSQL 15 has, the ones we set. A newer one has to be asked for before it is set. */
+/** Settings of PostgreSQL 15 that we use. Code must check for a newer one before setting it. */
 const KNOWN = [
   ...["DateStyle", "IntervalStyle", "TimeZone", "bytea_output", "enable_bitmapscan", "enable_seqscan", "enable_sort"],
   ...["extra_float_digits", "jit", "lock_timeout", "plan_cache_mode", "statement_timeout", "work_mem"],
 ];
-/** Set only where an index of pgvector was found. */
+/** Set only if a pgvector index was found. */
 const OF_EXTENSIONS = ["hnsw.ef_search"];
 
 const SERVER = new URL("../", import.meta.url);

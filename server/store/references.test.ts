@@ -4,7 +4,7 @@ import { testDatabase } from "../../tests/support/database.ts";
 
 test("what refers to a record that can go is found by an index, not by reading the whole table for each that goes", async () => {
   const database = await testDatabase();
-  // A tenant goes only once it has no people, groups, models and keys: its few other tables are read once for all of it.
+  // A tenant is deleted only once it has no people, groups, models and keys; its few other tables are scanned once for that.
   const { rows } = await sql<{ reference: string }>`
     SELECT c.conrelid::regclass || '.' || a.attname AS reference
     FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[cardinality(c.conkey)]

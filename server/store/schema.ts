@@ -76,14 +76,14 @@ import type {
 import type { WebSearchAddressTable, WebSearchProviderTable } from "./tables/web-search.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
-/** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
+/** The tables as the migrations create them. `bigint` columns are read as numbers: all counts here stay below 2^53. */
 
 export interface DataRetention {
   store_bodies: "full" | "redacted" | "none";
   body_days: number;
   log_days: number;
   run_days: number;
-  /** Null keeps them. */
+  /** Null keeps files forever. */
   file_days: number | null;
 }
 
@@ -106,11 +106,11 @@ export interface TenantTable {
   media_limits: JsonWithDefault<MediaLimitsRow>;
   default_judge_model_id: string | null;
   allowed_regions: WithDefault<string[]>;
-  /** Null: it reports under none. */
+  /** Null if the tenant reports under none. */
   compliance_frameworks: WithDefault<string[] | null>;
-  /** Null: it said nothing. */
+  /** Null if the tenant made none. */
   gdpr_statements: NullableJson<Readonly<Record<string, string | null>>>;
-  /** After so long without a call a run is taken to be over. */
+  /** A run counts as ended after this long without a call. */
   run_idle_minutes: WithDefault<number>;
   local_passwords: WithDefault<boolean>;
   autonomy_floor: WithDefault<"autonomous" | "restricted" | "suspended">;

@@ -1,7 +1,7 @@
 import type { Call } from "../road/call.ts";
 import type { Surface } from "../road/surface.ts";
 
-/** One address that the clients of two vendors call: Anthropic's always name a version of its API, Google's never do. */
+/** One path used by clients of two vendors: Anthropic's always send a version header, Google's never do. */
 export function byVendor(anthropic: Surface, google: Surface): Surface {
   const of = (call: Call | null) => (call === null || call.headers.get("anthropic-version") === null ? google : anthropic);
   return {

@@ -6,7 +6,7 @@ import { jsonAnswer } from "../road/answer.ts";
 import { refuse } from "../kernel/errors.ts";
 import { decodedSegment } from "../kernel/http/request-path.ts";
 
-/** GET .../models/{model}: one of those the caller may use, by gateway id or name, as the protocol shows models. */
+/** GET .../models/{model}: a model the caller may use, by gateway ID or name, in the protocol's format. */
 export function modelDetailOf(refusals: Pick<Surface, "refusal" | "streamError">, shown: (model: UsableModel) => object): Surface {
   return {
     ...refusals,

@@ -4,30 +4,30 @@ import { createGunzip } from "node:zlib";
 import { ARCHIVE_PIECE } from "./write-archive.ts";
 
 /**
- * The form of a backup: compressed; in it entries, each a line of JSON that says what it is and pieces of bytes, each
- * behind a line with its length, the last one 0. The last entry has the digest of everything before it, so that a
- * backup that was cut off or changed is found without a database.
+ * Format of a backup: gzip over entries, each of which is a line of JSON describing it and chunks of bytes, each preceded by a line with
+ * its length, the last of which is 0. The final entry has the digest of everything before it, so that truncation or change is detected
+ * without a database.
  */
 const LINE_FEED = 0x0a;
 const NUL = Buffer.alloc(0);
-/** A line longer than this is none of ours. */
+/** No valid line is longer than this. */
 const LONGEST_LINE = 4 * 1024 * 1024;
 
-/** What is not a whole backup, in one line. */
+/** The file is not a complete, unchanged backup; the message is one line. */
 export class BackupDamaged extends Error {}
 
 interface ArchiveEntry {
   readonly head: Readonly<Record<string, unknown>>;
-  /** To be read to its end before the next entry is asked for; what is left of it is read over. */
+  /** Must be read to its end before the next entry; any rest is skipped. */
   readonly bytes: AsyncGenerator<Uint8Array>;
 }
 
-/** The entries of a backup but the last, whose digest is proved at the end. Throws `BackupDamaged`. */
+/** Yields the entries of a backup except the last, whose digest is checked at the end. Throws `BackupDamaged`. */
 export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
   const reader = new ArchiveReader(path);
   try {
     for (;;) {
-      // The end is not part of what it proves.
+      // The digest does not cover the final entry itself.
       const before = reader.digest.copy().digest("hex");
       const head = JSON.parse((await reader.line()).toString()) as Record<string, unknown>;
       const bytes = reader.pieces();
@@ -50,7 +50,7 @@ class ArchiveReader {
   private readonly path: string;
   private readonly source: AsyncIterator<Buffer>;
   private readonly end: () => void;
-  /** Bytes of the file that were of use. */
+  /** Bytes of the file consumed so far. */
   private readonly compressed: () => number;
   private held: Buffer = NUL;
 
@@ -94,7 +94,7 @@ class ArchiveReader {
     }
   }
 
-  /** Nothing but what was written stands behind the last entry, in the file too. */
+  /** Throws unless the file, too, ends after the last entry. */
   async requireEnd(): Promise<void> {
     let next: IteratorResult<Buffer> | null = null;
     while (this.held.byteLength === 0 && next?.done !== true) {
@@ -129,7 +129,7 @@ class ArchiveReader {
   }
 }
 
-/** Whoever reads a piece hears of it, as whoever reads an entry does. */
+/** Turns a read error into one that names the file; thrown for chunks as for entries. */
 function unreadable(path: string, error: NodeJS.ErrnoException): Error {
   if (/^Z_|zlib|gzip|incorrect|unexpected end/i.test(`${error.code} ${error.message}`))
     return new BackupDamaged(`${path} is not a whole backup: ${error.message}`, { cause: error });

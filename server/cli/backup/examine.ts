@@ -2,7 +2,7 @@ import { RowsCount } from "../../store/records/table-contents.ts";
 import { BackupDamaged, readArchive } from "./archive.ts";
 import { BACKUP_FORMAT, type BackupHead, type TableEndEntry } from "./contents.ts";
 
-/** Throws `BackupDamaged` unless it is one of a form that this release reads. */
+/** Throws `BackupDamaged` unless it is a backup in a format that this release reads. */
 export function requireBackup(path: string, head: Readonly<Record<string, unknown>>): BackupHead {
   if (head["entry"] !== "backup") throw new BackupDamaged(`${path} is not a backup of a gateway`);
   if (head["format"] !== BACKUP_FORMAT)
@@ -10,7 +10,7 @@ export function requireBackup(path: string, head: Readonly<Record<string, unknow
   return head as unknown as BackupHead;
 }
 
-/** Reads a backup to its end, without a database. Throws `BackupDamaged` where it is not as it was written. */
+/** Reads a backup to its end, without a database. Throws `BackupDamaged` if it was changed or cut off. */
 export async function examineBackup(path: string): Promise<{ head: BackupHead; tables: number; rows: number; files: number }> {
   let head: BackupHead | undefined;
   let [tables, rows, files] = [0, 0, 0];

@@ -4,8 +4,8 @@ import type { TableEndEntry, TableEntry } from "./contents.ts";
 type Client = Parameters<typeof listTables>[0];
 
 /**
- * What is in the table now is what was counted when it was read, with its columns in the order they had there: a database that
- * releases brought further one by one has them in another order than one that is made at once.
+ * Throws unless the table now contains exactly the rows counted during the backup. Columns are compared in the backup's order, which
+ * differs between databases upgraded release by release and new ones.
  */
 export async function requireSame(client: Client, { name, columns }: TableEntry, { rows, digest }: TableEndEntry): Promise<void> {
   const table = (await listTables(client)).find((one) => one.name === name);

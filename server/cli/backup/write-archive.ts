@@ -11,7 +11,7 @@ export interface ArchiveWriter {
   entry(head: object, bytes?: AsyncIterable<Uint8Array>): Promise<void>;
 }
 
-/** Writes a file that is whole or not there. It is made for its owner alone. */
+/** Writes a file completely or not at all, readable only by its owner. */
 export async function writeArchive(path: string, fill: (archive: ArchiveWriter) => Promise<void>): Promise<string> {
   const unfinished = `${path}.unfinished`;
   await rm(unfinished, { force: true });

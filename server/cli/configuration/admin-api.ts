@@ -3,11 +3,11 @@ import { isConfigEntry, type ConfigEntry } from "./value.ts";
 
 export type AdminMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** An answer of the admin API that is no success, in its own words. */
+/** An error response of the admin API, in its own words. */
 export class AdminApiError extends Error {
   readonly status: number;
   readonly code: string | null;
-  /** Of a conflict: the record that is there already. */
+  /** For a conflict: the ID of the existing record. */
   readonly existingId: string | null;
 
   constructor(method: AdminMethod, path: string, status: number, body: ConfigEntry | null) {
@@ -26,7 +26,7 @@ export class AdminApiError extends Error {
 export interface AdminAccess {
   readonly url: string;
   readonly tenantId: string;
-  /** Of a sign-in; else `username` and `password` are taken for one. */
+  /** From a sign-in; null to sign in with `username` and `password`. */
   readonly token: string | null;
   readonly username: string;
   readonly password: string | null;
@@ -34,7 +34,7 @@ export interface AdminAccess {
 
 const PAGE = 200;
 
-/** The admin API of a gateway, of one tenant, for a program that keeps its configuration. */
+/** Client of a gateway's admin API for one tenant, for managing its configuration. */
 export class ConfigApi {
   private readonly access: AdminAccess;
   private token: string | null;
@@ -48,7 +48,7 @@ export class ConfigApi {
     return this.access.tenantId;
   }
 
-  /** What is told apart from other tenants and gateways. */
+  /** Identifies the gateway and tenant. */
   get place(): string {
     return `${this.access.url.replace(/\/+$/, "")} ${this.access.tenantId}`;
   }
@@ -67,7 +67,7 @@ export class ConfigApi {
     this.token = token;
   }
 
-  /** Throws AdminApiError for whatever is no success. With the same `once` a request is carried out once. */
+  /** Throws AdminApiError for any error response. A request with the same idempotency key `once` is carried out once. */
   async ask(method: AdminMethod, path: string, body?: ConfigEntry, once?: string): Promise<ConfigEntry> {
     const answer = await this.send(method, path, body, once);
     if (answer.status >= 300) throw new AdminApiError(method, path, answer.status, answer.body);

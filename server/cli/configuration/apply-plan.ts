@@ -9,7 +9,7 @@ import type { Step } from "./plan.ts";
 import { toldDocument, toldStep } from "./told-step.ts";
 import { WhenThereIsRoom } from "./when-there-is-room.ts";
 
-/** Carries out what a plan says, and tells each change. Resolves with the exit code; what cannot be done is thrown. */
+/** Carries out a plan, reporting each change. Resolves with the exit code; throws if a step fails. */
 export async function applyPlan(
   steps: readonly Step[],
   documents: readonly DocumentStep[],
@@ -40,7 +40,7 @@ export async function applyPlan(
     const work = () => at(`${step.kind.section} "${step.name}"`, () => carryOut(step, api, current, keys));
     if (step.action === "delete") unwanted.delete(step.id);
     const { changed } = await work().catch(async (error: Error) => {
-      // What is to go may have the name or the address of what is to be made, or is to have it now.
+      // A record to be deleted may have the name or address that the new one needs.
       const taken = step.action !== "delete" && error.cause instanceof AdminApiError ? error.cause.existingId : null;
       const inItsWay = unwanted.get(taken ?? "");
       if (inItsWay === undefined) throw error;
@@ -50,7 +50,7 @@ export async function applyPlan(
     if (changed) await tell(toldStep(step));
   }
 
-  /** What it cannot go with may be to go as well. */
+  /** The records it is still used by may be about to be deleted too. */
   async function removeAfterOthers(step: Extract<Step, { action: "delete" }>, refusal: Error): Promise<void> {
     if (!(refusal.cause instanceof AdminApiError) || refusal.cause.code !== "in_use") throw refusal;
     const before = steps.slice(0, steps.indexOf(step)).filter((other) => other.action === "delete" && unwanted.has(other.id));

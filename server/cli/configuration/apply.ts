@@ -9,18 +9,18 @@ import { type ConfigEntry, isConfigEntry } from "./value.ts";
 
 export interface Applied {
   readonly step: Step;
-  /** False where the gateway found that nothing was to be changed. */
+  /** False if the gateway found nothing to change. */
   readonly changed: boolean;
 }
 
-/** Carries out one step. What it makes can be referred to by the steps after it; values of API keys go to `keys`. */
+/** Carries out one step. Later steps can refer to what it creates; values of API keys go to `keys`. */
 export async function carryOut(step: Step, api: ConfigApi, current: Current, keys: KeysFile | null): Promise<Applied> {
   const { kind } = step;
   if (step.action === "delete") {
     await api.ask("DELETE", `${kind.path}/${encodeURIComponent(step.id)}`);
     return { step, changed: true };
   }
-  // A change sends the members that differ alone, so only those are looked up.
+  // A change sends only the members that differ, so only their names are resolved.
   const sent = step.action === "create" ? step.entry : onlyMembers(step.entry, [...kind.key, ...changedMembers(kind, step)]);
   const entry = current.names.identified(kind, sent);
   if (step.action === "create") {
@@ -54,7 +54,7 @@ function creation(kind: Kind, entry: ConfigEntry): { readonly path: string; read
   return { path: (kind.createPath ?? "").replace(`{${put}}`, encodeURIComponent(String(id))), body };
 }
 
-/** With the secrets that are at hand: the gateway takes another address only with the key that is meant to go there. */
+/** Includes available secrets: the gateway accepts a new address only together with the key to be sent there. */
 function changedMembers(kind: Kind, { entry, differences }: Extract<Step, { action: "change" }>): string[] {
   const changed = differences.map(({ member }) => topOf(member));
   const isWhole = (secret: string): boolean => {

@@ -30,7 +30,7 @@ interface Planning {
   readonly wrong: string[];
 }
 
-/** The attached documents and bindings that are not as a file wants them. What is wrong with them is added to `wrong`. */
+/** The attached documents and bindings that differ from the file. Problems are added to `wrong`. */
 export async function attachedSteps(file: ConfigurationFile, planning: Planning): Promise<DocumentStep[]> {
   const steps: DocumentStep[] = [];
   for (const one of ATTACHED_DOCUMENTS)
@@ -46,7 +46,7 @@ async function documentStep(one: AttachedDocument, name: string, wanted: ConfigV
   const { current, api, env, wrong } = planning;
   const about = `${one.section} "${name}": ${one.member}`;
   const id = current.names.idOf(one.section, name);
-  // What cannot be taken away holds something wherever nobody configured it, too.
+  // A document that cannot be deleted has values even if nobody configured it.
   const read = one.isRemovable === true ? readAttached : readAttachedAnswer;
   const answer = id === undefined ? null : await read(api, one, id);
   if (answer !== null) current.names.addGone(one, answer);
@@ -87,7 +87,7 @@ async function documentStep(one: AttachedDocument, name: string, wanted: ConfigV
   return [step];
 }
 
-/** What a write that replaces all would take away, and the file does not name: it stays. */
+/** Members that the file does not name and a replacing write would delete; they are kept. */
 function keptMembers(
   one: AttachedDocument,
   answer: ConfigEntry | null,
@@ -95,7 +95,7 @@ function keptMembers(
   secret: ConfigValue | undefined,
 ): ConfigEntry {
   const taken = membersTaken(document, one.write, one.path.replace(/\?.*/, ""));
-  // That there was no secret is no reason to take none now.
+  // The absence of a secret before is no reason not to set one now.
   const isKept = ([member, value]: [string, ConfigValue]) => taken.has(member) && (secret == null || value !== "none");
   return Object.fromEntries(Object.entries(answer ?? {}).filter(isKept));
 }

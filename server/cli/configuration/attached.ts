@@ -4,33 +4,33 @@ import { membersTaken } from "./members.ts";
 import type { Names } from "./names.ts";
 import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
-/** A document of a record that has an address of its own: read and written there, in the file under `member` of the record. */
+/** A document of a record with its own address, where it is read and written; in the file it is under `member` of the record. */
 export interface AttachedDocument extends Pick<Kind, "references"> {
   readonly section: string;
   readonly member: string;
   /** `{id}` is the record's. */
   readonly path: string;
-  /** Where a write is elsewhere: there the record's id stands in the body under `idMember`. */
+  /** If writes go elsewhere: the record's ID is then in the body under `idMember`. */
   readonly idMember?: string;
   readonly write: AdminMethod & ("PUT" | "PATCH");
-  /** Whether null in the file takes it away. */
+  /** Whether null in the file deletes it. */
   readonly isRemovable?: true;
-  /** The member that no read shows. */
+  /** The write-only member. */
   readonly secret?: string;
-  /** What a file says of it, where that is not all that a write takes. */
+  /** The members a file has, if not all that a write accepts. */
   readonly only?: readonly string[];
-  /** Whether an answer holds anything that somebody configured. */
+  /** Whether a response contains anything configured. */
   readonly isSaid: (answer: ConfigEntry) => boolean;
 }
 
-/** Which records of another section one is bound to: all of them stand in the file, by their names. */
+/** The records of another section that a record is bound to; the file lists all of them by name. */
 export interface AttachedBindings {
   readonly section: string;
   readonly member: string;
   readonly to: string;
   readonly path: string;
   readonly list: string;
-  /** Whether one answer holds them all, with no pages. */
+  /** Whether one response contains them all, without paging. */
   readonly isWhole?: true;
   readonly body: string;
 }
@@ -50,7 +50,7 @@ export const ATTACHED_DOCUMENTS: readonly AttachedDocument[] = [
     member: "envelope",
     path: "/v1/admin/ai-systems/{id}/envelope",
     write: "PUT",
-    // The ceilings of its runs are those of its resource group.
+    // Ceilings of its runs belong to its resource group.
     only: ["autonomy_level", "restrictions"],
     references: { "restrictions.model_ids": "llms", "restrictions.mcp_server_ids": "mcp_servers", "restrictions.agent_ids": "agents" },
     isSaid: ({ autonomy_level: level, restrictions }) => level !== "autonomous" || restrictions !== null,
@@ -70,7 +70,7 @@ export const ATTACHED_DOCUMENTS: readonly AttachedDocument[] = [
     path: "/v1/admin/usage-import/providers/{id}",
     write: "PATCH",
     secret: "api_key",
-    // The day up to which everything was read moves with each run.
+    // The day up to which everything was imported changes with each run.
     only: ["import_enabled", "import_schedule_cron", "import_mapping_policy", "import_endpoint_override", "import_account", "api_key"],
     isSaid: ({ import_enabled: enabled, has_api_key: hasKey }) => enabled === true || hasKey === true,
   },
@@ -96,7 +96,7 @@ export const ATTACHED_BINDINGS: readonly AttachedBindings[] = [
   },
 ];
 
-/** The members of a section's records that are no members of the record itself. */
+/** Members of a section's records in the file that are not members of the record itself. */
 export function attachedMembers(section: string): string[] {
   return [...ATTACHED_DOCUMENTS, ...ATTACHED_BINDINGS].filter((one) => one.section === section).map(({ member }) => member);
 }
@@ -105,19 +105,19 @@ export function attachedAt({ path }: { readonly path: string }, id: string): str
   return path.replace("{id}", encodeURIComponent(id));
 }
 
-/** The members that the file may say of it. */
+/** The members of it that the file may contain. */
 export function attachedTaken(one: AttachedDocument, document: ConfigEntry): ReadonlySet<string> {
   const taken = membersTaken(document, one.write, one.path.replace(/\?.*/, ""));
   return new Set([...taken].filter((member) => member !== one.idMember && one.only?.includes(member) !== false));
 }
 
-/** What the gateway answers of it; null where nobody configured any. */
+/** The gateway's response; null if nothing is configured. */
 export async function readAttached(api: ConfigApi, one: AttachedDocument, id: string): Promise<ConfigEntry | null> {
   const answer = await readAttachedAnswer(api, one, id);
   return answer !== null && one.isSaid(answer) ? answer : null;
 }
 
-/** With what holds where nobody configured any; null where there is none at all. */
+/** Includes defaults if nothing is configured; null if the document does not exist. */
 export async function readAttachedAnswer(api: ConfigApi, one: AttachedDocument, id: string): Promise<ConfigEntry | null> {
   try {
     return await api.ask("GET", attachedAt(one, id));
@@ -127,7 +127,7 @@ export async function readAttachedAnswer(api: ConfigApi, one: AttachedDocument, 
   }
 }
 
-/** As a file says it: names for ids, without what says nothing and without its secret. */
+/** The document as the file has it: names instead of IDs, without empty members and without its secret. */
 export function attachedEntry(one: AttachedDocument, answer: ConfigEntry, taken: ReadonlySet<string>, names: Names): ConfigEntry {
   const named = names.named(one, answer);
   return Object.fromEntries(Object.entries(named).flatMap(([member, value]) => (taken.has(member) ? saidIn(member, value) : [])));
@@ -135,11 +135,11 @@ export function attachedEntry(one: AttachedDocument, answer: ConfigEntry, taken:
 
 function saidIn(member: string, value: ConfigValue): [string, ConfigValue][] {
   if (value === null) return [];
-  // Within one document nothing and an empty list may be two things, nothing and null never are.
+  // Within a document, absent and an empty list may differ; absent and null never do.
   return [[member, isConfigEntry(value) ? Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null)) : value]];
 }
 
-/** The names of what a record itself is bound to. */
+/** The names of the records that this one is bound to. */
 export async function readBindings(api: ConfigApi, one: AttachedBindings, id: string, names: Names): Promise<string[]> {
   const path = attachedAt(one, id);
   const listed = one.isWhole === true ? (await api.ask("GET", path))[one.list] : await api.all(path, one.list);

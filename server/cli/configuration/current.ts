@@ -8,7 +8,7 @@ import { withoutPlaces } from "./places.ts";
 import { readTenantDocuments } from "./tenant-documents.ts";
 import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
-/** One record of the gateway, with names for ids and nothing that cannot be set. */
+/** A record of the gateway, with names instead of IDs and without read-only members. */
 export interface CurrentRecord {
   readonly name: string;
   readonly id: string;
@@ -17,23 +17,23 @@ export interface CurrentRecord {
   readonly record: ConfigEntry;
 }
 
-/** What a tenant has, as a file would say it. */
+/** The tenant's configuration, in the form of a file. */
 export interface Current {
   readonly names: Names;
   readonly records: ReadonlyMap<string, readonly CurrentRecord[]>;
-  /** The members that can be set when one is made, by section. */
+  /** The members that can be set on creation, by section. */
   readonly taken: ReadonlyMap<string, ReadonlySet<string>>;
   /** Those of them that may be null. */
   readonly nullable: ReadonlyMap<string, ReadonlySet<string>>;
-  /** What each of a record's members may be, by section, and the document it stands in. */
+  /** The schemas of a record's members, by section, and the OpenAPI document that contains them. */
   readonly bodies: ReadonlyMap<string, ConfigEntry>;
   readonly document: ConfigEntry;
   /** The members that can be changed later. */
   readonly changeable: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The tenant's own settings; null for an administrator who may not read them. */
+  /** The tenant's own settings; null if the administrator may not read them. */
   readonly tenant: ConfigEntry | null;
   readonly tenantMembers: ReadonlySet<string>;
-  /** What somebody configured of what the tenant has once. */
+  /** The configured documents that the tenant has once. */
   readonly tenantDocuments: ReadonlyMap<string, ConfigEntry>;
 }
 
@@ -47,7 +47,7 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
       kind.section,
       all.filter((record) => kind.isOwn?.(record) !== true && kind.isNamedOnly !== true),
     );
-    // A record that is told from others by what it refers to is named after those.
+    // A record that is identified by what it refers to is named after that.
     const named = all.map((record) => names.named(kind, record));
     for (const [at, name] of entryNames(kind, named).entries()) {
       const id = String(all[at]?.["id"]);
@@ -72,7 +72,7 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
       kind.section,
       (lists.get(kind.section) ?? [])
         .map((record) => currentRecord(kind, record, taken.get(kind.section) ?? new Set(), names))
-        // By name, so that two tenants made from one file are exported alike.
+        // Sorted by name, so that two tenants made from one file export the same.
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     );
   }
@@ -91,7 +91,7 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
   };
 }
 
-/** Those of a kind that stand below records of another one are listed below each of these. */
+/** Records of a kind that belong to records of another kind are listed under each of these. */
 async function listed(api: ConfigApi, kind: Kind, lists: ReadonlyMap<string, readonly ConfigEntry[]>): Promise<ConfigEntry[]> {
   const found = await api.all(kind.path, kind.list);
   const { below } = kind;
@@ -126,7 +126,7 @@ async function readTenant(api: ConfigApi, members: ReadonlySet<string>, names: N
   }
 }
 
-/** What a resource group says of calls: its documents, and those of each model and tool server in it, by their names. */
+/** A resource group's policy documents, and those of each model and tool server in it, by name. */
 export async function readGroupDocuments(api: ConfigApi, groupId: string, names: Names): Promise<ConfigEntry> {
   const base = `/v1/admin/resource-groups/${groupId}`;
   const found: Record<string, ConfigEntry> = {};
@@ -160,7 +160,7 @@ export async function readDocument(api: ConfigApi, path: string, { body }: Group
   return isConfigEntry(document) ? document : {};
 }
 
-/** Whether the group or one above it refines them; not only what is granted to a group may have limits there. */
+/** Items that the group or one above it refines: limits are possible not only for what is granted to the group. */
 function refinedItems(refinements: ConfigValue | undefined, kind: string): string[] {
   if (!Array.isArray(refinements)) return [];
   const named = (refinements as readonly ConfigValue[]).filter(isConfigEntry).filter((one) => one["kind"] === kind);

@@ -9,17 +9,17 @@ export interface Difference {
   /** Null in both for a secret, which is never shown. */
   readonly before: ConfigValue;
   readonly after: ConfigValue;
-  /** False where only writing it tells whether it is another: of a secret that no read shows, and of another spelling. */
+  /** False if only writing it can tell whether it differs: a write-only secret, or another spelling. */
   readonly isSeen: boolean;
 }
 
-/** Which members of an entry a record does not have. Members that the entry does not name are left as they are. */
+/** The members of an entry that differ from the record. Members that the entry does not have are left alone. */
 export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRecord): Difference[] {
   const secrets = kind.secrets ?? [];
   const seen = secrets.reduce(withoutSecrets, wanted);
   const found: Difference[] = [];
   for (const [member, after] of Object.entries(seen)) {
-    // A record is known by its key, unless it is known by what no other can have.
+    // The key identifies the record, unless a unique property does.
     if (kind.key.includes(member) && kind.alone === undefined) continue;
     const before = current.entry[member] ?? null;
     const same = kind.partial?.includes(member) === true ? isAllOf(after, before) : isEqual(kind, member, after, before);
@@ -32,7 +32,7 @@ export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRec
       const after = withoutPlaces(given, texts);
       const before = shownSettings(kind, member, current.record);
       if (!isSame(before, after)) found.push({ member, before, after, isSeen: true });
-      // Without a secret text there is nothing to put in the place of the one that is there.
+      // Without any secret text, nothing could replace the current one.
       if (!isSame(before, after) || texts.every((text) => given[text] === undefined)) continue;
     }
     const looks = lookOf(given, member, current.record);
@@ -41,7 +41,7 @@ export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRec
   return found;
 }
 
-/** Of a secret within an item of a list it can be seen whether there is one. */
+/** For a secret within list items, only its presence is visible. */
 function withoutSecrets(entry: ConfigEntry, place: string): ConfigEntry {
   const [list, inner] = place.split(".*.");
   if (list === undefined || inner === undefined) return withoutPlaces(entry, [place]);
@@ -70,10 +70,10 @@ export function isAllOf(wanted: ConfigValue, found: ConfigValue): boolean {
   return isConfigEntry(found) && Object.entries(wanted).every(([name, value]) => isAllOf(value, found[name] ?? null));
 }
 
-/** What stands for the last four characters of a short secret, and of a file. */
+/** Shown in place of the last four characters of a short secret, or of a file. */
 const UNSHOWN = new Set(["****", "file"]);
 
-/** All that can be seen of a secret are its last four characters, and of some that there is one. */
+/** Compares a secret by what is visible: its last four characters, or only its presence. */
 export function lookOf(secret: ConfigValue, member: string, record: ConfigEntry): "same" | "other" | "unknown" {
   const isThere = record[`has_${member}`] === true;
   if (secret === null || !isThere) return (secret !== null) === isThere ? "same" : "other";

@@ -1,17 +1,17 @@
 import type { Names } from "./names.ts";
 import type { ConfigEntry, ConfigValue } from "./value.ts";
 
-/** One document that is replaced as a whole: a tenant's settings, its notice, the limits of a group. */
+/** A document that is replaced as a whole: a tenant's settings, its notice, the limits of a group. */
 export interface DocumentStep {
   readonly about: string;
   readonly before: ConfigValue;
   readonly after: ConfigValue;
-  /** Whether a secret is all that differs: it is not shown. */
+  /** Whether only a secret, which is not shown, differs. */
   readonly isSecretAlone?: boolean;
-  /** False where only writing it tells whether that secret is another. */
+  /** False if only writing it tells whether that secret differs. */
   readonly isSeen?: boolean;
-  /** When it was last changed, of such a one. */
+  /** When such a document was last changed. */
   readonly updatedAt?: ConfigValue | undefined;
-  /** Writes it, once everything it names is there. */
+  /** Writes it; everything it refers to must exist. */
   send(names: Names): Promise<ConfigEntry>;
 }

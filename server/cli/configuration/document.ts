@@ -8,22 +8,22 @@ import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
 export const FORMAT = "gatehouse/configuration/v1";
 
-/** A file of configuration: every section that it names, its records in the order of the file. */
+/** A configuration file: every section it contains, with records in file order. */
 export interface ConfigurationFile {
   readonly sections: ReadonlyMap<string, readonly ConfigEntry[]>;
   readonly tenant: ConfigEntry | null;
-  /** What it says of what the tenant has once, by the member it stands under. */
+  /** Documents that the tenant has once, by the member they are under. */
   readonly tenantDocuments: ReadonlyMap<string, ConfigEntry>;
-  /** What it says of each resource group's calls, by the group's name; apart from what the group itself is. */
+  /** Each resource group's policy documents by the group's name, separate from the group itself. */
   readonly groupDocuments: ReadonlyMap<string, ConfigEntry>;
-  /** What it says of documents and bindings that records have beside themselves, by section and name. */
+  /** Attached documents and bindings of records, by section and name. */
   readonly attached: ReadonlyMap<string, ReadonlyMap<string, ConfigEntry>>;
 }
 
 const TENANT_MEMBERS = TENANT_DOCUMENTS.map(({ member }) => member);
 const DOCUMENT_MEMBERS = [...GROUP_DOCUMENTS.map(({ member }) => member), ...new Set(ITEM_DOCUMENTS.map(({ of }) => of))];
 
-/** Reads YAML or JSON. Throws one error that names all that is wrong with it. */
+/** Parses YAML or JSON. Throws one error that lists everything wrong with it. */
 export function readConfigurationFile(text: string): ConfigurationFile {
   let parsed: unknown;
   try {
@@ -82,7 +82,7 @@ function unknownSections(unknown: readonly string[]): string[] {
   return [...told, `There are ${sectionNames().join(", ")}.`];
 }
 
-/** Whether two names are one but for a letter or two that are other, too many or missing. */
+/** Whether two names differ by at most a letter or two. */
 function isAlmost(a: string, b: string): boolean {
   let before = Array.from({ length: b.length + 1 }, (_, n) => n);
   for (const [at, letter] of [...a].entries()) {
@@ -94,7 +94,7 @@ function isAlmost(a: string, b: string): boolean {
   return (before.at(-1) ?? 0) <= 2;
 }
 
-/** What the reader of YAML passes over in silence: the first of two sections of one name would be as if it were not there. */
+/** Duplicate sections, which the YAML reader accepts silently: the first one would be ignored. */
 function sectionsTwice(text: string): string[] {
   if (text.trimStart().startsWith("{")) return [];
   const names = sectionNames();
@@ -115,7 +115,7 @@ function entriesOf(kind: Kind, value: ConfigValue, wrong: string[], groupDocumen
     else if (missing.length > 0) wrong.push(`${kind.section}[${at}].${missing[0]}: is missing`);
     else {
       const name = kind.apart === undefined ? entryName(kind, item) : apartName(kind, item);
-      // An agent may be granted to a group in the same words twice.
+      // An agent may be granted to a group twice in the same words.
       if (seen.has(name) && kind.section !== "agent_grants") wrong.push(`${kind.section}[${at}]: "${name}" is there twice`);
       seen.add(name);
       const documents = kind.section === "resource_groups" ? DOCUMENT_MEMBERS.filter((member) => item[member] !== undefined) : [];
@@ -126,7 +126,7 @@ function entriesOf(kind: Kind, value: ConfigValue, wrong: string[], groupDocumen
   return found;
 }
 
-/** What stands in a file for a secret: where to take it from. */
+/** The member of a reference that stands for a secret: the variable to read it from. */
 export const FROM_ENVIRONMENT = "from_env";
 
 export function isReference(value: ConfigValue | undefined): value is { readonly [FROM_ENVIRONMENT]: string } {

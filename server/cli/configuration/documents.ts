@@ -13,7 +13,7 @@ import { TENANT_DOCUMENTS } from "./tenant-documents.ts";
 import { faultsOf } from "./value-faults.ts";
 import { type ConfigEntry, isConfigEntry, isSame, isSpelledAlike, type ConfigValue, withoutNothing } from "./value.ts";
 
-/** The documents that are not as a file wants them. All that cannot be is added to `wrong`. */
+/** The documents that differ from the file. Problems are added to `wrong`. */
 export async function documentSteps(
   file: ConfigurationFile,
   current: Current,
@@ -51,7 +51,7 @@ function tenantSteps({ tenant }: ConfigurationFile, { current, api, known, wrong
       wrong.push(`tenant.${member}: names "${value}", which is none of llms`);
   }
   return Object.entries(tenant).map(([member, value]) => {
-    // Replaced as a whole, by the gateway's own days for what is left out.
+    // Replaced as a whole; members left out get the gateway's defaults.
     const after = member === "data_retention" && isConfigEntry(value) ? { ...DEFAULT_RETENTION, ...value } : value;
     return {
       about: `tenant: ${member}`,
@@ -65,7 +65,7 @@ function tenantSteps({ tenant }: ConfigurationFile, { current, api, known, wrong
   });
 }
 
-/** What the file leaves out of one stays as it is. */
+/** Members that the file leaves out of a document stay as they are. */
 function tenantDocumentSteps(file: ConfigurationFile, current: Current, api: ConfigApi, wrong: string[]): DocumentStep[] {
   return TENANT_DOCUMENTS.flatMap(({ member: about, write, path, empty }) => {
     const wanted = file.tenantDocuments.get(about);
@@ -106,7 +106,7 @@ async function groupSteps(
     const body = propertiesOf(current.document, "PATCH", `/v1/admin/resource-groups/{id}/${schemaTail}`);
     wrong.push(...faultsOf(current.document, body[one.body], after, label).map((fault) => `${about}: ${fault}`));
     const path = (names: Names) => `/v1/admin/resource-groups/${required(names, "resource_groups", group)}/${tail(names)}`;
-    // A group, a model or a server that is still to be made has none.
+    // A group, model or server that does not exist yet has no documents.
     const before = groupId === undefined ? {} : await existing(() => path(current.names), one, api);
     if (isSame(withoutNothing(before), withoutNothing(after))) return;
     steps.push({ about: `${about}: ${label}`, before, after, send: (names) => api.ask("PATCH", path(names), { [one.body]: after }) });

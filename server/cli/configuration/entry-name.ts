@@ -1,17 +1,17 @@
 import type { Kind } from "./kinds.ts";
 import { type ConfigEntry, valueText, type ConfigValue } from "./value.ts";
 
-/** What tells an entry, with names for ids, from all others of its section, where no other has the same key. */
+/** The name of an entry, whose references are names, within its section; unique if its key is. */
 export function entryName(kind: Kind, entry: ConfigEntry): string {
   return kind.key.map((member) => keyText(entry[member])).join(" / ");
 }
 
-/** The same where others may have that key. */
+/** The same for sections where several entries may have that key. */
 export function apartName(kind: Kind, entry: ConfigEntry): string {
   return kind.apart === undefined ? entryName(kind, entry) : `${entryName(kind, entry)} (${kind.apart(entry)})`;
 }
 
-/** What each of a section's entries is called: what stands more than once is told apart, at last by its order. */
+/** The names of a section's entries: duplicates get distinguishing details or, as a last resort, numbers. */
 export function entryNames(kind: Kind, entries: readonly ConfigEntry[]): string[] {
   const all = entries.map((entry) => entryName(kind, entry));
   const apart = entries.map((entry) => apartName(kind, entry));
@@ -25,8 +25,8 @@ export function entryNames(kind: Kind, entries: readonly ConfigEntry[]): string[
 }
 
 /**
- * Which record each entry is meant to be: the one that is like it in all that tells records apart, else one of its key that is left,
- * else the one that has what no two can have.
+ * Which record each entry refers to: one that matches in every distinguishing property, otherwise an unused one with its key, otherwise the
+ * one with its unique property.
  */
 export function recordsOf<R extends { readonly entry: ConfigEntry }>(
   kind: Kind,

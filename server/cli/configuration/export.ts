@@ -13,8 +13,8 @@ const HEAD = `# The configuration of a tenant: what \`gatehouse config apply\` m
 `;
 
 /**
- * Everything that configures a tenant, as a file. Members that say nothing are left out, unless `all` is asked for. `warn` is told
- * what names a record that is gone: no other tenant can be made so.
+ * A tenant's whole configuration as a file. Empty members are left out unless `all` is set. `warn` is called for references to deleted
+ * records, which no other tenant could be given.
  */
 export async function exportConfiguration(api: ConfigApi, all: boolean, warn: (warning: string) => void): Promise<string> {
   const current = await readCurrent(api);
@@ -75,7 +75,7 @@ async function attachedOf(
   return found;
 }
 
-/** Without what is null, and without what is empty where it could be nothing else. */
+/** Leaves out nulls, and empty values where null is not allowed and so they mean the same. */
 function said(entry: ConfigEntry, nullable: ReadonlySet<string>): ConfigEntry {
   const isEmpty = (value: ConfigValue): boolean =>
     (Array.isArray(value) && value.length === 0) || (isConfigEntry(value) && Object.keys(value).length === 0);

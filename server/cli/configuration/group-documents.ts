@@ -19,9 +19,9 @@ export const GROUP_DOCUMENTS: readonly GroupDocument[] = [
 export interface ItemDocument extends GroupDocument {
   readonly of: string;
   readonly segment: string;
-  /** What the gateway's document calls the item's id. */
+  /** The name of the item's ID parameter in the OpenAPI document. */
   readonly param: string;
-  /** What the refinements among a group's effective limits call it. */
+  /** Its kind in the refinements of a group's effective limits. */
   readonly kind: string;
 }
 

@@ -6,7 +6,7 @@ import { writeWhole } from "../../runtime/whole-file.ts";
 import { AdminApiError, type ConfigApi } from "./admin-api.ts";
 import { type ConfigEntry, isConfigEntry } from "./value.ts";
 
-/** A request for a key that may have been made although its answer never came. Sent again, it is answered as it was at first. */
+/** A request for a key whose response may have been lost. Sending it again returns the first response. */
 interface BegunKey {
   /** Which tenant of which gateway was asked. */
   readonly asked: string;
@@ -16,9 +16,9 @@ interface BegunKey {
 }
 
 /**
- * Values of new API keys by their names, in a file that its owner alone can read. Beside it stands, while keys are made, what
- * has been asked for: a key is shown once, and whoever asked may be killed before the answer is written. One process at a time
- * writes it, from its first write until it releases the file.
+ * Values of new API keys by name, in a file that only its owner can read. A key is shown only once and this process may be killed before
+ * storing the response, so pending requests are kept in a second file beside it. Only one process at a time writes it, from its first write
+ * until it releases the file.
  */
 export class KeysFile {
   private path: string;
@@ -26,7 +26,7 @@ export class KeysFile {
   private begun: Record<string, BegunKey> = {};
   private lock: FileLock | null = null;
 
-  /** Throws where the file, or what stands beside it, holds something else. */
+  /** Throws if the file, or the one beside it, contains something else. */
   constructor(path: string) {
     this.path = path;
     this.telling(() => {
@@ -35,7 +35,7 @@ export class KeysFile {
     });
   }
 
-  /** Throws where keys could not be kept. */
+  /** Throws if keys could not be stored. */
   prepare(): void {
     this.hold();
     this.telling(() => write(this.path, this.keys));
@@ -46,7 +46,7 @@ export class KeysFile {
     this.lock = null;
   }
 
-  /** What was read before is read again: another process may have written meanwhile. */
+  /** Takes the lock and reads the files again, because another process may have written them. */
   private hold(): void {
     if (this.lock !== null) return;
     this.telling(() => {
@@ -76,7 +76,7 @@ export class KeysFile {
     return `${this.path}.unfinished`;
   }
 
-  /** Fetches the values that an apply before was killed over. Yields the name of each, and why it cannot be had where it cannot. */
+  /** Fetches the values that an earlier, interrupted apply did not store. Yields the name of each, and the reason if it is lost. */
   async *fetchBegun(api: ConfigApi): AsyncGenerator<{ readonly name: string; readonly lost: string | null }> {
     if (Object.keys(this.begun).length > 0) this.hold();
     for (const [name, { asked, path, body, once }] of Object.entries(this.begun)) {
@@ -92,7 +92,7 @@ export class KeysFile {
     }
   }
 
-  /** Asks for a key so that its value reaches the file whatever ends this process. */
+  /** Creates a key so that its value reaches the file even if this process is killed. */
   async make(name: string, api: ConfigApi, path: string, body: ConfigEntry): Promise<ConfigEntry> {
     const once = randomUUID();
     this.begun[name] = { asked: api.place, path, body, once };
@@ -120,7 +120,7 @@ export class KeysFile {
   }
 }
 
-/** Anything else may have been carried out. */
+/** After any other error the request may have been carried out. */
 const isRefused = (error: unknown): boolean =>
   error instanceof AdminApiError && error.status >= 400 && error.status < 500 && error.status !== 401;
 

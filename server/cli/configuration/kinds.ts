@@ -1,59 +1,59 @@
-/** A kind of record that a file of configuration holds, and where the admin API keeps it. */
+/** A kind of record in a configuration file, and where the admin API has it. */
 export interface Kind {
   /** Its name in the file. */
   readonly section: string;
   readonly path: string;
-  /** The member of a list's answer. */
+  /** The member of a list response. */
   readonly list: string;
-  /** The members that tell one from all others, wherever it is applied. */
+  /** The members that identify a record wherever the file is applied. */
   readonly key: readonly string[];
-  /** Of records whose key may stand twice, what else tells one from the others; where it does not, their order does. */
+  /** For records whose key may repeat: what else distinguishes them; if nothing does, their order. */
   readonly apart?: (entry: Readonly<Record<string, unknown>>) => string;
-  /** What no two records can have: one that has it under another key is the same record, renamed. */
+  /** A unique property: a record that has it under another key is the same record, renamed. */
   readonly alone?: (entry: Readonly<Record<string, unknown>>) => string;
-  /** Members that hold ids of another section's records; the file has their names. `*` stands for every item of a list. */
+  /** Members with IDs of another section's records, which are names in the file. `*` stands for every item of a list. */
   readonly references?: Readonly<Record<string, string>>;
-  /** Members that name another section's record by its key, here as in the API. */
+  /** Members that refer to another section's record by its key, in the API too. */
   readonly keyReferences?: Readonly<Record<string, string>>;
-  /** Members that no read shows. */
+  /** Write-only members. */
   readonly secrets?: readonly string[];
-  /** Where in `secrets` the secret texts stand, when what is there has members. */
+  /** The paths of secret texts within `secrets` that are objects. */
   readonly secretTexts?: readonly string[];
-  /** Of such a secret, the member of a read that shows its other members, and with `has_` before their names which secret texts there are. */
+  /** For such a secret: the member of a read that shows its other members, and which secret texts exist (`has_` and their name). */
   readonly settings?: Readonly<Record<string, string>>;
   /** Members whose own members may be given in part: the API fills in the others. */
   readonly partial?: readonly string[];
-  /** Members that say the same as another one. */
+  /** Members that only repeat another one. */
   readonly derived?: readonly string[];
-  /** Where one is made, when that is elsewhere than where they are listed; `{member}` is put in and not sent. */
+  /** Where records are created, if not where they are listed; `{member}` is substituted and not sent. */
   readonly createPath?: string;
-  /** Members in which something may stand that was uploaded beside the record: no file holds that. */
+  /** Members that may contain uploaded content, which no file holds. */
   readonly uploaded?: readonly string[];
-  /** How one is changed, when not by PATCH: PUT takes it whole. */
+  /** How records are changed, if not by PATCH: PUT replaces the record. */
   readonly change?: "PUT";
-  /** Where those are listed and made that belong to a record of another section, which `member` names; others are at `path`. */
+  /** For records that belong to a record of another section, named by `member`: where they are listed and created. Others are at `path`. */
   readonly below?: { readonly section: string; readonly member: string; readonly path: string };
-  /** Records that are nobody's configuration. */
+  /** Records that are not configuration. */
   readonly isLeftOut?: (record: Readonly<Record<string, unknown>>) => boolean;
-  /** Of `references`, those to sections that come later: they are set when these are there. */
+  /** Those of `references` that point to later sections; they are set once these exist. */
   readonly later?: readonly string[];
-  /** Of one that is not there, whether its time is over: it is made no more. */
+  /** Whether an entry has expired, so that it is not created if missing. */
   readonly isOver?: (entry: Readonly<Record<string, unknown>>) => boolean;
-  /** Others may name them, and no file holds them. */
+  /** Others may refer to them, but files do not contain them. */
   readonly isNamedOnly?: true;
-  /** What the gateway makes along with the first of them: the name it has there, and the member of the answer that tells its id. */
+  /** A record that the gateway creates along with the first of them: its name, and the response member with its ID. */
   readonly alongside?: { readonly section: string; readonly name: string; readonly id: string };
-  /** Records that the gateway makes by itself: others may name them, the file does not hold them. */
+  /** Records that the gateway creates itself: others may refer to them, but files do not contain them. */
   readonly isOwn?: (record: Readonly<Record<string, unknown>>) => boolean;
 }
 
-/** Where a tool server is nobody else can be; its name is only what people call it. */
+/** Tool servers are identified by their address; their name is only a label. */
 const addressOf = ({ base_url: base, mcp_endpoint_path: path }: Readonly<Record<string, unknown>>): string =>
   `${String(base).replace(/\/+$/, "")}${String(path ?? "/mcp")}`;
 
 const GROUPS = { group_ids: "resource_groups" } as const;
 
-/** In the order in which they can be made: what others refer to comes before them. */
+/** In order of creation: records come after those they refer to. */
 export const KINDS: readonly Kind[] = [
   {
     section: "resource_groups",
@@ -68,7 +68,7 @@ export const KINDS: readonly Kind[] = [
     path: "/v1/admin/end-user-groups",
     list: "end_user_groups",
     key: ["name"],
-    // Who is in them is the directory's to say, not a file's.
+    // Members come from the directory, not from a file.
     derived: ["initial_member_ids"],
   },
   { section: "providers", path: "/v1/admin/providers", list: "providers", key: ["provider_key"], secrets: ["api_key"] },
@@ -97,7 +97,7 @@ export const KINDS: readonly Kind[] = [
     references: { knowledge_base_id: "knowledge_bases" },
     secrets: ["credential"],
   },
-  // They are imported as archives, with files that no configuration holds.
+  // Imported as archives, whose files no configuration contains.
   { section: "agent_skills", path: "/v1/admin/agent-skills", list: "agent_skills", key: ["name"], isNamedOnly: true },
   {
     section: "web_search_providers",
@@ -197,7 +197,7 @@ export const KINDS: readonly Kind[] = [
     list: "ai_systems",
     key: ["group_id"],
     references: { group_id: "resource_groups" },
-    // Nothing of it can be changed any more.
+    // Retired ones cannot be changed any more.
     isLeftOut: ({ lifecycle_state: state }) => state === "retired",
   },
   {

@@ -1,12 +1,12 @@
 import { isConfigEntry, type ConfigEntry } from "./value.ts";
 
-/** The members that a request's body takes, as the gateway's own document says. */
+/** The members of a request body according to the gateway's OpenAPI document. */
 export function membersTaken(document: ConfigEntry, method: string, path: string): ReadonlySet<string> {
-  // Which tenant is meant is said once, for all.
+  // The tenant is specified once for the whole file.
   return new Set(Object.keys(propertiesOf(document, method, path)).filter((member) => member !== "tenant_id"));
 }
 
-/** Those of them that may be null: there nothing at all and an empty list are two things, such as every tool and none. */
+/** Those of them that may be null, where null and an empty list differ, such as all tools and none. */
 export function membersTakingNull(document: ConfigEntry, method: string, path: string): ReadonlySet<string> {
   const takesNull = (schema: unknown): boolean => {
     const one = referredSchema(document, schema);
@@ -17,7 +17,7 @@ export function membersTakingNull(document: ConfigEntry, method: string, path: s
   return new Set(properties.filter(([, schema]) => takesNull(schema)).map(([member]) => member));
 }
 
-/** The members of a request's body, each with its schema. */
+/** The members of a request body, each with its schema. */
 export function propertiesOf(document: ConfigEntry, method: string, path: string): ConfigEntry {
   const operation = at(at(at(document, "paths"), path), method.toLowerCase());
   const content = at(at(operation, "requestBody"), "content");

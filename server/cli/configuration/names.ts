@@ -2,7 +2,7 @@ import type { Kind } from "./kinds.ts";
 import { changeAt, valuesAt } from "./places.ts";
 import { type ConfigEntry, valueText, type ConfigValue } from "./value.ts";
 
-/** What the records of every section are called, and by which ids the gateway knows them. */
+/** Maps the names of every section's records to the gateway's IDs and back. */
 export class Names {
   private readonly ids = new Map<string, Map<string, string>>();
   private readonly names = new Map<string, Map<string, string>>();
@@ -13,14 +13,14 @@ export class Names {
     (this.names.get(section) ?? this.names.set(section, new Map()).get(section))?.set(id, name);
   }
 
-  /** Another name of what has one. */
+  /** Adds another name for an existing record. */
   also(section: string, name: string, id: string): void {
     (this.ids.get(section) ?? this.ids.set(section, new Map()).get(section))?.set(name, id);
   }
 
   /**
-   * What a record names although it is gone, each with its place. The gateway lets that stand, so such an id is its own name from
-   * now on.
+   * Deleted records that a record still refers to, each with its place. The gateway allows such references, so the ID serves as the name
+   * from now on.
    */
   addGone({ references }: Pick<Kind, "references">, record: ConfigEntry): [string, string][] {
     return Object.entries(references ?? {}).flatMap(([place, section]) => {
@@ -42,10 +42,10 @@ export class Names {
     return this.names.get(section)?.get(id);
   }
 
-  /** As it stands in a file: names for ids. An id that names nothing stays. */
+  /** In file form: names instead of IDs. Unknown IDs stay. */
   named(kind: Pick<Kind, "references">, entry: ConfigEntry): ConfigEntry {
     const named = this.changed(kind, entry, (section, id) => this.nameOf(section, id) ?? id);
-    // Lists of references are sets: in one order wherever they are read.
+    // Lists of references are sets, sorted to be the same wherever they are read.
     return Object.fromEntries(
       Object.entries(named).map(([member, value]) => [
         member,
@@ -54,12 +54,12 @@ export class Names {
     );
   }
 
-  /** With the one name of each where others may stand. */
+  /** Replaces alternative names by the canonical one. */
   canonical(kind: Pick<Kind, "references">, entry: ConfigEntry): ConfigEntry {
     return this.changed(kind, entry, (section, name) => this.nameOf(section, this.idOf(section, name) ?? "") ?? name);
   }
 
-  /** As the API wants it. Throws for a name that nothing has. */
+  /** In API form: IDs instead of names. Throws for an unknown name. */
   identified(kind: Pick<Kind, "references">, entry: ConfigEntry): ConfigEntry {
     return this.changed(kind, entry, (section, name, at) => {
       const id = this.idOf(section, name);

@@ -1,6 +1,6 @@
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "./value.ts";
 
-/** The value with what stands at a place changed; a place that is not there stays so. `members.*.id`: in every item of a list. */
+/** Changes the value at a path; a missing path stays missing. `members.*.id` means in every item of a list. */
 export function changeAt(
   entry: ConfigEntry,
   place: string,
@@ -26,12 +26,12 @@ function changed(
   return now === undefined ? others : { ...value, [first]: now };
 }
 
-/** Without what stands there. */
+/** Removes the values at these paths. */
 export function withoutPlaces(entry: ConfigEntry, places: readonly string[]): ConfigEntry {
   return places.reduce((left, place) => changeAt(left, place, () => undefined), entry);
 }
 
-/** The texts at a place such as `members.*.mcp_server_id`, each with where it was found. */
+/** The texts at a path such as `members.*.mcp_server_id`, each with where it was found. */
 export function valuesAt(entry: ConfigEntry, place: string): [string, string][] {
   const found: [string, string][] = [];
   changeAt(entry, place, (value, at) => {

@@ -15,7 +15,7 @@ export type Step =
       readonly action: "change";
       readonly kind: Kind;
       readonly name: string;
-      /** Null: it is made by a step before. */
+      /** Null if an earlier step creates it. */
       readonly id: string | null;
       readonly entry: ConfigEntry;
       readonly differences: readonly Difference[];
@@ -23,8 +23,8 @@ export type Step =
   | { readonly action: "delete"; readonly kind: Kind; readonly name: string; readonly id: string };
 
 /**
- * What makes a tenant as a file wants it, in an order that can be carried out. All that cannot be is added to `wrong`, before
- * anything is written: members, names and variables that are not there, and values that no member takes.
+ * Steps that bring a tenant to the file's state, in an executable order. Everything that can be known to fail is added to `wrong` before
+ * anything is written: unknown members, names and variables, and invalid values.
  */
 export function planOf(
   file: ConfigurationFile,
@@ -71,7 +71,7 @@ interface Meant {
   readonly found: CurrentRecord | undefined;
 }
 
-/** The entries of a section in an order in which they can be made, each with the record it is meant to be, which has its name from now on. */
+/** A section's entries in creation order, each with the record it refers to, which goes by the entry's name from now on. */
 function meantRecords(kind: Kind, entries: readonly ConfigEntry[], current: Current): Meant[] {
   const named = entries.map((entry) => current.names.canonical(kind, entry));
   const records = recordsOf(kind, named, current.records.get(kind.section) ?? []);
@@ -81,7 +81,7 @@ function meantRecords(kind: Kind, entries: readonly ConfigEntry[], current: Curr
   return inOrder(kind, meant);
 }
 
-/** Whether a name is one of the file's own or of what is there. */
+/** Whether a name exists in the file or at the gateway. */
 export type KnownNames = (section: string, name: string) => boolean;
 
 export function knownNames(file: ConfigurationFile, current: Current): KnownNames {
@@ -102,7 +102,7 @@ function unknownMembers(kind: Kind, name: string, entry: ConfigEntry, current: C
     .map((member) => `${kind.section} "${name}": ${member} is not known here`);
 }
 
-/** Of secrets nothing is told: what stands in one may be one. */
+/** Skips secrets, whose values must not be reported. */
 function wrongValues(kind: Kind, name: string, entry: ConfigEntry, current: Current): string[] {
   const body = current.bodies.get(kind.section) ?? {};
   return Object.entries(entry)
@@ -146,7 +146,7 @@ function fixedMembers(kind: Kind, name: string, changes: readonly Difference[], 
     );
 }
 
-/** A secret with members is written as a whole, and what no read shows of it has to come from the environment. */
+/** A secret with members is written as a whole, so its write-only parts must come from the environment. */
 function unsetParts(kind: Kind, name: string, entry: ConfigEntry, changes: readonly Difference[], env: Environment): string[] {
   return changes
     .filter(({ member }) => kind.settings?.[member] !== undefined)
@@ -154,7 +154,7 @@ function unsetParts(kind: Kind, name: string, entry: ConfigEntry, changes: reado
     .map((variable) => `${kind.section} "${name}": ${variable} is not set`);
 }
 
-/** What others of the same section refer to comes first. */
+/** Entries that others of the same section refer to come first. */
 function inOrder<T extends { readonly name: string; readonly entry: ConfigEntry }>(kind: Kind, all: readonly T[]): T[] {
   const own = Object.entries(kind.references ?? {}).filter(([, section]) => section === kind.section);
   const left = new Map(all.map((one) => [one.name, one]));
@@ -170,7 +170,7 @@ function inOrder<T extends { readonly name: string; readonly entry: ConfigEntry 
   return ordered;
 }
 
-/** Of the sections that the file names, what it does not; what refers to others goes before them. */
+/** Records missing from the sections that the file contains; those that refer to others are deleted first. */
 function unwanted(file: ConfigurationFile, current: Current): Step[] {
   const steps: Step[] = [];
   for (const kind of KINDS_IN_FILES.toReversed()) {

@@ -7,7 +7,10 @@ import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `{from_env: NAME}` anywhere in an entry becomes what the variable holds; what it names and is not set is told, and left out. */
+/**
+ * Replaces `{from_env: NAME}` anywhere in an entry by the variable's value. References to unset variables are removed and returned in
+ * `unset`.
+ */
 export function withSecrets(entry: ConfigEntry, env: Environment): { readonly entry: ConfigEntry; readonly unset: readonly string[] } {
   const unset: string[] = [];
   const resolve = (value: ConfigValue): ConfigValue | undefined => {
@@ -30,7 +33,7 @@ export function withSecrets(entry: ConfigEntry, env: Environment): { readonly en
   return { entry: resolve(entry) as ConfigEntry, unset };
 }
 
-/** Where a file, which others read and keep, holds a secret as it is; of the secret itself nothing. */
+/** Where the file, which others read and keep, contains a secret in plain text; the secret itself is not returned. */
 export function plainSecrets(file: ConfigurationFile): string[] {
   const attached = ATTACHED_DOCUMENTS.flatMap(({ section, member, secret }) =>
     secret === undefined
@@ -50,23 +53,23 @@ export function plainSecrets(file: ConfigurationFile): string[] {
   );
 }
 
-/** The names of the secret texts that stand in a secret with members. */
+/** The names of the secret texts within a secret that has members. */
 export function secretTextsOf(kind: Kind, secret: string): string[] {
   return (kind.secretTexts ?? []).flatMap((place) => (place.startsWith(`${secret}.`) ? [place.slice(secret.length + 1)] : []));
 }
 
-/** What a read shows of a secret with members, as a file would say it: without the secret texts. */
+/** The visible part of a secret with members, as in a file: without the secret texts. */
 export function shownSettings(kind: Kind, secret: string, record: ConfigEntry): ConfigEntry {
   const shown = record[kind.settings?.[secret] ?? ""];
   const isSaid = ([name, value]: [string, ConfigValue]) => value !== null && !name.startsWith("has_");
   return isConfigEntry(shown) ? Object.fromEntries(Object.entries(shown).filter(isSaid)) : {};
 }
 
-/** What an export says in the places of secrets. */
+/** The references that an export writes in place of secrets. */
 export class SecretNames {
   private readonly taken = new Set<string>();
 
-  /** The members of an entry in which secrets stand. */
+  /** The entry's secret members, as references. */
   references(kind: Kind, name: string, record: ConfigEntry, entry: ConfigEntry): ConfigEntry {
     const found: Record<string, ConfigValue> = {};
     for (const place of kind.secrets ?? []) {
@@ -86,7 +89,7 @@ export class SecretNames {
     return { ...shownSettings(kind, secret, record), ...Object.fromEntries(references) };
   }
 
-  /** In the place of each item's word that there is a secret stands where to take it from. */
+  /** In each item, replaces the flag that there is a secret by a reference to it. */
   private inItems(kind: Kind, name: string, list: string, inner: string, items: ConfigValue | undefined): ConfigEntry {
     if (!Array.isArray(items) || items.length === 0) return {};
     const said = (items as readonly ConfigValue[]).map((item, n) => {
@@ -97,12 +100,12 @@ export class SecretNames {
     return { [list]: said };
   }
 
-  /** Where to take a secret from that stands at `member`. */
+  /** The reference for a secret at `member`. */
   reference(kind: Kind, name: string, member: string): ConfigEntry {
     return { [FROM_ENVIRONMENT]: this.variableFor(`${kind.section}_${name}_${member}`) };
   }
 
-  /** Names of two records may have the same letters of a variable in them, or none at all: one secret is never said to be two's. */
+  /** Names of different records may map to the same variable name, or to an empty one; numbers keep each secret's variable distinct. */
   private variableFor(place: string): string {
     const plain = place.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
     for (let n = 1; ; n++) {

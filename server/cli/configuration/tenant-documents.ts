@@ -1,16 +1,16 @@
 import type { AdminMethod, ConfigApi } from "./admin-api.ts";
 import { type ConfigEntry, isConfigEntry } from "./value.ts";
 
-/** A document that a tenant has once: in the file at the top, under `member`. */
+/** A document that a tenant has once; in the file at the top level, under `member`. */
 export interface TenantDocument {
   readonly member: string;
   readonly path: string;
   readonly write: AdminMethod & ("PUT" | "PATCH");
-  /** What a file says of it. */
+  /** The members a file has. */
   readonly members: readonly string[];
-  /** What a write has to say where nobody configured anything. */
+  /** The body to write if nothing is configured. */
   readonly empty?: ConfigEntry;
-  /** Whether an answer holds anything that somebody configured. */
+  /** Whether a response contains anything configured. */
   readonly isSaid: (answer: ConfigEntry) => boolean;
 }
 
@@ -48,7 +48,7 @@ export const TENANT_DOCUMENTS: readonly TenantDocument[] = [
   },
 ];
 
-/** Those that somebody configured, as a file says them. */
+/** The configured documents, in file form. */
 export async function readTenantDocuments(api: ConfigApi): Promise<ReadonlyMap<string, ConfigEntry>> {
   const found = new Map<string, ConfigEntry>();
   for (const one of TENANT_DOCUMENTS) {

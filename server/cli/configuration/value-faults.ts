@@ -1,13 +1,10 @@
 import { referredSchema } from "./members.ts";
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "./value.ts";
 
-/**
- * What is wrong with a value by the gateway's own document: of another kind, none of the choices, too much or too little. What only
- * the gateway can tell, it tells when it is asked.
- */
+/** Checks a value against the gateway's schema: type, allowed values, bounds. The gateway checks the rest when it is asked. */
 export function faultsOf(document: ConfigEntry, schema: unknown, value: ConfigValue | undefined, at: string): string[] {
   const one = referredSchema(document, schema);
-  // Where nothing is meant is for the plan to know.
+  // The plan decides what null means.
   if (!isConfigEntry(one) || value === undefined || value === null) return [];
   if (Array.isArray(one["anyOf"])) return faultsOfChoices(document, one["anyOf"], value, at);
   const { type } = one;

@@ -1,5 +1,5 @@
 import { isObject } from "../../kernel/json-value.ts";
-/** What a file of configuration is made of. */
+/** The values in a configuration file. */
 export type ConfigValue = null | boolean | number | string | readonly ConfigValue[] | { readonly [name: string]: ConfigValue };
 export type ConfigEntry = { readonly [name: string]: ConfigValue };
 
@@ -11,14 +11,14 @@ export function valueText(value: ConfigValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
-/** Members in any order are the same object; items in another order are another list. */
+/** The order of members does not matter; the order of items does. */
 export function isSame(a: ConfigValue | undefined, b: ConfigValue | undefined): boolean {
   return valueText(sorted(a ?? null)) === valueText(sorted(b ?? null));
 }
 
 const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 
-/** The same but for what the gateway may write otherwise than it was sent: space around texts, and moments. */
+/** Same except for what the gateway may normalise: surrounding spaces and timestamps. */
 export function isSpelledAlike(a: ConfigValue, b: ConfigValue): boolean {
   return isSame(spelled(a), spelled(b));
 }
@@ -40,7 +40,7 @@ function sorted(value: ConfigValue): ConfigValue {
   );
 }
 
-/** Without what says nothing where null, nothing and a mapping of nothing are one: such members, however deep. */
+/** Removes, at any depth, members that are null or empty objects, for documents in which these mean the same as absent. */
 export function withoutNothing(value: ConfigValue): ConfigValue {
   if (!isConfigEntry(value)) return value;
   const said = Object.entries(value).map(([name, member]): [string, ConfigValue] => [name, withoutNothing(member)]);

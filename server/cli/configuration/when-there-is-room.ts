@@ -3,8 +3,8 @@ import { AdminApiError } from "./admin-api.ts";
 type Work = () => Promise<void>;
 
 /**
- * Limits hang together over a tree of groups: what is raised may need another one of the same file raised, lowered or deleted
- * before. Work that is refused for such a limit waits, and is done again once everything else is.
+ * Limits depend on each other over a tree of groups: raising one may require that another of the same file is raised, lowered or deleted
+ * first. Work refused for such a limit is retried once everything else is done.
  */
 export class WhenThereIsRoom {
   private waiting: readonly { readonly work: Work; readonly refusal: unknown }[] = [];
@@ -18,7 +18,7 @@ export class WhenThereIsRoom {
     }
   }
 
-  /** Does what waits, as long as any of it gets on. */
+  /** Retries the waiting work as long as any of it succeeds. */
   async again(): Promise<void> {
     for (let left = Number.POSITIVE_INFINITY; this.waiting.length > 0 && this.waiting.length < left;) {
       const { waiting } = this;
@@ -28,7 +28,7 @@ export class WhenThereIsRoom {
     }
   }
 
-  /** Throws why what still waits was refused. */
+  /** Throws the refusal of work that is still waiting. */
   end(): void {
     const [first] = this.waiting;
     if (first !== undefined) throw first.refusal;

@@ -1,6 +1,6 @@
 import { type ConfigEntry, type ConfigValue, isConfigEntry } from "../configuration/value.ts";
 
-/** A list of hundreds tells as much by its first. */
+/** Naming hundreds would say no more. */
 const MOST_NAMES = 20;
 
 export function quotedNames(names: readonly string[]): string {
@@ -8,18 +8,18 @@ export function quotedNames(names: readonly string[]): string {
   return `${told.join(", ")}${names.length > told.length ? ` and ${names.length - told.length} more` : ""}`;
 }
 
-/** What an import makes of another gateway's configuration, before it is written as a file of ours. */
+/** Another gateway's configuration as it is converted, before it is written as a file. */
 export class Imported {
   private readonly sections = new Map<string, Map<string, ConfigEntry>>();
-  /** What has no equivalent here, and what has to be done by hand, in the order in which it was met. */
+  /** What has no equivalent here or must be done by hand, in order of occurrence. */
   readonly notes: string[] = [];
-  /** Variables that the file names, and where what they are to hold stands today. */
+  /** Variables that the file refers to, and where their values are today. */
   readonly variables = new Map<string, string>();
-  /** Models of which nobody knows what they cost. */
+  /** Models of unknown price. */
   readonly #unpriced = new Set<string>();
-  /** Variables by what makes the secret in them another one. */
+  /** Variables by the identity of the secret they hold. */
   private readonly named = new Map<string, string>();
-  /** Variables that what is imported has for secrets of its own. */
+  /** Variables that the imported configuration itself uses for secrets. */
   private readonly taken = new Set<string>();
 
   note(text: string): void {
@@ -44,7 +44,7 @@ export class Imported {
     this.sections.set(section, all.set(name, entry));
   }
 
-  /** A model of `group` that its routing group is asked for: the portal offers nobody the member itself. */
+  /** Adds a model that is reached through its routing group: the portal does not show the member itself. */
   addMember(group: string, name: string, entry: ConfigEntry): void {
     this.add("llms", name, entry);
     const { llms, ...own } = this.find("resource_groups", group) ?? { name: group };
@@ -63,7 +63,7 @@ export class Imported {
     return [...(this.sections.get(section)?.values() ?? [])];
   }
 
-  /** The key of the provider's record: the one there is of the same content, or a new one. */
+  /** The key of the provider's record: an existing one with the same content, or a new one. */
   provider(key: string, record: ConfigEntry): string {
     for (let n = 1; ; n++) {
       const name = n === 1 ? key : `${key}-${n}`;
@@ -74,7 +74,7 @@ export class Imported {
     }
   }
 
-  /** A name for a record that no other of the section has. */
+  /** A name that no other record of the section has. */
   freeName(section: string, wanted: string): string {
     for (let n = 1; ; n++) {
       const name = n === 1 ? wanted : `${wanted}-${n}`;
@@ -91,7 +91,7 @@ export class Imported {
     for (const variable of variables) this.taken.add(variable);
   }
 
-  /** Of a secret that has no variable yet. The same secret is the same variable everywhere, and two are never one. */
+  /** A reference for a secret without a variable. The same secret always gets the same variable, and different ones never share one. */
   namedSecret(identity: string, wanted: string, standsAt: string): ConfigEntry {
     const known = this.named.get(identity);
     if (known !== undefined) return { from_env: known };

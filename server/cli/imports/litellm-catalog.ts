@@ -2,17 +2,17 @@ import { isConfigEntry, type ConfigEntry } from "../configuration/value.ts";
 import type { Imported } from "./imported.ts";
 import { splitModel, type Deployment } from "./litellm-deployment.ts";
 
-/** What a provider is told from others by, as far as it says whose models it serves. */
+/** What identifies a provider, as far as it determines whose models it serves. */
 export interface PlaceOfModels {
   readonly provider_key: string;
   readonly api_format: string;
   readonly base_url: string | null;
 }
 
-/** Members of a model's record that are known by its name and that `given` leaves out, prices among them; null: it is not known. */
+/** Members of a model's record, including prices, that are known from its name and missing in `given`; null if the model is unknown. */
 export type KnownFacts = (place: PlaceOfModels, name: string, given: ConfigEntry) => Promise<object | null>;
 
-/** A deployment and what it can be asked for, its main mode first. */
+/** A deployment and its modes, the main one first. */
 export interface PlacedDeployment extends Deployment {
   readonly modes: readonly string[];
 }
@@ -20,8 +20,8 @@ export interface PlacedDeployment extends Deployment {
 const PRICE = /cost|(?<!service_tier)_prices$/;
 
 /**
- * What costs and limits a deployment has where its provider's name for it says nothing, as on Azure: those of its `base_model`, in
- * the file. Of all others the gateway knows them by the same catalog when the record is made.
+ * Writes a deployment's costs and limits into the file if its provider's name for it is meaningless, as on Azure: those of its
+ * `base_model`. All others get theirs from the same catalog when the record is created.
  */
 export async function placedByCatalog(deployment: Deployment, known: KnownFacts, into: Imported): Promise<PlacedDeployment> {
   const { model, base, at } = deployment;
@@ -44,7 +44,7 @@ function placeOf({ provider }: Deployment, into: Imported): PlaceOfModels {
   return { provider_key: provider, api_format: String(record?.["api_format"]), base_url: String(record?.["base_url"]) };
 }
 
-/** Base models are named as models are: `azure/eu/gpt-4o` is Azure's gpt-4o in Europe, and its price here that of gpt-4o. */
+/** Base models are named like models: `azure/eu/gpt-4o` is Azure's gpt-4o in Europe, and its price here that of gpt-4o. */
 async function knownBase(base: string, place: PlaceOfModels, given: ConfigEntry, known: KnownFacts): Promise<ConfigEntry | null> {
   const { prefix, name } = splitModel(base, undefined);
   const plain = name.replace(/^(?:eu|us|global|global-standard)\//, "");

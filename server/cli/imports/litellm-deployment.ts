@@ -9,16 +9,16 @@ import { whyNoName } from "./written-names.ts";
 /** One entry of `model_list`. */
 export interface Deployment {
   readonly publicName: string;
-  /** The key of the provider it is at. */
+  /** The key of its provider. */
   readonly provider: string;
-  /** What a model's record says of it. */
+  /** The members for the model's record. */
   readonly model: ConfigEntry;
-  /** What LiteLLM weighs deployments of one name by: the first of these that the first of them has. */
+  /** Candidates for LiteLLM's weight among deployments of one name: the first of these that the first deployment has is used. */
   readonly weights: readonly (number | null)[];
   readonly order: number | null;
-  /** The model that is behind the provider's name for it, as LiteLLM names it, where the file says so. */
+  /** The model behind the provider's name for it, in LiteLLM's naming, if the file says so. */
   readonly base: string | null;
-  /** The entry in a note. */
+  /** How notes refer to the entry. */
   readonly at: string;
 }
 
@@ -41,16 +41,16 @@ const TOKEN_PRICES = [
   ["cache_read_cost_per_million_tokens", "cache_read_input_token_cost"],
   ["cache_write_cost_per_million_tokens", "cache_creation_input_token_cost"],
 ] as const;
-/** LiteLLM has them for so many uses. */
+/** LiteLLM's prices for a given number of uses. */
 const TOOL_PRICES = [
   ["file_search", "file_search_cost_per_1k_calls", 1_000],
   ["code_interpreter", "code_interpreter_cost_per_session", 1],
 ] as const;
-/** LiteLLM has a price for each of them by a member of its own. */
+/** LiteLLM has a separate price member for each of them. */
 const SERVICE_TIERS = ["priority", "flex", "ultrafast"] as const;
 const PRICES_READ = TOKEN_PRICES.flatMap(([, theirs]) => [theirs, ...SERVICE_TIERS.map((tier) => `${theirs}_${tier}`)]);
 
-/** Said by a model's or a provider's record in another way, or handled with the entry. */
+/** Members that are expressed differently in a model's or provider's record, or handled with the entry. */
 const READ = new Set<string>([
   "model",
   "api_base",
@@ -106,7 +106,7 @@ const AN_ACCOUNT = "give the keys of the account; roles are not assumed and prof
 const AN_APPLICATION = "give a key of the resource; tokens of Entra ID are not fetched";
 const OF_THE_CALLER = "callers send it; only default_temperature, default_max_tokens and system_prompt are set for them";
 
-/** What does their work here, of members that no record has. */
+/** The equivalent here of members that no record has. */
 const ANSWERED_BY_OTHERS: Readonly<Record<string, string>> = {
   timeout: A_TIMEOUT,
   stream_timeout: A_TIMEOUT,
@@ -130,7 +130,7 @@ const ANSWERED_BY_OTHERS: Readonly<Record<string, string>> = {
   additional_drop_params: "parameters that a provider does not take are dropped and named in x-gw-dropped-parameters",
 };
 
-/** Modes of LiteLLM's own list of models, for entries that leave theirs to it. */
+/** Modes from LiteLLM's own list of models, for entries that do not state theirs. */
 const MODES_BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/rerank/, "rerank"],
   [/embed|^voyage-|(^|\/)(bge|e5|gte)-/, "embedding"],
@@ -141,7 +141,7 @@ const MODES_BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/(^|\/)(veo|sora)-/, "video_generation"],
 ];
 
-/** Null where there is nothing here that could serve it; why is among the notes. */
+/** Null if nothing here could serve it; the notes say why. */
 export function readDeployment(
   item: ConfigEntry,
   place: string,
@@ -184,7 +184,7 @@ export function readDeployment(
   }
   for (const member of Object.keys(params).filter((one) => !READ.has(one)))
     if (!unset.has(member)) into.note(`${at}.litellm_params.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equivalent"}`);
-  // A variable of a member that is not read is of no use here.
+  // Unset variables of members that are not imported are not worth a note of their own.
   for (const [member, variable] of unset)
     into.note(
       `${at}.litellm_params.${member}: ${READ.has(member) ? notSet(variable) : (ANSWERED_BY_OTHERS[member] ?? "has no equivalent")}`,
@@ -203,7 +203,7 @@ export function readDeployment(
   };
 }
 
-/** Null: one that is not served. Undefined: whatever the gateway's own catalog says of the model. */
+/** Null if the mode is not served; undefined to use the gateway's own catalog. */
 function modeOf(info: ConfigEntry, name: string): string | null | undefined {
   const given = info["mode"];
   const base = typeof info["base_model"] === "string" ? info["base_model"] : name;
@@ -214,7 +214,7 @@ function modeOf(info: ConfigEntry, name: string): string | null | undefined {
 interface UpstreamModel {
   readonly prefix: string;
   readonly name: string;
-  /** Where the name says it: `bedrock/us-west-2/...`. */
+  /** If the name contains it: `bedrock/us-west-2/...`. */
   readonly region: string | null;
 }
 
@@ -222,13 +222,13 @@ export function splitModel(model: string, given: ConfigValue | undefined): Upstr
   const [prefix = "", ...rest] = model.split("/");
   if (typeof given === "string") return { prefix: given, name: prefix === given ? rest.join("/") : model, region: null };
   if (rest.length === 0) return { prefix: providerOfPlainName(model), name: model, region: null };
-  // `bedrock/converse/...` and `azure/o_series/...` name how it is to be asked, which is ours to know.
+  // `bedrock/converse/...` and `azure/o_series/...` choose an API, which the gateway decides itself.
   const name = rest.join("/").replace(/^(?:converse|invoke|responses|o_series|gpt5_series)\//, "");
   const region = prefix === "bedrock" ? (/^([a-z]{2}(?:-[a-z]+)+-\d)\//.exec(name)?.[1] ?? null) : null;
   return { prefix, name: region === null ? name : name.slice(region.length + 1), region };
 }
 
-/** Bedrock alone is not asked at the address of all others. */
+/** Only Bedrock does not use the common address. */
 function withUsualAddress(params: ConfigEntry, { litellm_settings: settings }: ConfigEntry): ConfigEntry {
   const usual = isConfigEntry(settings) ? settings["api_base"] : undefined;
   const hasOwn = (params["api_base"] ?? params["base_url"]) != null || String(params["model"]).startsWith("bedrock/");
@@ -244,7 +244,7 @@ function credentialOf(params: ConfigEntry, config: ConfigEntry, at: string, into
   return isConfigEntry(found?.["credential_values"]) ? found["credential_values"] : {};
 }
 
-/** Null where it has no price of its own. */
+/** Null if the tier has no price of its own. */
 function serviceTierOf(tier: string, written: ConfigEntry): ConfigEntry | null {
   const prices = TOKEN_PRICES.flatMap(([ours, theirs]) => {
     const price = priceWritten(written[`${theirs}_${tier}`]);

@@ -11,7 +11,7 @@ export function wholeWritten(value: ConfigValue | undefined): number | null {
   return found === null || found < 0 ? null : Math.max(1, Math.round(found));
 }
 
-/** Dollars for a token as dollars for a million, to the sixth decimal. */
+/** Converts dollars per token to dollars per million, to the sixth decimal. */
 export function priceWritten(value: ConfigValue | undefined): number | null {
   const found = numberWritten(value);
   return found === null ? null : Math.round(found * 1e12) / 1e6;

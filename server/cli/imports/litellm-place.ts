@@ -6,17 +6,17 @@ import { notSet, variableNamed, type Variables } from "./litellm-variables.ts";
 import { signedRegion } from "./signed-region.ts";
 import { keyFor, variableOf } from "./written-names.ts";
 
-/** What an entry says of where its model is. */
+/** What an entry says about the location of its model. */
 export interface WhereItIs {
   readonly params: ConfigEntry;
-  /** Members that name a variable which is not set, and the variable. */
+  /** Members that refer to unset variables, with these variables. */
   readonly unset: ReadonlyMap<string, string>;
-  /** The entry in a note, and in the name of a variable. */
+  /** How notes and variable names refer to the entry. */
   readonly at: string;
   readonly place: string;
 }
 
-/** Of these the first that an entry or the environment has is where models of a format are. */
+/** Where the address of a format's models is configured: the first of these that the entry or the environment has. */
 interface Address {
   readonly members: readonly string[];
   readonly variables: readonly string[];
@@ -28,7 +28,10 @@ const AWS_REGION: Address = { members: ["aws_region_name", "region_name"], varia
 const VERTEX_LOCATION: Address = { members: ["vertex_location"], variables: ["VERTEXAI_LOCATION", "VERTEX_LOCATION"] };
 const VERTEX_PROJECT: Address = { members: ["vertex_project"], variables: ["VERTEXAI_PROJECT", "VERTEX_PROJECT"] };
 
-/** The key of the provider's record, made when no entry before was at the same place with the same credential. Null: see the notes. */
+/**
+ * The key of the provider's record, created unless an earlier entry had the same location and credential. Null if impossible; see the
+ * notes.
+ */
 export function providerAt(prefix: string, given: WhereItIs, variables: Variables, into: Imported): string | null {
   const { params, at } = given;
   const known = LITELLM_PROVIDERS[prefix];
@@ -70,7 +73,7 @@ function look(address: Address, { params, unset }: WhereItIs, variables: Variabl
   for (const member of address.members) {
     const value = params[member];
     if (typeof value === "string" && value !== "") return { found: value };
-    // Where an entry names a variable, the vendor's own address would be another place, and would be sent its key.
+    // If the entry's variable is unset, the vendor's default address would be another place that would receive its key.
     const variable = unset.get(member);
     if (variable !== undefined) return { missing: notSet(variable) };
   }
@@ -106,12 +109,12 @@ function asWritten(prefix: string, isAzure: boolean, address: string, params: Co
   const version = params["api_version"];
   if (isAzure && typeof version === "string" && /\/deployments\//.test(address))
     return `${address.replace(/\?.*/, "")}?api-version=${version}`;
-  // Ollama's own API is asked by LiteLLM, its OpenAI-compatible one by us.
+  // LiteLLM uses Ollama's own API, the gateway its OpenAI-compatible one.
   if (prefix.startsWith("ollama") && !/\/v1\/?$/.test(address)) return `${address.replace(/\/+$/, "")}/v1`;
   return address;
 }
 
-/** What makes an account of AWS another one. */
+/** The members that distinguish AWS accounts. */
 const AWS_ACCOUNT = [
   "aws_access_key_id",
   "aws_secret_access_key",
@@ -122,7 +125,7 @@ const AWS_ACCOUNT = [
   "aws_web_identity_token",
 ] as const;
 
-/** Where the credential is to come from. What stands in LiteLLM's file as it is does not go into ours. */
+/** Where the credential will come from. A plain secret in LiteLLM's file is not copied into the new file. */
 function secretOf(known: ProviderByPrefix, prefix: string, { params, at, place }: WhereItIs, into: Imported): ConfigEntry | null {
   const given = params["api_key"];
   const variable = variableNamed(given);

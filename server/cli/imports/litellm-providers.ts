@@ -1,11 +1,11 @@
-/** How a provider that LiteLLM names by a prefix is reached here. */
+/** How to reach a provider that LiteLLM names by a prefix. */
 export interface ProviderByPrefix {
   readonly format: "openai" | "anthropic" | "gemini" | "vertex" | "bedrock" | "azure_openai";
-  /** Null: the entry must say it. */
+  /** Null if the entry must state it. */
   readonly baseUrl: string | null;
-  /** The variable LiteLLM reads where an entry has no key; null where there is none. */
+  /** The variable LiteLLM reads if an entry has no key; null if there is none. */
   readonly keyVariable: string | null;
-  /** The variables LiteLLM reads where an entry has no address, the first first; the one named after the prefix unless given. */
+  /** The variables LiteLLM reads if an entry has no address, in order; by default the one named after the prefix. */
   readonly addressVariables?: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export const LITELLM_PROVIDERS: Readonly<Record<string, ProviderByPrefix>> = {
   sambanova: compatible("SAMBANOVA_API_KEY", "https://api.sambanova.ai/v1"),
   moonshot: compatible("MOONSHOT_API_KEY", "https://api.moonshot.ai/v1"),
   ai21_chat: compatible("AI21_API_KEY", "https://api.ai21.com/studio/v1", "AI21_API_BASE"),
-  // Its default is one of two places, by LiteLLM's version, and its keys are good at one of them.
+  // Its default is one of two places, depending on LiteLLM's version, and keys are valid at only one of them.
   dashscope: compatible("DASHSCOPE_API_KEY", null),
   friendliai: compatible("FRIENDLIAI_API_KEY", "https://api.friendli.ai/serverless/v1", "FRIENDLI_API_BASE"),
   github: compatible("GITHUB_API_KEY", null),
@@ -79,7 +79,7 @@ export function addressVariablesOf(prefix: string, { addressVariables }: Provide
   return addressVariables ?? [`${prefix.toUpperCase()}_API_BASE`];
 }
 
-/** Of a model that is named without a prefix. */
+/** The provider of a model named without a prefix. */
 export function providerOfPlainName(model: string): string {
   if (model.startsWith("claude-")) return "anthropic";
   if (model.startsWith("gemini-")) return "gemini";

@@ -4,12 +4,12 @@ import { numberWritten } from "./litellm-numbers.ts";
 import { addToolServers } from "./litellm-tool-servers.ts";
 import type { Variables } from "./litellm-variables.ts";
 
-/** How calls are spread over what has the same public name. */
+/** How calls are distributed among deployments of the same public name. */
 export interface Routing {
   readonly strategy: string;
-  /** Of every routing group. */
+  /** Settings of every routing group. */
   readonly settings: ConfigEntry;
-  /** For each public name, whom to ask when it fails; of `*`: for all that have none of their own. */
+  /** Fallbacks by public name; those of `*` apply to all names without their own. */
   readonly fallbacks: ReadonlyMap<string, readonly string[]>;
   readonly aliases: ReadonlyMap<string, string>;
 }
@@ -26,7 +26,7 @@ const OF_A_GROUP = "budgets, rates and calls at once are limits of a resource gr
 const NO_BODIES = "store_bodies of the tenant's data_retention says what rows keep of bodies (docs/guides/audit-ledger.md)";
 const AN_ISSUER = "an identity provider of the audience api is trusted for calls with its tokens (docs/guides/single-sign-on.md)";
 
-/** What another setting here does, or what needs none. */
+/** Settings that have an equivalent elsewhere, or need none. */
 const ANSWERED: Readonly<Record<string, string>> = {
   "litellm_settings.drop_params": "parameters that a provider does not take are dropped and named in x-gw-dropped-parameters",
   "litellm_settings.callbacks":
@@ -96,10 +96,10 @@ const LITELLM = new Set([
   "max_budget",
   "budget_duration",
 ]);
-/** Of no meaning elsewhere. */
+/** Settings without any meaning here. */
 const QUIET = new Set(["set_verbose", "json_logs", "telemetry"]);
 
-/** What stands beside the models. */
+/** Imports everything except the models. */
 export function importLitellmSettings(config: ConfigEntry, group: string, variables: Variables, into: Imported): Routing {
   const router = variables.settings("router_settings", config["router_settings"], ROUTER, into);
   const litellm = variables.settings("litellm_settings", config["litellm_settings"], LITELLM, into);

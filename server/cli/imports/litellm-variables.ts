@@ -4,7 +4,7 @@ import type { Imported } from "./imported.ts";
 
 const PREFIX = "os.environ/";
 
-/** Members that a file of ours never has the value of: it names the variable. */
+/** Members whose values are never copied into the file: it refers to a variable instead. */
 const SECRETS = new Set([
   "api_key",
   "aws_access_key_id",
@@ -15,7 +15,7 @@ const SECRETS = new Set([
   "authentication_token",
 ]);
 
-/** The variable that LiteLLM would take a value from; null where the value stands in the file. */
+/** The variable that LiteLLM would read a value from; null if the value is in the file. */
 export function variableNamed(value: ConfigValue | undefined): string | null {
   return typeof value === "string" && value.startsWith(PREFIX) ? value.slice(PREFIX.length) : null;
 }
@@ -27,7 +27,7 @@ export function variablesNamedIn(value: ConfigValue): string[] {
   return variable === null ? [] : [variable];
 }
 
-/** What LiteLLM's process would find in its environment: what its file sets, over what is set where the import runs. */
+/** The environment of LiteLLM's process: what its file sets, over that of the import. */
 export class Variables {
   readonly #own: ConfigEntry;
   readonly #env: Environment;
@@ -43,7 +43,7 @@ export class Variables {
     return found === undefined || found === "" ? null : found;
   }
 
-  /** The members of an entry with what their variables hold, and of those that are not set their variables. Secrets stay as they are. */
+  /** The members of an entry with variables replaced by their values, and the variables that are unset. Secrets are left alone. */
   resolved(entry: ConfigEntry): { readonly found: ConfigEntry; readonly unset: ReadonlyMap<string, string> } {
     const found: Record<string, ConfigValue> = {};
     const unset = new Map<string, string>();
@@ -57,7 +57,7 @@ export class Variables {
     return { found, unset };
   }
 
-  /** The settings of a section. Of those that are read, each whose variable is not set is told. */
+  /** The settings of a section. Adds a note for each used setting whose variable is unset. */
   settings(section: string, value: ConfigValue | undefined, read: ReadonlySet<string>, into: Imported): ConfigEntry {
     const given = isConfigEntry(value) ? value : {};
     const { found, unset } = this.resolved(given);

@@ -3,8 +3,8 @@ import type { Deployment } from "./litellm-deployment.ts";
 const MOST = 1_000_000;
 
 /**
- * The weights of a public name's deployments, null where the usual one does. Its simple shuffle weighs by the first of weight,
- * requests and tokens a minute that the first deployment has; weights may be fractions there, and are whole numbers here.
+ * The weights of a public name's deployments; null for the default. LiteLLM's simple shuffle uses the first of weight, requests and tokens
+ * per minute that the first deployment has; its weights may be fractions, here they are integers.
  */
 export function weighed(deployments: readonly Deployment[], isOrdered: boolean, strategy: string): (number | null)[] {
   if (isOrdered) {
@@ -19,11 +19,11 @@ export function weighed(deployments: readonly Deployment[], isOrdered: boolean, 
   return given.map((weight) => (weight === null ? null : scaled(weight, known)));
 }
 
-/** The share of one as a whole number, in proportion to those of all. */
+/** Scales a weight to an integer, in proportion to all. */
 export function scaled(weight: number, all: readonly number[]): number {
   const most = Math.max(...all);
   const factor = [1, 10, 100, 1_000].find((by) => all.every((one) => Number.isInteger(Math.round(one * by * 1e6) / 1e6))) ?? 1_000;
   const whole = Math.round(weight * Math.min(factor, MOST / most));
-  // One that has a share keeps one: 0 is asked only when no other can be.
+  // A non-zero share stays non-zero: 0 means that it is used only if no other is available.
   return weight === 0 ? 0 : Math.max(1, Math.min(MOST, whole));
 }

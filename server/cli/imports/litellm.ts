@@ -21,7 +21,7 @@ const SECTIONS = new Set([
   "include",
 ]);
 
-/** Sections of which nothing is taken, and what does their work here. */
+/** Sections that are not imported, and their equivalent here. */
 const ANSWERED_SECTIONS: Readonly<Record<string, string>> = {
   teams: "a team is a resource group below this one, with limits and models of its own",
   search_tools: "make a web search provider for each (docs/guides/web-search.md)",
@@ -34,13 +34,13 @@ const ANSWERED_SECTIONS: Readonly<Record<string, string>> = {
   prompts: "templates have no equal; system_prompt of a group's governance is put around what callers send (docs/guides/limits.md)",
 };
 
-/** What the members of a routing group can be asked for; there is none for other modes. */
+/** Modes that routing groups support. */
 const GROUP_MODES = new Set(["chat", "embedding", "image", "audio_speech", "audio_transcription", "moderation", "rerank"]);
 
 /**
- * LiteLLM's `config.yaml` as a configuration of ours: a provider for each place where models are, a model for each deployment,
- * a routing group where a public name has several or falls back, all granted to one resource group. Addresses and the like that
- * it takes from variables are what these hold here; secrets stay variables.
+ * Converts LiteLLM's `config.yaml`: a provider for each location of models, a model for each deployment, and a routing group for each
+ * public name with several deployments or fallbacks, all granted to one resource group. Values from variables, such as addresses, are
+ * replaced by their current values; secrets remain variables.
  */
 export async function importLitellm(
   text: string,
@@ -54,7 +54,7 @@ export async function importLitellm(
   const into = new Imported();
   const config = withIncluded(given, readFile);
   for (const section of Object.keys(config))
-    // Parts that others refer to by YAML's anchors stand under names nobody reads.
+    // Parts shared through YAML anchors are under names that nothing reads.
     if (!SECTIONS.has(section) && !section.startsWith("x-"))
       into.note(`${section}: ${ANSWERED_SECTIONS[section] ?? "is not known and was left out"}`);
   into.add("resource_groups", group, { name: group });
@@ -93,7 +93,7 @@ function unreadable(name: string): string {
   throw new Error(`include: ${name} cannot be read here`);
 }
 
-/** As LiteLLM reads it: lists of the included files are added to its own, other sections take the place of its own. */
+/** Merges included files as LiteLLM does: lists are appended, other sections replace those of the main file. */
 function withIncluded(config: ConfigEntry, readFile: (name: string) => string): ConfigEntry {
   const merged: Record<string, ConfigValue> = { ...config };
   for (const name of list(config["include"])) {
@@ -107,7 +107,7 @@ function withIncluded(config: ConfigEntry, readFile: (name: string) => string): 
   return merged;
 }
 
-/** LiteLLM refuses calls beyond its budget. Here such a budget refuses models without a price as well, which LiteLLM serves. */
+/** LiteLLM refuses calls beyond its budget. Here such a hard budget also refuses models without a price, which LiteLLM serves. */
 function stopAtBudget(group: string, into: Imported): void {
   const entry = into.find("resource_groups", group);
   const limits = entry?.["llm_global_limits"];
@@ -139,7 +139,7 @@ function addModels(
   else addRoutingGroup(name, deployments, others, routing, group, into);
 }
 
-/** Whom to ask when `name` cannot be served, which stands for the model `target`. */
+/** The fallbacks for `name`, which stands for the model `target`. */
 function sparesOf(
   name: string,
   target: string,
@@ -157,12 +157,12 @@ function sparesOf(
     });
 }
 
-/** What a public name is asked for: the first that a routing group can be for of what its first deployment does. */
+/** The mode of a public name's group: the first mode of its first deployment that routing groups support. */
 function useOf([first]: readonly PlacedDeployment[]): string | undefined {
   return first?.modes.find((mode) => GROUP_MODES.has(mode));
 }
 
-/** Of `others` those that can be members of one routing group with the deployments of `name`; the rest is told. */
+/** Those of `others` that can be in one routing group with the deployments of `name`; the rest is noted. */
 function doingTheSame(
   name: string,
   deployments: readonly PlacedDeployment[],
@@ -197,7 +197,7 @@ function addRoutingGroup(
   const id = into.freeName("routing_groups", keyFor(name));
   const hasOrder = deployments.some(({ order }) => order !== null);
   const spareNames = [...new Set(spares.map(({ publicName }) => publicName))];
-  // Spares of several names are asked one name after the other, which members that share their calls leave no way to say.
+  // Fallbacks of several names are tried name by name, which cannot be expressed if members share calls by weight.
   const isOrdered = hasOrder || (deployments.length === 1 && spareNames.length > 1);
   const below = isOrdered && spareNames.length > 1 ? spareNames.length : 0;
   if (!isOrdered && spareNames.length > 1)
@@ -221,7 +221,7 @@ function addRoutingGroup(
       ...(weight === null ? {} : { routing_weight: weight }),
     });
   }
-  // Asked only when no other can be: in their order, where all are, else by the weight of those.
+  // Used only if no other is available: in order if all members are ordered, otherwise by weight.
   for (const one of spares) {
     const own = into.freeName("llms", `${name} falls back to ${one.publicName}`);
     into.addMember(group, own, {
@@ -232,7 +232,7 @@ function addRoutingGroup(
   }
 }
 
-/** Each record has a rate of its own, so what stands in several may use the vendor's several times. */
+/** Each record has its own rate limit, so several records can together exceed the vendor's. */
 function tellCopiedRates(into: Imported): void {
   const seen = new Map<string, string[]>();
   for (const { name, provider, model_name: model, rate_limit_rpm: rpm, rate_limit_tpm: tpm } of into.all("llms"))

@@ -6,12 +6,12 @@ import type { KnownFacts } from "./litellm-catalog.ts";
 import { keyFor, variableOf, whyNoName } from "./written-names.ts";
 
 const READ = new Set(["data", "models", "object", "has_more", "first_id", "last_id"]);
-/** What we have a price for. A search of the web is paid for as one of the gateway's. */
+/** Prices that the gateway supports. Web searches are priced like its own. */
 const PRICED = new Set(["prompt", "completion", "input_cache_read", "input_cache_write", "web_search", "discount"]);
 
 /**
- * A list of models as OpenRouter's `/api/v1/models` and the likes of it answer (`{data: [{id, context_length, pricing}]}`), or
- * of their ids alone (`{models: [...]}`, or a plain list): one provider, and a model for each under its id.
+ * Converts a model list like that of OpenRouter's `/api/v1/models` (`{data: [{id, context_length, pricing}]}`), or a list of IDs (`{models:
+ * [...]}` or a plain list): one provider, and a model for each entry under its ID.
  */
 export async function importModelList(text: string, group: string, baseUrl: string, known: KnownFacts): Promise<Imported> {
   if (!isWebAddress(baseUrl)) throw new Error("--url must be an address such as https://openrouter.ai/api/v1, without a user or a query");
@@ -80,7 +80,7 @@ function factsOf(entry: ConfigEntry): ConfigEntry {
     ["cache_read_cost_per_million_tokens", "input_cache_read"],
     ["cache_write_cost_per_million_tokens", "input_cache_write"],
   ] as const) {
-    // Dollars for a token. A price below nothing says that it depends.
+    // Dollars per token. A negative price means that it varies.
     const price = Number(pricing[theirs] ?? Number.NaN);
     if (price >= 0) found[ours] = Math.round(price * 1e12) / 1e6;
   }

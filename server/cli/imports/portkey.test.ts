@@ -4,7 +4,7 @@ import type { KnownFacts } from "./litellm-catalog.ts";
 import { importModelList } from "./openrouter.ts";
 import { importPortkey, vendorsByName } from "./portkey.ts";
 
-/** Configs of Portkey and lists of models, after the examples of their makers. */
+/** Portkey configs and model lists, after their makers' examples. */
 const known: KnownFacts = (place, name, given) => catalogMembers(place, name, given, new Date("2026-11-01T00:00:00Z"));
 const ported = (config: object, ...vendors: readonly string[]) =>
   importPortkey(JSON.stringify(config), "moved", "c", known, vendorsByName(vendors));

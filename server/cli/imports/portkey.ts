@@ -7,7 +7,7 @@ import { scaled } from "./litellm-weights.ts";
 import { signedRegion } from "./signed-region.ts";
 import { keyFor, variableOf } from "./written-names.ts";
 
-/** Portkey's names of providers that LiteLLM, whose table this is, calls otherwise. */
+/** Portkey's provider names that differ from those of LiteLLM, whose table is used. */
 const NAMES: Readonly<Record<string, string>> = {
   google: "gemini",
   "vertex-ai": "vertex_ai",
@@ -43,7 +43,7 @@ const READ = new Set([
 const STRATEGIES: ReadonlySet<unknown> = new Set(["single", "fallback", "loadbalance", "conditional"]);
 
 const GUARDRAILS = "make a guardrail configuration (docs/guides/guardrails.md)";
-/** What another setting here does. */
+/** Settings that have an equivalent elsewhere. */
 const ANSWERED: Readonly<Record<string, string>> = {
   cache: "make a semantic cache configuration (docs/guides/semantic-cache.md)",
   input_guardrails: GUARDRAILS,
@@ -53,10 +53,10 @@ const ANSWERED: Readonly<Record<string, string>> = {
   api_version: "Azure is called by its address without versions; one in base_url (?api-version=) is kept",
 };
 
-/** Who a name of an integration or a virtual key stands for, which is in Portkey's vault and not in its configs. */
+/** The vendors behind names of integrations and virtual keys, which are in Portkey's vault and not in its configs. */
 export type VendorsByName = ReadonlyMap<string, string>;
 
-/** `--provider NAME=VENDOR` of the command. */
+/** Parses the command's `--provider NAME=VENDOR` options. */
 export function vendorsByName(given: readonly string[]): VendorsByName {
   return new Map(
     given.map((one) => {
@@ -71,8 +71,8 @@ export function vendorsByName(given: readonly string[]): VendorsByName {
 const vendorNamed = (name: string): ProviderByPrefix | undefined => LITELLM_PROVIDERS[NAMES[name] ?? name];
 
 /**
- * A config of Portkey (JSON) as a configuration of ours: one routing group, with a model for each of its targets. Targets
- * within targets become members of the same group, in their order and with their shares.
+ * Converts a Portkey config (JSON): one routing group with a model for each target. Nested targets become members of the same group, in
+ * order and with their shares.
  */
 export async function importPortkey(
   text: string,
@@ -92,11 +92,11 @@ export async function importPortkey(
       `strategy.mode: conditional has no equivalent; its targets are asked in their order${typeof usual === "string" ? `, "${usual}" first` : ""}: give each a routing group and let applications name it`,
     );
   const found = targetsOf(config, "", into);
-  // Where nothing is told of the caller, Portkey asks the one that stands for all others.
+  // If a call carries no metadata, Portkey uses the default target.
   const isUsual = ({ entry }: Target) => strategy === "conditional" && entry["name"] === usual;
   const targets = [...found.filter(isUsual), ...found.filter((target) => !isUsual(target))];
   const id = keyFor(name);
-  // What a fallback begins with may share its calls; all that comes behind is asked only when none of these can serve.
+  // The first level of a fallback may be load-balanced; everything after it is tried only if none of these is available.
   const isShuffled = strategy === "loadbalance" || (strategy === "fallback" && targets.filter(({ share }) => share > 0).length > 1);
   if (strategy === "fallback") noteLostShares(config, isShuffled, targets, into);
   const shares = targets.map(({ share }) => share);
@@ -121,7 +121,7 @@ export async function importPortkey(
 interface Target {
   readonly entry: ConfigEntry;
   readonly at: string;
-  /** Of the requests at its level: 0 where it is asked only when another cannot serve. */
+  /** Share of the requests at its level; 0 if it is used only when another is unavailable. */
   readonly share: number;
 }
 
@@ -144,7 +144,7 @@ function strategyOf(entry: ConfigEntry, at: string, into: Imported): unknown {
   return mode;
 }
 
-/** Null where it is not there, and where it is no number, which is told. */
+/** Null if it is missing, or is not a number, which is noted. */
 function numberAt(holder: ConfigEntry, member: string, at: string, into: Imported): number | null {
   const value = holder[member];
   if (typeof value === "number" && value >= 0) return value;
@@ -176,12 +176,12 @@ function targetsOf(entry: ConfigEntry, at: string, into: Imported): Target[] {
       : [];
   });
   const all = inside.reduce((sum, { weight }) => sum + weight, 0);
-  // Weights of the first level are its own; below, they are parts of what their target has.
+  // First-level weights are used as they are; nested ones are fractions of their parent's share.
   const shareOf = (weight: number, n: number): number => (isShared ? (at === "" ? weight : weight / (all || 1)) : n === 0 ? 1 : 0);
   return inside.flatMap(({ weight, found }, n) => found.map((target) => ({ ...target, share: target.share * shareOf(weight, n) })));
 }
 
-/** Of a vendor whose address says where it is, or whose it is. */
+/** The address for a vendor where it depends on region or account. */
 function regionalAddress(format: string | undefined, entry: ConfigEntry): string | null {
   const { aws_region: region, resource_name: resource, vertex_region: location, vertex_project_id: project } = entry;
   if (format === "bedrock" && typeof region === "string") return `https://bedrock-runtime.${region}.amazonaws.com`;
@@ -199,7 +199,7 @@ interface Destination {
   readonly vendors: VendorsByName;
 }
 
-/** Which model is wanted of whom: a model is also named with its integration before it, `@openai-prod/gpt-4o`. */
+/** The provider and model of a target: a model may also be prefixed with its integration, `@openai-prod/gpt-4o`. */
 function wantedBy(entry: ConfigEntry): { readonly given: string | null; readonly model: ConfigValue | undefined } {
   const model = isConfigEntry(entry["override_params"]) ? entry["override_params"]["model"] : undefined;
   const provider = typeof entry["provider"] === "string" ? entry["provider"].replace(/^@/, "") : null;
@@ -213,7 +213,7 @@ async function addTarget({ entry, at }: Target, weight: number, to: Destination,
   const { given, model: wanted } = wantedBy(entry);
   const vendor = given === null ? null : (to.vendors.get(given) ?? given);
   const known = vendor === null ? undefined : vendorNamed(vendor);
-  // Azure is asked for deployments, whatever model is in them.
+  // Azure is addressed by deployment, whatever model it contains.
   const model = known?.format === "azure_openai" ? (entry["deployment_id"] ?? wanted) : wanted;
   const host = entry["custom_host"];
   if (typeof model !== "string") return into.note(`${label}: has no override_params.model, so there is no model to make`);
@@ -237,7 +237,7 @@ async function addTarget({ entry, at }: Target, weight: number, to: Destination,
   if (Array.isArray(modes) && modes.length > 0 && !modes.includes("chat"))
     return into.note(`${label}: "${model}" does not serve chat (${modes.join(", ")}); add it by hand, as a model of its own`);
   into.addMember(to.group, own, {
-    // Of a deployment the catalog knows nothing by its name.
+    // The catalog knows nothing about a deployment's name.
     ...(model === wanted ? {} : costs),
     ...{ name: own, model_name: model, provider: key, modes: ["chat"], routing_group_id: to.id },
     routing_weight: weight,
@@ -245,7 +245,7 @@ async function addTarget({ entry, at }: Target, weight: number, to: Destination,
   });
 }
 
-/** Where a target's credential stands today; null for a server that wants none. */
+/** Where a target's credential is today; null for a server that needs none. */
 function secretOf(
   entry: ConfigEntry,
   label: string,

@@ -1,6 +1,6 @@
 import { recordName } from "@gatehouse/contracts/conventions";
 
-/** Why the name of a record cannot be this one; null when it can. */
+/** Why this cannot be the name of a record; null if it can. */
 export function whyNoName(text: string): string | null {
   const { error } = recordName.safeParse(text);
   return error === undefined
@@ -8,7 +8,7 @@ export function whyNoName(text: string): string | null {
     : (error.issues[0]?.message ?? "cannot be one here").replace(/^Too big.*/, "is longer than 200 characters");
 }
 
-/** Lower-case letters, digits and inner . _ -, as keys of records are. */
+/** A key for a record: lower-case letters, digits and inner . _ - */
 export function keyFor(text: string): string {
   const slug = text
     .toLowerCase()

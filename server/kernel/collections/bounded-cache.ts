@@ -1,7 +1,7 @@
-/** For caches that weigh in characters: the weight of an entry beside its value. */
+/** For caches weighed in characters: the overhead of an entry on top of its value. */
 export const ENTRY_OVERHEAD = 1_000;
 
-/** A cache with an expiry for each entry. The oldest entries are dropped once all of them together weigh too much. */
+/** A cache with an expiry per entry. The oldest entries are evicted once the total weight exceeds the capacity. */
 export class BoundedCache<Value> {
   private readonly entries = new Map<string, { readonly value: Value; readonly until: number; readonly weight: number }>();
   private readonly capacity: number;

@@ -1,11 +1,11 @@
-/** Where an item stands in its roster; -1 in none. Written by the roster alone. */
+/** The item's index in its roster, or -1. Written only by the roster. */
 export interface OnRoster {
   place: number;
 }
 
 /**
- * What is there for a moment, of which thousands come and go in a second, in no order (decision 0037): the engine's quick collections free
- * what stood on it, which they do not of what ever stood in a `Set` or `Map`. An item is on one roster at a time.
+ * An unordered set for short-lived items, thousands per second (decision 0037). Unlike `Set` and `Map`, it lets the engine's
+ * young-generation collector free removed items. An item is on at most one roster.
  */
 export class Roster<T extends OnRoster> {
   private readonly items: T[] = [];
@@ -23,7 +23,7 @@ export class Roster<T extends OnRoster> {
     this.items.push(item);
   }
 
-  /** Of one that is not there, nothing. */
+  /** Does nothing if the item is not on the roster. */
   delete(item: T): void {
     if (!this.has(item)) return;
     const last = this.items.pop() as T;
@@ -34,7 +34,7 @@ export class Roster<T extends OnRoster> {
     item.place = -1;
   }
 
-  /** Those that are there now: what comes or goes meanwhile changes nothing. */
+  /** A copy, unaffected by later additions and removals. */
   all(): T[] {
     return [...this.items];
   }

@@ -1,8 +1,8 @@
-/** So many come before the tables that the map has outgrown are let go. */
+/** After this many additions the map is copied, which frees its outgrown tables. */
 const RENEWED_AFTER = 1_000;
 
 /**
- * A map for entries that live for a moment, thousands a second, with small values; large values belong on a `Roster`. The map is copied
+ * A map for entries that live for a moment, thousands per second, with small values; large values belong on a `Roster`. The map is copied
  * after every thousand additions, because an engine's map keeps the memory of deleted entries.
  */
 export class ShortLivedMap<K, V> {
@@ -33,7 +33,7 @@ export class ShortLivedMap<K, V> {
     return this.map.delete(key);
   }
 
-  /** Those that are there now: what comes or goes meanwhile changes nothing. */
+  /** A copy, unaffected by later additions and removals. */
   entries(): [K, V][] {
     return [...this.map];
   }

@@ -11,11 +11,11 @@ export const origins = z.string().transform((value, ctx) => {
   return z.NEVER;
 });
 
-/** Web origins whose pages browsers let read answers of the runtime plane; closed to all others. */
+/** Web origins whose pages may read answers of the runtime plane (CORS); all others are blocked. */
 export interface AllowedOrigins {
-  /** Those of the text surfaces and the portal API. */
+  /** For the text surfaces and the portal API. */
   readonly calls: ReadonlySet<string>;
-  /** Those of tool servers, which refuse calls of other pages themselves. */
+  /** For tool servers, which themselves refuse calls from other pages. */
   readonly toolServers: ReadonlySet<string>;
 }
 

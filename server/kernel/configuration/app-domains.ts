@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A host as content security policies name it: with its scheme, and with `*.` for all below it. */
+/** A host source of a content security policy: with its scheme, and `*.` for all subdomains. */
 export const APP_DOMAIN = /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/;
 
 export const appDomains = z.string().transform((value, ctx) => {

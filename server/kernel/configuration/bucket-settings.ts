@@ -5,20 +5,20 @@ import { isWebAddress } from "../http/web-address.ts";
 /** A place in an S3-compatible object store. */
 export interface BucketPlace {
   readonly bucket: string;
-  /** What every key begins with, its closing slash included; empty for the whole bucket. */
+  /** The prefix of every key, including its closing slash; empty for the whole bucket. */
   readonly prefix: string;
 }
 
 export interface BucketSettings extends BucketPlace {
   readonly region: string;
-  /** Without a closing slash. The bucket's name follows it in the path. */
+  /** Without a trailing slash. The bucket's name follows it in the path. */
   readonly endpoint: string;
   readonly keys: AwsKeys;
 }
 
 const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/;
 
-/** `s3://bucket/prefix`. Names stay within what needs no encoding in an address. */
+/** `s3://bucket/prefix`. Names are limited to characters that need no encoding in a URL. */
 export const bucketPlace = z.string().transform((value, ctx): BucketPlace => {
   const match = PLACE.exec(value);
   const prefix = (match?.[2] ?? "").replace(/^\/+|\/+$/g, "");

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { isWebAddress } from "../http/web-address.ts";
 
-/** A collector of OpenTelemetry's protocol (OTLP over HTTP with JSON). */
+/** An OpenTelemetry collector (OTLP over HTTP with JSON). */
 export interface Collector {
-  /** Without a closing slash; `/v1/traces` and `/v1/metrics` follow. */
+  /** Without a trailing slash; `/v1/traces` and `/v1/metrics` are appended. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
-  /** Share of traces that is sent, from 0 to 1. */
+  /** Share of traces that are sent, from 0 to 1. */
   readonly sampled: number;
 }
 

@@ -13,12 +13,12 @@ export interface Configuration {
   readonly host: string;
   readonly runtimePort: number;
   readonly adminPort: number;
-  /** Without a closing slash. */
+  /** Without a trailing slash. */
   readonly publicUrl: string | undefined;
   readonly adminPublicUrl: string | undefined;
   readonly trustedProxies: TrustedProxies;
   readonly roles: readonly ProcessRole[];
-  /** That serve calls, on this machine. */
+  /** Processes on this machine that serve calls. */
   readonly processes: number;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
@@ -36,14 +36,14 @@ export interface Configuration {
   readonly blobBucket: BucketSettings | undefined;
   readonly knowledgeDir: string | undefined;
   readonly knowledgeBucket: BucketSettings | undefined;
-  /** For passages that are searched in memory, at most. */
+  /** Most bytes of memory for searching passages. */
   readonly knowledgeMemoryBytes: number;
   readonly bootstrapAdminPassword: string | undefined;
   readonly quickstart: boolean;
   readonly drainSeconds: number;
   readonly drainNoticeSeconds: number;
   readonly strangerRowsPerMinute: number;
-  /** What an AI System has to show before its baseline is frozen. */
+  /** What an AI System needs before its baseline is frozen. */
   readonly learning: { readonly calls: number; readonly days: number };
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -51,13 +51,13 @@ export interface Configuration {
   readonly allowPrivateUpstreams: boolean;
   readonly mcpStatelessProbe: boolean;
   readonly allowedOrigins: AllowedOrigins;
-  /** Hosts that interfaces of tools may reach. */
+  /** Hosts that user interfaces of tools may reach. */
   readonly toolAppDomains: readonly string[];
-  /** Where traces and metrics are sent; null when nowhere. */
+  /** Where traces and metrics are sent; null if nowhere. */
   readonly collector: Collector | null;
-  /** Null when no mail is sent. */
+  /** Null if no mail is sent. */
   readonly mail: { readonly server: MailServer; readonly from: MailAddress } | null;
-  /** Whether the host bound to is this machine only. */
+  /** Whether the gateway binds only to this machine. */
   readonly loopback: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
@@ -73,22 +73,22 @@ function collectorOf(env: Readonly<Record<string, string | undefined>>): Collect
   };
 }
 
-/** One process keeps about two cores busy, with what the database does for it. */
+/** One process keeps about two cores busy, including the database's work for it. */
 function processesFor(cores: number): number {
   return Math.max(1, Math.min(8, Math.floor(cores / 2)));
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 
-/** Letters in which a name that was meant may differ. */
+/** Most edits between a mistyped name and the setting that is suggested. */
 const MISTYPED = 3;
 
-/** As which a setting is looked for: whoever knows of one port calls it so. */
+/** The spellings under which a setting is found: some call any port `GW_PORT`. */
 const formsOf = (known: string): string[] => [known, known.replace(/^GW_.*_PORT$/, "GW_PORT")];
 
 function noSuchSettings(names: readonly string[]): string {
   const meant = names.flatMap((name) => {
-    // Of a short word every other is near.
+    // Short words would be near to any other.
     const most = Math.min(MISTYPED, Math.floor((name.length - "GW_".length) / 2));
     const near = Object.keys(VARIABLES).map((known) => ({
       known,

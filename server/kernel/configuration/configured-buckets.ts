@@ -1,7 +1,7 @@
 import type { BucketSettings } from "./bucket-settings.ts";
 import { readVariable, ConfigurationError } from "./read-variable.ts";
 
-/** Where checkpoints are put as objects; undefined when no bucket is named. Throws `ConfigurationError`. */
+/** The bucket where checkpoints are stored; undefined if none is configured. Throws `ConfigurationError`. */
 export function checkpointBucketSettings(env: Readonly<Record<string, string | undefined>>): BucketSettings | undefined {
   return bucketNamedBy("GW_AUDIT_CHECKPOINT_URL", env);
 }

@@ -1,21 +1,18 @@
 import type { Configuration } from "./configuration.ts";
 
-/** With less a journal would refuse calls in a moment without the database. */
+/** With less, a journal would fill up moments after the database becomes unreachable. */
 const LEAST_JOURNAL_BYTES = 16 * 1024 * 1024;
 
-/** Of what the journals of a gateway may take that of each of its processes. */
+/** One process's share of the disk space allowed for the gateway's journals. */
 export const journalShare = (bytes: number, processes: number): number => Math.max(LEAST_JOURNAL_BYTES, Math.floor(bytes / processes));
 
-/** With room for fewer a body within the bound would be refused for no more than another one beside it. */
+/** With room for fewer, a body within the limit would be refused because of a single other one. */
 const LEAST_BODIES = 2;
 
-/**
- * What bodies of requests that are still on their way may hold of the memory in one of so many processes, where one may have
- * `maxBodyBytes`.
- */
+/** Most bytes of memory for request bodies still arriving in one of `processes` processes, where one body may have `maxBodyBytes`. */
 export const bodyShare = (memoryBytes: number, processes: number, maxBodyBytes: number): number =>
   Math.max(LEAST_BODIES * maxBodyBytes, Math.floor(memoryBytes / 4 / processes));
 
-/** How many processes this configuration asks for. */
+/** The number of processes this configuration needs. */
 export const groupSize = ({ processes, roles }: Pick<Configuration, "processes" | "roles">): number =>
   roles.includes("runtime") ? processes : 1;

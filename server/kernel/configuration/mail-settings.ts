@@ -1,16 +1,16 @@
 import { z } from "zod";
 
-/** The server mail is handed to. */
+/** The server that mail is submitted to. */
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; without it the connection is upgraded where the server offers that. */
+  /** TLS from the first byte; otherwise STARTTLS if the server offers it. */
   readonly secure: boolean;
   readonly login: { readonly user: string; readonly pass: string } | null;
 }
 
 export interface MailAddress {
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   readonly name: string;
   readonly address: string;
 }
@@ -42,7 +42,7 @@ function mailAddress(text: string): MailAddress | null {
   return z.email().safeParse(address).success ? { name: name.trim(), address } : null;
 }
 
-/** `smtp[s]://user:pass@host:port`, the credentials percent-encoded where they need to be. */
+/** `smtp[s]://user:pass@host:port`, credentials percent-encoded as needed. */
 export const smtpUrl = z.string().transform((value, ctx) => {
   const server = mailServer(value);
   if (server !== null) return server;

@@ -15,7 +15,7 @@ export function readVariable<N extends Name>(
   if (value === undefined) return undefined;
   const parsed = variable.schema.safeParse(value);
   if (parsed.success) return parsed.data as z.output<(typeof VARIABLES)[N]["schema"]>;
-  // A password that was put into an address where none belongs is one all the same.
+  // Redacts passwords even in addresses that should not contain one.
   const shown = variable.secret ? "" : ` (it is ${JSON.stringify(value.replace(/\/\/[^/]*@/, "//***@"))})`;
   const issue = parsed.error.issues[0];
   const reason = issue?.code === "invalid_value" ? `must be ${issue.values.join(" or ")}` : issue?.message;

@@ -4,8 +4,8 @@ import { ConfigurationError } from "./read-variable.ts";
 import { type Variable, VARIABLES } from "./variables.ts";
 
 /**
- * Puts what stands in files (`GW_SECRET_KEY_FILE`) in the place of the settings that name them, in `env` itself: so orchestrators hand
- * secrets over. Only settings that are secrets may be told so. Throws `ConfigurationError`.
+ * Replaces settings that name a file (`GW_SECRET_KEY_FILE`) by the file's content, in `env` itself, as orchestrators pass secrets. Only
+ * secrets may be given this way. Throws `ConfigurationError`.
  */
 export function readSecretFiles(env: Record<string, string | undefined>): void {
   for (const [name, { secret }] of Object.entries<Variable>(VARIABLES)) {

@@ -2,16 +2,16 @@ import { editsBetween } from "../text/edits-between.ts";
 import { VARIABLES } from "./variables.ts";
 
 const ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT";
-/** Letters in which a name that was meant may differ. */
+/** Most edits between a mistyped name and the setting that is suggested. */
 const MISTYPED = 3;
 
 /**
- * What is set of OpenTelemetry and changes nothing here, in words; null where all of it is used. Its specification has many
- * settings, and a process is to start whatever others are there: so it is told, and nothing refused.
+ * Describes OpenTelemetry settings that have no effect here; null if all are used. They are only reported and never stop a start, because
+ * the specification defines many and others may be set for good reason.
  */
 export function unreadCollectorSettings(env: Readonly<Record<string, string | undefined>>): string | null {
   const given = Object.keys(env).filter((name) => name.startsWith("OTEL_") && env[name] !== "" && env[name] !== undefined);
-  // Kubernetes sets the addresses of every service of the namespace: that of a collector begins like a setting.
+  // Kubernetes sets variables for every service of the namespace, and those of a collector's service look like settings.
   const services = given.flatMap((name) => /^(.+)_SERVICE_HOST$/.exec(name)?.[1] ?? []);
   const set = given.filter((name) => !services.some((one) => name.startsWith(`${one}_SERVICE_`) || name.startsWith(`${one}_PORT`)));
   const unread = set.filter((name) => !(name in VARIABLES));

@@ -9,8 +9,8 @@ import { trustedProxies } from "../http/trusted-proxies.ts";
 import { isAddress, isWebAddress } from "../http/web-address.ts";
 
 /**
- * Every environment variable the gateway reads. docs/reference/configuration.md is generated from this table; a name
- * that starts with GW_ and is not here stops the start.
+ * Every environment variable the gateway reads. docs/reference/configuration.md is generated from this table; a name that starts with GW_
+ * and is not listed here stops the start.
  */
 
 const integer = (min: number, max: number) => {
@@ -20,9 +20,9 @@ const integer = (min: number, max: number) => {
 };
 const onOff = z.enum(["on", "off"]).transform((value) => value === "on");
 const text = z.string().min(1);
-/** An IPv6 address may stand in brackets, as in an address of the web. */
+/** IPv6 addresses may be in brackets, as in a URL. */
 const host = text.transform((value) => value.replace(/^\[(.*:.*)\]$/, "$1"));
-/** As it is given, because whoever shares it has the same; blanks are no part of its strength. */
+/** Used exactly as given, because others share it; blanks do not count towards its strength. */
 const jwtSecret = z
   .string()
   .refine(
@@ -30,7 +30,7 @@ const jwtSecret = z
     "must be at least 32 characters, not counting blanks around it or in a row",
   );
 
-/** Keys are pasted, or read from files that end with a line break, and none has blanks around it. */
+/** Trimmed, because keys are pasted or read from files that end with a line break, and no key has blanks around it. */
 const key = z.string().trim().min(1, "must not be blank");
 
 export const ROLES = ["runtime", "control", "worker"] as const;
@@ -55,7 +55,7 @@ const publicUrl = z.string().transform((value, ctx) => {
   return z.NEVER;
 });
 
-/** What a login takes: no more, and not the line break a file ends with. */
+/** As long as logins allow, without the line break at the end of a file. */
 const firstPassword = z
   .string()
   .transform((value) => value.replace(/[\r\n]+$/, ""))
@@ -73,7 +73,7 @@ function isSigningKey(pem: string): boolean {
 
 const signingKey = z.string().refine(isSigningKey, "must be an Ed25519 private key, PEM");
 
-/** What its client takes: an address of one of these schemes, or a host alone. */
+/** What the Valkey client accepts: an address with one of these schemes, or a bare host. */
 const VALKEY_SCHEME = /^(?:(?:redis|valkey)s?|redis\+tls|(?:redis|valkey|redis\+tls)\+unix):\/\//;
 const valkeyUrl = z
   .string()
@@ -82,7 +82,7 @@ const valkeyUrl = z
     "must be an address such as redis://valkey.example:6379",
   );
 
-/** What its driver reads as the address of a server; it takes anything else for the name of a database on a host it makes up. */
+/** What the driver reads as a server address; it takes anything else for a database name on a default host. */
 const databaseUrl = z
   .string()
   .regex(/^(?:postgres(?:ql)?:\/\/|socket:|\/)/, "must be an address such as postgres://user:password@postgres.example:5432/gatehouse")

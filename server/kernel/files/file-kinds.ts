@@ -16,7 +16,7 @@ const CAPS: Readonly<Record<FileKind, number>> = {
   other: MOST_BYTES,
 };
 
-/** `lowered`: what a tenant allows of each kind, MiB. */
+/** In bytes. `lowered`: the tenant's own limits by kind, in MiB. */
 export function capOf(kind: FileKind | null, lowered: Readonly<Record<string, number | null | undefined>> = {}): number {
   if (kind === null) return MOST_BYTES;
   const own = lowered[`${kind}_mb`] ?? null;
@@ -27,7 +27,7 @@ export function isFileKind(text: string): text is FileKind {
   return FILE_KINDS.some((kind) => kind === text);
 }
 
-/** What the types of media are looked for in: the first bytes of a file. */
+/** The first bytes of a file, from which its media type is detected. */
 export const HEAD_BYTES = 4_100;
 
 const IMAGES = new Set([
@@ -41,7 +41,7 @@ const IMAGES = new Set([
   "image/bmp",
   "image/tiff",
 ]);
-/** Containers that hold sound, pictures that move or both, and do not say in their first bytes. */
+/** Containers that hold audio, video or both; their first bytes do not say which. */
 const EITHER = new Set([
   "video/webm",
   "video/mp4",
@@ -54,7 +54,7 @@ const EITHER = new Set([
 ]);
 const DOCUMENTS = new Set(["application/pdf", "application/rtf", "application/epub+zip", "application/x-cfb", "application/xml"]);
 
-/** The type that the bytes themselves have. Text of every language, marked up or not, is plain text: so it does no harm anywhere. */
+/** The media type detected from the bytes. Text in any language or markup is plain text, which is harmless everywhere. */
 export async function typeOfBytes(head: Uint8Array, isWhole: boolean): Promise<string> {
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
   if (found !== undefined && found.mime !== "application/xml") return found.mime;
@@ -79,12 +79,12 @@ export function fitsKind(mime: string, kind: FileKind): boolean {
   }
 }
 
-/** The kind of a file whose caller names none, by its type. */
+/** The kind of a file by its media type, if the caller names none. */
 export function kindOfType(mime: string): FileKind {
   return (["image", "audio", "video", "document"] as const).find((kind) => fitsKind(mime, kind)) ?? "other";
 }
 
-/** Shown in place by a browser; everything else is only saved. */
+/** Whether browsers may display it inline; everything else is only downloaded. */
 export function isShown(mime: string): boolean {
   return IMAGES.has(mime) || mime.startsWith("audio/") || mime.startsWith("video/");
 }

@@ -1,12 +1,12 @@
-/** A file that came along with a call and may be sent on with it. */
+/** A file sent with a call, which may be forwarded with it. */
 export interface MediaFile {
-  /** As its sender named it. */
+  /** As the sender named it. */
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: number;
   /** SHA-256. */
   readonly hash: string;
-  /** How long it plays; null where it plays not, or does not tell. */
+  /** Playing time; null if it has none or does not say. */
   readonly seconds: number | null;
   open(): ReadableStream<Uint8Array>;
 }

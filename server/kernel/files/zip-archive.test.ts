@@ -6,17 +6,17 @@ import { AmbiguousZip, openZip } from "./zip-archive.ts";
 interface Member {
   readonly name: string;
   readonly text: string;
-  /** Of its own header, where it says something else than the directory. */
+  /** Values of the local header where they differ from the directory. */
   readonly local?: { name?: string; method?: number; flags?: number; packed?: number; unpacked?: number; crc?: number };
   readonly flags?: number;
-  /** Extra field of its own header. */
+  /** Extra field of the local header. */
   readonly extra?: Buffer;
-  /** Bytes between it and what follows. */
+  /** Bytes after the entry. */
   readonly after?: Buffer;
   readonly listed?: boolean;
 }
 
-/** A ZIP of these members, as no library would write one. */
+/** A ZIP of these members that no library would write. */
 function zipOf(members: readonly Member[], { begin = 0, trailing = Buffer.alloc(0) } = {}): Buffer {
   const pieces: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -101,12 +101,12 @@ test("nothing is an archive of nothing", async () => {
   expect(await told(zipOf([]))).toBe("");
 });
 
-/** Two entries over the bytes of one: the second is packed as the data of the first, header and all. */
+/** Two entries over the same bytes: the second, including its header, is the packed data of the first. */
 function overlapping(): Buffer {
   const archive = zipOf([a, b]);
   const [first, second] = [archive.indexOf("PK\u0001\u0002"), archive.lastIndexOf("PK\u0001\u0002")];
   const until = archive.readUInt32LE(second + 42) + 40;
-  // Both headers of the first go on saying one thing.
+  // Keeps both headers of the first entry consistent.
   for (const at of [first + 20, 18]) archive.writeUInt32LE(until - 31, at);
   return archive;
 }

@@ -1,6 +1,6 @@
 import { fromBuffer, type Entry, type ZipFile } from "yauzl";
 
-/** An archive of which programs that read ZIPs in other ways would find other content. */
+/** An archive in which different ZIP readers would find different content. */
 export class AmbiguousZip extends Error {
   constructor(reason: string) {
     super(reason);
@@ -29,8 +29,8 @@ const IN_ZIP64 = 0xffffffff;
 const ZIP64 = 0x0001;
 
 /**
- * The entries of a ZIP, none of them unpacked. Some programs read the directory at the end, others one local header after the
- * other, and what was looked at here must be what any of them finds. Throws `AmbiguousZip` where it is not.
+ * Lists the entries of a ZIP without unpacking them. Some programs read the directory at the end, others one local header after another;
+ * throws `AmbiguousZip` unless both would find the same content.
  */
 export async function openZip(
   archive: Uint8Array,
@@ -78,9 +78,9 @@ function listed(zip: ZipFile): Promise<Entry[]> {
   });
 }
 
-/** Where the directory begins, which must reach from there to the record at the end: others find its beginning by its length. */
+/** Offset of the directory, which must end exactly at the end record, because some readers compute its start from its length. */
 function requireOneDirectory(bytes: Buffer, zip: ZipFile, entries: readonly Entry[]): number {
-  // A comment is read as one character for each byte.
+  // The comment is decoded as one character per byte.
   const end = bytes.length - END_BYTES - zip.comment.length;
   let [count, size, begin, upTo] = [bytes.readUInt16LE(end + 10), bytes.readUInt32LE(end + 12), bytes.readUInt32LE(end + 16), end];
   const locator = end - LOCATOR_BYTES;
@@ -115,7 +115,7 @@ function requireOneOfEachName(entries: readonly Entry[]): void {
   }
 }
 
-/** Where an entry lies, whose own header must say what the directory says of it. */
+/** The position of an entry, whose local header must agree with the directory. */
 function placeOf(bytes: Buffer, entry: Entry): { readonly name: string; readonly from: number; readonly to: number } {
   const { fileName: name, relativeOffsetOfLocalHeader: from } = entry;
   if (from + LOCAL_BYTES > bytes.length || bytes.readUInt32LE(from) !== LOCAL)
@@ -142,7 +142,7 @@ function placeOf(bytes: Buffer, entry: Entry): { readonly name: string; readonly
   return { name, from, to };
 }
 
-/** The packed and the unpacked size, as a local header says them. */
+/** Packed and unpacked size according to a local header. */
 function sizesOf(bytes: Buffer, header: number, extra: Buffer): readonly [packed: number, unpacked: number] {
   const [packed, unpacked] = [bytes.readUInt32LE(header + 18), bytes.readUInt32LE(header + 22)];
   for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
@@ -152,7 +152,10 @@ function sizesOf(bytes: Buffer, header: number, extra: Buffer): readonly [packed
   return [packed, unpacked];
 }
 
-/** Between entries lie descriptors of sizes and padding; an entry there is found by those alone who do not read the directory. */
+/**
+ * Between entries there may be data descriptors and padding. An entry hidden there would be found only by readers that ignore the
+ * directory.
+ */
 function requireNoEntryIn(bytes: Buffer, from: number, to: number): void {
   if (bytes.subarray(from, Math.max(from, to)).includes(LOCAL_MARK))
     throw new AmbiguousZip("it has an entry that its directory does not list");

@@ -40,7 +40,7 @@ describe("the examples AWS publishes for S3", () => {
   });
 });
 
-// Made with botocore 1.43.11 (S3SigV4Auth) for these very requests.
+// Computed with botocore 1.43.11 (S3SigV4Auth) for the same requests.
 test.each([
   [
     { url: "http://127.0.0.1:9000/bucket?list-type=2&prefix=a%2Fb%2Fchain%2F&max-keys=2&start-after=a%2Fb%2Fchain%2F1" },

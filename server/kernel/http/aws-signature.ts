@@ -10,9 +10,9 @@ export interface AwsKeys {
 
 export interface AwsRequest {
   readonly method: string;
-  /** As it will be sent, its path and query encoded once. */
+  /** As it will be sent, with path and query encoded once. */
   readonly url: string;
-  /** Headers to sign beside host, date, the body's hash and the session token: only what cannot change on the way. Lower case. */
+  /** Headers to sign besides host, date, body hash and session token: only those that proxies do not change. Lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly service: string;
@@ -20,7 +20,7 @@ export interface AwsRequest {
   readonly now: Date;
 }
 
-/** AWS Signature Version 4. Gives the headers to send, those that were given among them. */
+/** AWS Signature Version 4. Returns the headers to send, including the given ones. */
 export async function signAwsRequest(
   { accessKeyId, secretAccessKey, sessionToken }: AwsKeys,
   request: AwsRequest,
@@ -32,7 +32,7 @@ export async function signAwsRequest(
     region,
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) },
     sha256: Sha256,
-    // Every service but S3 signs the path encoded a second time.
+    // Every service except S3 signs the path encoded a second time.
     uriEscapePath: service !== "s3",
   });
   const headers = { host, ...request.headers };
@@ -49,12 +49,12 @@ export async function signAwsRequest(
     },
     { signingDate: request.now },
   );
-  // The client writes the host itself, the same one.
+  // The HTTP client sets the same host header itself.
   const { host: _host, ...sent } = signed.headers;
   return sent;
 }
 
-/** SHA-256, keyed or not, in the shape the signer asks for. */
+/** SHA-256, keyed or not, with the interface that the signer expects. */
 class Sha256 {
   private readonly key: string | Uint8Array | undefined;
   private readonly data: Uint8Array[] = [];

@@ -1,6 +1,6 @@
 /**
- * Cancels a body, or whoever reads it, because nobody wants the rest. A body that broke off before cannot be cancelled, which concerns
- * nobody any more: the promise never rejects.
+ * Cancels a body or its reader because the rest is not needed. Cancelling a body that already failed is an error, but an irrelevant one:
+ * the promise never rejects.
  */
 export function cancelQuietly(
   body: { cancel(reason?: unknown): Promise<void> } | null | undefined,

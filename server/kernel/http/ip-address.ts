@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 
-/** The eight groups of a text that is an IPv6 address. */
+/** The eight groups of an IPv6 address. */
 export function v6Groups(text: string): number[] {
-  // The name of a network card behind `%` is the machine's own affair.
+  // The zone after `%` has a meaning only on its own machine.
   const bare = text.split("%")[0] ?? "";
   const hex = bare.replace(/[\d.]+\.[\d.]+$/, (dotted) => {
     const [a = 0, b = 0, c = 0, d = 0] = dotted.split(".").map(Number);
@@ -15,7 +15,7 @@ export function v6Groups(text: string): number[] {
   return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
 }
 
-/** The canonical text of an IP address, so that one address is always the same text; null for what is no address. */
+/** The canonical text of an IP address, so that equal addresses are equal texts; null if it is none. */
 export function ipAddress(text: string): string | null {
   const kind = isIP(text);
   if (kind !== 6) return kind === 4 ? text : null;
@@ -31,10 +31,7 @@ export function ipAddress(text: string): string | null {
   return `${written.slice(0, longest.index).replace(/:$/, "")}::${after.replace(/^:/, "")}`;
 }
 
-/**
- * The network that throttles count an address by: an IPv6 address stands for its /64, which its holder usually has whole; an IPv4 address
- * stands for itself.
- */
+/** The network by which throttles count an address: the /64 of an IPv6 address, which usually has one holder; an IPv4 address itself. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   return v6Groups(address)

@@ -1,2 +1,2 @@
-/** What was asked never left for the server that it was meant for: nothing can have been done. */
+/** The request was never sent to its target, so it cannot have had any effect. */
 export class NotSentError extends Error {}

@@ -1,4 +1,4 @@
-/** A body that is read as it is sent, anew each time it has to be sent. */
+/** A request body that is read while it is sent, and anew for each attempt. */
 export interface OutboundBytes {
   readonly contentType: string;
   readonly length: number;

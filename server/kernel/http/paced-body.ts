@@ -1,12 +1,12 @@
 import { cancelQuietly } from "./cancel-quietly.ts";
-/** Silence after which an input is given up, and the longest one may take, milliseconds. */
+/** Longest pause in a body, and longest time for all of it, in milliseconds. */
 const IDLE_MS = 60_000;
 const LONGEST_MS = 3_600_000;
 
-/** The input stopped coming. */
+/** The body paused or took too long. */
 export class BodyTooSlow extends Error {}
 
-/** The pieces of a body as they come. */
+/** Yields the chunks of a body as they arrive. Throws `BodyTooSlow`. */
 export async function* pacedBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const until = performance.now() + LONGEST_MS;

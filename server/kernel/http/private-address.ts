@@ -36,7 +36,7 @@ function isPrivateV4(address: number): boolean {
   return PRIVATE_V4.some(([base, bits]) => Math.floor(address / 2 ** (32 - bits)) === Math.floor(base / 2 ** (32 - bits)));
 }
 
-/** Only global unicast is public, and there an address that carries an IPv4 address is what that address is. */
+/** Only global unicast is public; addresses in it that embed an IPv4 address are judged by that one. */
 function isPrivateV6(text: string): boolean {
   const groups = v6Groups(text);
   const [g0 = 0, g1 = 0, g2 = 0] = groups;

@@ -1,29 +1,29 @@
-/** What of a request's headers is looked at by name. */
+/** Request headers as far as they are read by name. */
 export type NamedHeaders = Pick<Headers, "get">;
 
-/** The headers of a request, taken out once: asking the platform for one costs more than asking for all. */
+/** A copy of a request's headers, because reading one from the platform costs more than reading all at once. */
 export class RequestHeaders implements NamedHeaders {
   /** By lower-case name. */
   readonly all: Readonly<Record<string, string>>;
 
   constructor(headers: Headers) {
-    // Not every platform hands them all out at once.
+    // Not every platform can return them all at once.
     const { toJSON } = headers as { toJSON?: () => Record<string, string> };
     const all = toJSON === undefined ? Object.fromEntries(headers) : toJSON.call(headers);
-    // Nothing a request says, and the one header that may be a list.
+    // Not a request header, and the only one whose value may be a list.
     if ("set-cookie" in all) delete all["set-cookie"];
     this.all = all;
   }
 
-  /** In whatever case `name` is written. Null when it is not there. */
+  /** `name` may be in any case. Null if there is no such header. */
   get(name: string): string | null {
     const value: unknown = this.all[name.toLowerCase()];
-    // What every object has is no header.
+    // Inherited object members are not headers.
     return typeof value === "string" ? value : null;
   }
 }
 
-/** Those of the named headers that are there, under the names as given. */
+/** Those of the named headers that are present, under the names as given. */
 export function headersNamed(names: readonly string[], from: NamedHeaders): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** The path of an absolute address as it was sent, without its query. */
+/** The raw path of an absolute URL, without its query. */
 export function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   if (start < 0) return "/";
@@ -6,7 +6,7 @@ export function pathOf(url: string): string {
   return query < 0 ? url.slice(start) : url.slice(start, query);
 }
 
-/** A part of a path as it was meant; as it was sent where that is no percent-encoding of a text. */
+/** Percent-decodes a path segment; returns it unchanged if its encoding is invalid. */
 export function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -1,4 +1,4 @@
-/** What a generator yields, asked for as it is read: a stream that nobody reads has begun nothing. */
+/** Streams what a generator yields, on demand: a stream that nobody reads does not start it. */
 export function streamOfPieces(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

@@ -8,7 +8,7 @@ import { callerAddress } from "./caller-address.ts";
 const trusting = (setting: string) => readConfiguration({ GW_TRUSTED_PROXIES: setting }).trustedProxies;
 const PROXIES = "10.0.0.0/8, 192.0.2.1, 2001:db8:aaaa::/48, ::1";
 
-/** Each: who connects, the lines of X-Forwarded-For, and who is taken to call. */
+/** Each: the peer, the lines of X-Forwarded-For, and the resulting caller. */
 const TABLE: readonly (readonly [peer: string, lines: readonly string[], caller: string])[] = [
   ["10.1.2.3", ["203.0.113.7"], "203.0.113.7"],
   ["10.1.2.3", [], "10.1.2.3"],

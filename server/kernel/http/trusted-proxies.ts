@@ -2,15 +2,15 @@ import { BlockList, isIP } from "node:net";
 import { z } from "zod";
 import { ipAddress } from "./ip-address.ts";
 
-/** Whose word is taken for where a caller is. */
+/** Proxies whose X-Forwarded-For is trusted. */
 export interface TrustedProxies {
-  /** Of an address as `ipAddress` writes it. */
+  /** Expects an address as `ipAddress` returns it. */
   has(address: string): boolean;
 }
 
 const NOBODY: TrustedProxies = { has: () => false };
 
-/** Two lists, because a range of IPv6 would else hold IPv4 addresses by their mapped form. */
+/** Two lists, because an IPv6 range would otherwise match IPv4 addresses in their mapped form. */
 interface Ranges {
   readonly ipv4: BlockList;
   readonly ipv6: BlockList;
@@ -24,14 +24,14 @@ function addTo(ranges: Ranges, entry: string): boolean {
   if (address === null || given.includes("%")) return false;
   const family = familyOf(address);
   const width = family === "ipv4" ? 32 : 128;
-  // A range of IPv4 addresses written as IPv6 counts 96 bits more.
+  // The prefix of an IPv4 range written as mapped IPv6 counts 96 bits more.
   const prefix = bits === undefined ? width : Number(bits) - (familyOf(given) === family ? 0 : 96);
   if (prefix < 0 || prefix > width) return false;
   ranges[family].addSubnet(address, prefix, family);
   return true;
 }
 
-/** A comma list of addresses and CIDR ranges, IPv4 and IPv6. */
+/** A comma-separated list of IPv4 and IPv6 addresses and CIDR ranges. */
 export const trustedProxies = z.string().transform((value, ctx): TrustedProxies => {
   const entries = value
     .split(",")

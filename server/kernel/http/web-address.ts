@@ -1,8 +1,8 @@
-/** Spaces around an address pass `URL`, which drops them, but not what the text is made part of. */
+/** `URL` trims spaces around an address, but the text itself is also used as it is. */
 export const isAddress = (text: string): boolean => !/\s/.test(text) && URL.canParse(text);
 
-/** `URL` is laxer: it takes backslashes for slashes and goes without them, and shows an empty user, query or fragment as none. */
+/** `URL` is laxer: it accepts backslashes and missing slashes, and reports an empty user, query or fragment as none. */
 const PLACE = /^https?:\/\/[^/@\\?#]+(?:\/[^\\?#]*)?$/i;
 
-/** Of HTTP, and nothing but a place that more of a path can be written behind: no user, query or fragment, not even an empty one. */
+/** An HTTP address to which a path can be appended: without user, query or fragment, not even empty ones. */
 export const isWebAddress = (text: string): boolean => isAddress(text) && PLACE.test(text);

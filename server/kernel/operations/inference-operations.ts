@@ -1,2 +1,2 @@
-/** Operations of spans (GenAI conventions) that ask a model: what is around them, such as an agent's step, is told as well. */
+/** Span operations (GenAI conventions) that call a model; others, such as an agent's step, are reported too. */
 export const INFERENCE_OPERATIONS = ["chat", "generate_content", "text_completion", "embeddings"] as const;

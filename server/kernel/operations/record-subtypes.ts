@@ -1,2 +1,2 @@
-/** Audit subtypes of calls that read the record or report to it, and do nothing else. */
+/** Audit subtypes of calls that only read the record or report to it. */
 export const RECORD_SUBTYPES = ["run_end", "run_inspect", "otel_traces"] as const;

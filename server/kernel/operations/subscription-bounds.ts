@@ -1,4 +1,4 @@
-/** Single resources that one listens to at once, or subscribes to in one session. */
+/** Most single resources that a client listens to at once, or subscribes to in one session. */
 export const MAX_SUBSCRIPTIONS = 1_000;
-/** Characters of the address of one. */
+/** Most characters of a resource's URI. */
 export const LONGEST_URI = 2_048;

@@ -3,12 +3,12 @@ export interface BoundedRun {
   readonly argument: string;
   readonly input: Uint8Array;
   readonly seconds: number;
-  /** Of addresses, where the system can hold a process to it. */
+  /** Limit on the address space, if the system can enforce it. */
   readonly memoryBytes: number;
   readonly outputBytes: number;
 }
 
 export type BoundedEnd = { readonly kind: "done"; readonly output: Uint8Array } | { readonly kind: "time" | "memory" | "output" | "crash" };
 
-/** Runs a program of this project on a process of its own, and ends it where it takes more than it may. Never rejects. */
+/** Runs one of the gateway's own programs in a child process and ends it if it exceeds a limit. Never rejects. */
 export type RunBounded = (run: BoundedRun) => Promise<BoundedEnd>;

@@ -1,7 +1,7 @@
 /**
- * A batching point: calls that reach it during one turn of the event loop continue together in the next, in
- * the order they came. A processor's caches do not hold the whole way of a call, so that many calls a step each cost far
- * less than each call all its steps; where calls come one by one, none waits for another.
+ * A batching point: calls that reach it during one turn of the event loop continue together in the next, in order of arrival. The code of a
+ * whole call does not fit into the processor's caches, so running one step for many calls is far cheaper than all steps call by call. Calls
+ * that arrive singly do not wait for others.
  */
 export function eventLoopBatch(): () => Promise<void> {
   let waiting: PromiseWithResolvers<void> | null = null;

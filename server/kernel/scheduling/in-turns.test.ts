@@ -3,7 +3,7 @@ import { runToEnd, type InTurns, inTurns } from "./in-turns.ts";
 
 const free = { took: () => undefined };
 
-/** Work of so many steps of a millisecond each. */
+/** Work of `many` steps of a millisecond each. */
 function* steps(many: number, done: () => void = () => undefined): InTurns<number> {
   for (let step = 0; step < many; step++) {
     const until = performance.now() + 1;

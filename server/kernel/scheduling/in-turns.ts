@@ -1,26 +1,26 @@
 /** Work that may be interrupted wherever it yields. */
 export type InTurns<T> = Generator<void, T, void>;
 
-/** Told how much processor time each slice of work took. */
+/** Receives the processor time, in milliseconds, that each slice of work took. */
 export interface WorkMeter {
   took(ms: number): void;
 }
 
-/** A budget for work; whoever does it fails once the budget is exhausted. */
+/** A budget for work, which must fail once the budget is exhausted. */
 export interface WorkBudget extends WorkMeter {
-  /** There is so much more to look at. */
+  /** Adds budget for this many more characters to inspect. */
   grant(characters: number): void;
   readonly exhausted: boolean;
 }
 
-/** How long work may keep everything else waiting, and how long where other work already waits for its next slice. */
+/** Longest first slice of work, alone and if other work is already waiting for its next slice. */
 const SLICE_MS = 2;
 const CROWDED_MS = 0.5;
 
-/** Work that has had its first slice. One of them gets another in each turn of the event loop, however many there are. */
+/** Work that has had its first slice. However much there is, only one gets another slice per turn of the event loop. */
 const waiting: (() => void)[] = [];
 
-/** Runs the work without a break. */
+/** Runs the work without interruption. */
 export function runToEnd<T>(work: InTurns<T>): T {
   let step = work.next();
   while (step.done !== true) step = work.next();
@@ -28,8 +28,8 @@ export function runToEnd<T>(work: InTurns<T>): T {
 }
 
 /**
- * Runs the work in time slices between which everything else gets its turn. Work that ends within the first slice is returned at once, else
- * as a promise.
+ * Runs work in time slices, letting everything else run in between. Returns the result directly if the work ends within the first slice,
+ * otherwise a promise.
  */
 export function inTurns<T>(work: InTurns<T>, meter: WorkMeter): T | Promise<T> {
   let step = work.next();
@@ -57,7 +57,7 @@ function later<T>(work: InTurns<T>, meter: WorkMeter): Promise<T> {
         let step = work.next();
         while (step.done !== true && performance.now() < until) step = work.next();
         const { user, system } = process.cpuUsage(processor);
-        // Neither what other threads of the process do nor that others have the processor is the work's own.
+        // Counts neither other threads' processor time nor time in which other processes had the processor.
         meter.took(Math.min(performance.now() - began, (user + system) / 1000));
         if (step.done === true) resolve(step.value);
         else enqueue(slice);

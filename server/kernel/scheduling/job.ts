@@ -1,4 +1,4 @@
-/** Work that is done again and again beside the calls: whoever opens a service runs its jobs. Safe to run in two processes at once. */
+/** Periodic background work; whoever opens a service runs its jobs. Safe to run in two processes at once. */
 export interface Job {
   readonly name: string;
   readonly everyMs: number;

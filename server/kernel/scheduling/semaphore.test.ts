@@ -3,7 +3,7 @@ import { semaphore } from "./semaphore.ts";
 
 const LIMITS = { most: 3, mostOfOne: 2, waitMs: 60_000 };
 
-/** Whether the place has been given by now. */
+/** Whether the permit has been granted by now. */
 async function given(place: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([place, Promise.resolve("none yet")])) !== "none yet";
 }

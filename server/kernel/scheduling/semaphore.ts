@@ -1,13 +1,13 @@
 export interface SemaphoreLimits {
-  /** At once. */
+  /** Most permits at once. */
   readonly most: number;
-  /** Of these under one key, so that what is slow for one leaves room for the others; of work with several keys, under each of them. */
+  /** Most permits per key, so that slow work of one key leaves room for others; with several keys, a limit for each of them. */
   readonly mostOfOne: number | readonly number[];
-  /** Longest wait for a place, milliseconds. */
+  /** Longest wait for a permit, milliseconds. */
   readonly waitMs: number;
 }
 
-/** Acquires a permit for the keys, released by calling the result; null when none came free in time. */
+/** Acquires a permit for the keys, released by calling the result; null if none came free in time. */
 export type Semaphore = (...keys: readonly string[]) => Promise<(() => void) | null>;
 
 interface Waiting {
@@ -16,8 +16,7 @@ interface Waiting {
 }
 
 /**
- * A semaphore for work that holds something scarce, with a limit for each key. Waiters are admitted in order, as far as their keys have
- * room.
+ * A semaphore for work that holds a scarce resource, with a limit per key. Waiters are admitted in order, as far as their keys have room.
  */
 export function semaphore({ most, mostOfOne, waitMs }: SemaphoreLimits): Semaphore {
   const limits = [mostOfOne].flat();

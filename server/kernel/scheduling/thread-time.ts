@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** What the system counts processor time in. */
+/** The unit in which the system reports processor time. */
 const TICK_MS = 10;
 
-/** What the system calls the thread this runs on; null where it does not say. */
+/** The system's ID of the current thread; null if it does not say. */
 export function ownThread(): string | null {
   try {
     return readlinkSync("/proc/thread-self").split("/").at(-1) ?? null;
@@ -12,11 +12,11 @@ export function ownThread(): string | null {
   }
 }
 
-/** Processor time that a thread of this process has taken, milliseconds; null where the system does not say. */
+/** Processor time that a thread of this process has taken, in milliseconds; null if the system does not say. */
 export function threadTime(thread: string): number | null {
   try {
     const stat = readFileSync(`/proc/self/task/${thread}/stat`, "latin1");
-    // The name, which stands in brackets, may hold anything.
+    // The thread's name, in brackets, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const ticks = Number(fields[11]) + Number(fields[12]);
     return Number.isNaN(ticks) ? null : ticks * TICK_MS;

@@ -1,4 +1,4 @@
-/** Rejects with the signal's reason once it is aborted. The work goes on by itself: not all of it can be called off. */
+/** Rejects with the signal's reason once it is aborted. The work itself continues, because not all work can be cancelled. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { SummedUse, type CallUse } from "./summed-use.ts";
 
-/** What calls used and what was done about them. Labels are classes and codes of the gateway's own. */
+/** Totals of calls' usage and outcomes. Labels are classes and codes of the gateway, never values from callers. */
 export class CallSums {
   private readonly tokens: SummedUse;
   private readonly cost: SummedUse;

@@ -1,24 +1,24 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** Figures of what the ledger is doing, read at scrape time. */
+/** The state of the ledger, read at scrape time. */
 export interface LedgerFigures {
   readonly openCalls: number;
   readonly unshippedBytes: number;
   readonly unshippedRows: number;
   readonly oldestUnshippedSeconds: number;
   readonly headSeq: number;
-  /** How much later than the wall clock says rows are dated. */
+  /** How far ahead of the wall clock rows are dated. */
   readonly clockAheadSeconds: number;
   /** Since the start of the process. */
   readonly writtenRows: number;
   readonly syncs: number;
   readonly syncSeconds: number;
-  /** Rows reach the database. */
+  /** Whether rows reach the database. */
   readonly shipping: boolean;
   readonly failed: boolean;
 }
 
-/** Whether checkpoints fail to reach each place beside the database that they are kept in. */
+/** Whether checkpoints fail to reach each external place they are kept in. */
 export type CheckpointPlaces = Readonly<Partial<Record<"file" | "bucket", boolean>>>;
 
 export function watchCheckpointsIn(registry: Registry, read: () => CheckpointPlaces): void {

@@ -1,15 +1,15 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** A process that another one starts, and starts again when it dies. */
+/** A process that the first one starts, and restarts when it dies. */
 export interface OtherProcess {
   readonly number: number;
-  /** Whether it takes calls. */
+  /** Whether it accepts calls. */
   readonly serving: boolean;
-  /** How often it has ended unasked. */
+  /** How often it has exited unexpectedly. */
   readonly deaths: number;
 }
 
-/** Told by the process that starts the others: one that does not come up tells nothing of itself. */
+/** Reported by the process that starts the others, because one that does not come up cannot report itself. */
 export function watchProcessesIn(registry: Registry, read: () => readonly OtherProcess[]): void {
   const common = { labelNames: ["process"], registers: [registry] };
   new Gauge({

@@ -1,22 +1,22 @@
 import { Counter, type Registry } from "prom-client";
 
-/** What a call used and what was done about it. */
+/** A call's usage and outcome. */
 export interface CallUse {
   readonly proxyType: string;
-  /** A code of the gateway's own; null: it did what it was for. */
+  /** One of the gateway's error codes; null if the call succeeded. */
   readonly failure: string | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicros: number;
-  /** What a guardrail did: block, redact or warn. */
+  /** A guardrail's action: block, redact or warn. */
   readonly guardrailAction: string | null;
-  /** How each attempt at a provider ended: served, or why another one was made. */
+  /** The outcome of each attempt at a provider: served, or why another one was made. */
   readonly attempts: readonly { readonly outcome: string }[];
-  /** Answered from the semantic cache: exact or semantic. */
+  /** The semantic cache's match if it answered: exact or semantic. */
   readonly cacheLayer: string | null;
 }
 
-/** Sums of one metric by its labels, added to with each call and read when somebody looks. */
+/** Totals of one metric by its labels, updated with each call and read at scrape time. */
 export class SummedUse {
   private readonly sums = new Map<string, { labels: Record<string, string>; sum: number }>();
 

@@ -5,7 +5,7 @@ import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithVal
 import { type CheckpointPlaces, type LedgerFigures, watchCheckpointsIn, watchLedgerIn } from "./ledger-metrics.ts";
 import { type OtherProcess, watchProcessesIn } from "./process-metrics.ts";
 
-/** All metrics of one process, as another one can be told them. */
+/** All metrics of one process, in a form that can be sent to another. */
 export type MetricFigures = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 export interface CallFigures extends CallUse {
@@ -14,44 +14,44 @@ export interface CallFigures extends CallUse {
   readonly durationMs: number;
 }
 
-/** Prometheus metrics. Labels are classes of calls, never a key, a user, a tenant or anything a caller can invent. */
+/** Prometheus metrics. Labels are classes of calls, never a key, user, tenant or anything a caller can choose. */
 export interface Telemetry {
   callEnded(call: CallFigures): void;
   /** A call was refused because it could not be recorded. */
   callUnrecorded(): void;
-  /** A request was answered without being a call, and left no row; `reason` is a code of the gateway's own. */
+  /** A request was answered without being a call, and left no row; `reason` is one of the gateway's codes. */
   answeredWithoutRow(reason: string): void;
-  /** `isAcknowledged`: somebody knows of each thing it found. */
+  /** `isAcknowledged`: every finding is acknowledged. */
   chainVerified(verdict: string, isAcknowledged: boolean): void;
-  /** A run of background work ended, well or by an error. */
+  /** A run of background work ended, successfully or not. */
   workerRan(worker: string, well: boolean): void;
-  /** The control plane refused a request; `reason` is a code of the gateway's own. */
+  /** The control plane refused a request; `reason` is one of the gateway's codes. */
   adminRefused(reason: string): void;
   watchLedger(read: () => LedgerFigures): void;
   watchCheckpoints(read: () => CheckpointPlaces): void;
-  /** Of counters that processes share in a store; without one there is no such series. */
+  /** For limit counters that processes share in a store; without a store the series does not exist. */
   watchCounters(isAway: () => boolean): void;
-  /** Of the other processes, in the one that starts them. */
+  /** For the process that starts the others. */
   watchProcesses(read: () => readonly OtherProcess[]): void;
   figures(): Promise<MetricFigures>;
-  /** With those of other processes, where there are any. */
+  /** Includes the metrics of other processes, if given. */
   render(others?: readonly MetricFigures[]): Promise<string>;
   readonly contentType: string;
 }
 
-/** Why the control plane refuses whoever guesses at it. */
+/** Refusals by the control plane that indicate guessing. */
 const REASONS_OF_ATTACKS = ["unauthenticated", "login_failed", "too_many_logins", "forbidden"];
 
 interface Series {
   readonly count: Counter.Internal;
   readonly time: Histogram.Internal<"proxy_type" | "proxy_subtype">;
-  /** Durations, in seconds, of calls that are in neither yet. */
+  /** Durations, in seconds, of calls not yet added to either. */
   readonly waiting: number[];
 }
 
 const ADDED_AT_ONCE = 256;
 
-/** `number` is a label of everything, where this is one of several that are looked at together. */
+/** `number` labels all metrics, if this is one of several processes scraped together. */
 export function telemetry(number: number | null = null, registry: Registry = new Registry()): Telemetry {
   if (number !== null) registry.setDefaultLabels({ process: String(number) });
   const registers = [registry];
@@ -85,8 +85,8 @@ export function telemetry(number: number | null = null, registry: Registry = new
     labelNames: ["verdict", "acknowledged"],
     registers,
   });
-  // There from the start, as those of refusals below: of a series that begins with 1, Prometheus sees no increase, and an alert would
-  // miss the first.
+  // Created with 0, like those of refusals below: Prometheus sees no increase in a series that begins with 1, so an alert would miss the
+  // first event.
   for (const verdict of VERDICTS) verifications.inc({ verdict }, 0);
   const adminRefusals = new Counter({
     name: "gatehouse_admin_refused_total",
@@ -110,8 +110,7 @@ export function telemetry(number: number | null = null, registry: Registry = new
     },
   });
   const sums = new CallSums(registry);
-  // Adding to a series costs more than remembering what to add: it is done for many calls at once, at the latest when
-  // somebody looks.
+  // Updating a series costs more than noting the value, so it is done for many calls at once, at the latest at a scrape.
   const series = new Map<string, Series>();
   function addUp({ count, time, waiting }: Series): void {
     count.inc(waiting.length);

@@ -1,6 +1,6 @@
 /**
- * A copy of the text with memory of its own. A slice of a longer string keeps all of that string in memory, which matters
- * where it is kept for long. Half a surrogate pair becomes U+FFFD.
+ * A copy of the text with its own memory. A slice of a longer string keeps the whole string in memory, which matters if the slice is kept
+ * for long. Lone surrogates become U+FFFD.
  */
 export function detachedString(text: string): string {
   return Buffer.from(text).toString();

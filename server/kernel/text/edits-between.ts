@@ -1,4 +1,6 @@
-/** Letters to add, leave out, change or swap with their neighbour between two texts; above `most` only that it is more. */
+/**
+ * Edit distance of two texts (insertions, deletions, substitutions, swaps of neighbours); if it exceeds `most`, just some greater number.
+ */
 export function editsBetween(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;
   let before: number[] = [];

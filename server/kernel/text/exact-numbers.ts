@@ -1,21 +1,21 @@
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
 
 /**
- * A JSON number that this process would take for another one, in the one spelling all texts of it share; null for a
- * number it reads exactly. `source` is how the text writes it, `value` what was read.
+ * The canonical spelling of a JSON number that JavaScript would round; null for one it reads exactly. `source` is the number's text,
+ * `value` what was read.
  */
 function inexactNumber(source: string, value: number): string | null {
   const written = normal(source);
   return written === normal(String(value)) ? null : written;
 }
 
-/** One text for all spellings of a decimal. An exponent nobody counts with stays as it is spelled. */
+/** One text for all spellings of a decimal. Absurdly large exponents are left as spelled. */
 function normal(source: string): string {
   const match = NUMBER.exec(source);
   if (match === null) return source;
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  // By hand: a pattern would begin anew at each zero within.
+  // A loop, because a regular expression would restart at every zero.
   let length = digits.length;
   while (digits.charAt(length - 1) === "0") length--;
   const kept = digits.slice(0, length);
@@ -24,7 +24,7 @@ function normal(source: string): string {
 
 type Reviver = Parameters<typeof JSON.parse>[1];
 
-/** As `JSON.parse`, with numbers that this process would round as `replace` says; it is given their source text. */
+/** Like `JSON.parse`, but numbers that would be rounded become what `replace` returns for their source text. */
 export function parsedExactly(json: string, replace: (source: string, written: string) => unknown): unknown {
   const revive = (_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown => {
     const written = typeof value === "number" ? inexactNumber(source, value) : null;
@@ -33,22 +33,22 @@ export function parsedExactly(json: string, replace: (source: string, written: s
   return JSON.parse(json, revive as Reviver);
 }
 
-/** Written as JSON it is the text itself. */
+/** A value that `JSON.stringify` writes as this very text. */
 export const rawJson = (text: string): unknown => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
 
 export const isRawJson = (value: unknown): boolean => (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value);
 
-/** A value that is written as JSON again with every digit it came with. */
+/** Parses JSON so that writing it again keeps every digit of its numbers. */
 export function exactValue(json: string): unknown {
   return MAYBE_INEXACT.test(json) ? parsedExactly(json, rawJson) : JSON.parse(json);
 }
 
-/** As `exactValue`; undefined where every number of the text is read as it is written. */
+/** Like `exactValue`; undefined if no number of the text is rounded. */
 export function exactReading(json: string): unknown {
   return MAYBE_INEXACT.test(json) ? parsedExactly(json, rawJson) : undefined;
 }
 
-/** What `JSON.parse` makes of the numbers of a text that it rounds. */
+/** The numbers that `JSON.parse` rounds in a text, as rounded. */
 export function roundedNumbers(json: string): readonly number[] {
   const rounded: number[] = [];
   if (!MAYBE_INEXACT.test(json)) return rounded;
@@ -59,8 +59,8 @@ export function roundedNumbers(json: string): readonly number[] {
 }
 
 /**
- * What was read from `json`, with the members of these names as `exactValue` has them: for what is handed on as JSON and
- * not looked into, because a number that keeps its digits is no number to who reads it.
+ * `value`, which was read from `json`, with the named members replaced by their exact reading. Only for members that are forwarded as JSON
+ * and not inspected, because an exact number is not a JavaScript number.
  */
 export function exactMembers<T>(value: T, json: string, names: ReadonlySet<string>): T {
   return MAYBE_INEXACT.test(json) ? (withExact(value, exactValue(json), names) as T) : value;
@@ -80,7 +80,7 @@ function withExact(value: unknown, exact: unknown, names: ReadonlySet<string>): 
   );
 }
 
-/** JSON of a value that was read from `source` and changed since: a number that still stands where it stood keeps its digits. */
+/** JSON of a value that was read from `source` and then changed: numbers that are still in their place keep their digits. */
 export function exactlyWritten(value: unknown, source: string): string {
   if (!MAYBE_INEXACT.test(source)) return JSON.stringify(value);
   return JSON.stringify(
@@ -92,8 +92,8 @@ export function exactlyWritten(value: unknown, source: string): string {
 }
 
 /**
- * JSON of values that consist of objects and arrays within `whole`, which was read from `source`, with the digits their numbers came
- * with, wherever they stand by now. What is none of them is written as it is.
+ * Returns a writer for values built from objects and arrays of `whole`, which was read from `source`: their numbers keep their digits
+ * wherever they are now. Everything else is written as usual.
  */
 export function exactWriter(whole: unknown, source: string): (value: unknown) => string {
   if (!MAYBE_INEXACT.test(source)) return JSON.stringify;
@@ -120,7 +120,7 @@ class Digits {
   }
 }
 
-/** `read`: what stood in the place of the value. `known`: what stood in the place of objects and arrays that may be anywhere now. */
+/** `read`: what was originally in the value's place. `known`: the originals of objects and arrays that may have moved. */
 function withDigits(value: unknown, read: unknown, known?: ReadonlyMap<unknown, unknown>): unknown {
   if (read instanceof Digits) return value === Number(read.text) ? rawJson(read.text) : value;
   if (typeof value !== "object" || value === null) return value;

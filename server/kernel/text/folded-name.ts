@@ -1,18 +1,21 @@
-/** Normalization takes time with the square of a run of combining marks, and nothing that is governed has a name near this long. */
+/** Normalization takes quadratic time on runs of combining marks, and no governed name is nearly this long. */
 const LONGEST_NORMALIZED = 256;
 
 /**
- * The name as parsers that do not care about case and form compare it: NFKC and full case folding, by which "ſ" is "s",
- * the Kelvin sign "k" and "ﬀ" "ff". It is for comparing only.
+ * The name as parsers that ignore case and form compare it: NFKC and full case folding, by which "ſ" is "s", the Kelvin sign "k" and "ﬀ"
+ * "ff". Only for comparison.
  */
 export function folded(given: string): string {
-  // Half a surrogate pair is the same unknown character to whoever reads it.
+  // Every reader sees the same replacement character for a lone surrogate.
   const name = given.toWellFormed();
   if (name.length > LONGEST_NORMALIZED) return folding(name);
   return folding(name.normalize("NFKC")).normalize("NFKC");
 }
 
-/** Up behind down brings together what either leaves apart; only the dotless i folds to itself and has an upper case that others share. */
+/**
+ * Lower-casing and then upper-casing merges what either alone would keep apart. The exception is the dotless i, which folds to itself but
+ * shares its upper case with others.
+ */
 function folding(text: string): string {
   const lower = text.toLowerCase();
   return lower.includes("ı") ? lower.split("ı").map(upper).join("ı") : upper(lower);
@@ -20,5 +23,5 @@ function folding(text: string): string {
 
 const upper = (text: string) => text.toUpperCase();
 
-/** The name of a tool in the spelling that stands for all a server may take for it, which is not ours to know. */
+/** A canonical spelling of a tool name that equals all spellings a server might accept for it. */
 export const toolSpelling = (name: string): string => folded(name.trim());

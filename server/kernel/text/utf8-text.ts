@@ -1,4 +1,4 @@
-/** Whether bytes are text; `isWhole`: a character may not go on behind them. */
+/** Whether bytes are UTF-8 text. `isWhole`: the last character may not continue beyond them. */
 export function isUtf8Text(head: Uint8Array, isWhole: boolean): boolean {
   if (head.includes(0)) return false;
   try {

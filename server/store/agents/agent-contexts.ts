@@ -12,7 +12,7 @@ export async function ownContext(db: Database, scope: TaskScope, contextId: stri
   return row?.upstream_context_id;
 }
 
-/** Keeps how its owner calls a context. False: the agent gave it to somebody else before. */
+/** Records that this owner uses the context. Returns false if the agent already gave it to another owner. */
 export async function keepContext(db: Database, scope: TaskScope, contextId: string, upstreamId: string): Promise<boolean> {
   const other = await db
     .selectFrom("agent_contexts")

@@ -6,12 +6,12 @@ import type { AgentTaskTable } from "../tables/agents.ts";
 export const withKey = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, id });
 const ofTask = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, task_id: id });
 
-/** By the database's clock, which all processes have in common. */
+/** Uses the database's clock, which all processes share. */
 export const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
 
-/** A row is looked for again after so long, until it is known to be there. */
+/** How often to check again for a row that has not been stored yet. */
 const LOOKED_AGAIN_MS = 30_000;
-/** How long a row is waited for that a process was about to write when it died: as long as it may take to come back with its journal. */
+/** How long to wait for a row that a process was about to write when it died: it may come back with its journal for that long. */
 const WAITED_FOR_MS = 24 * 3_600_000;
 
 export const lockedCost = (db: Database | Trx, key: TaskKey) =>
@@ -42,11 +42,11 @@ export const claimCost = (trx: Trx, key: TaskKey, rowId: string, micros: number)
     )
     .execute();
 
-/** What no row tells yet of what a task cost. */
+/** The part of a task's cost, in micro-dollars, that no audit row reports yet. */
 export const uncountedMicros = (task: Pick<AgentTaskRow, "counted_micros" | "told_micros" | "owed_micros">): number =>
   Number(task.owed_micros) + Math.max(0, Number(task.told_micros) - Number(task.counted_micros));
 
-/** Names the row that tells so much of what no row tells yet. False where that is another sum by now. */
+/** Notes that row `rowId` will report `micros`, the task's unreported cost. Returns false if that cost has changed in the meantime. */
 export async function claimOwedCost(db: Database, key: TaskKey, rowId: string, micros: number): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const task = await lockedCost(trx, key);
@@ -61,7 +61,7 @@ export async function claimOwedCost(db: Database, key: TaskKey, rowId: string, m
   });
 }
 
-/** A row is there that tells its part. */
+/** Ends the claim of a row that is stored and reports its part of the cost. */
 export async function endCostClaim(db: Database, key: TaskKey, rowId: string): Promise<void> {
   await db
     .deleteFrom("agent_cost_claims")
@@ -70,7 +70,7 @@ export async function endCostClaim(db: Database, key: TaskKey, rowId: string): P
     .execute();
 }
 
-/** A row that tells nothing, and never will: another one has to. */
+/** Releases the claim of a row that will never report it, so that another row must. */
 export async function returnCostClaim(db: Database, key: TaskKey, rowId: string): Promise<void> {
   await db.transaction().execute((trx) => giveBack(trx, { ...ofTask(key), row_id: rowId }));
 }
@@ -89,8 +89,8 @@ async function giveBack(
 }
 
 /**
- * Looks what became of rows that were to tell a part of a task's cost. One that is there and tells of a cost is done with; what one
- * without was to tell, written for a process that died, is due again.
+ * Checks claims that are due. If the row is stored and reports a cost, the claim is over. If it reports none (it was written for a process
+ * that died), or never appeared, the amount is due again.
  */
 export async function settleCostClaims(db: Database, most: number): Promise<void> {
   await db.transaction().execute(async (trx) => {

@@ -4,8 +4,9 @@ import type { AgentTaskRow, TaskKey } from "./agent-tasks.ts";
 import type { Database } from "../database.ts";
 
 /**
- * Takes down what an agent told of a task's cost, to be told by the row `rowId`; what that adds to what was counted before, less than
- * nothing where it told whoever counted `own` of it of less than that. Undefined: there is no such task.
+ * Records the cost that an agent reported for a task; row `rowId` will report it. Returns the change against what was counted before, in
+ * micro-dollars: negative if the agent corrected downwards a cost of which this caller had counted `own`. Returns undefined if there is no
+ * such task.
  */
 export async function countTaskCost(db: Database, key: TaskKey, told: number, own: number, rowId: string): Promise<number | undefined> {
   return db.transaction().execute(async (trx) => {
@@ -20,7 +21,10 @@ export async function countTaskCost(db: Database, key: TaskKey, told: number, ow
   });
 }
 
-/** What is told from now on is the cost of another message. What was told of the one before, and is now on its way to a row or on it. */
+/**
+ * Starts counting the cost of another message of the task. Returns the cost reported for the message before, which a row reports or will
+ * report.
+ */
 export async function restartTaskCost(db: Database, key: TaskKey): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const task = await lockedCost(trx, key);
@@ -36,7 +40,7 @@ export async function restartTaskCost(db: Database, key: TaskKey): Promise<numbe
   });
 }
 
-/** Another message did not get to the agent after all: what it told before is still the cost of the one that was counted. */
+/** Undoes a restart because the other message never reached the agent: what it reports is still the cost of the message before. */
 export async function resumeTaskCost(db: Database, key: TaskKey, counted: number): Promise<void> {
   await db
     .updateTable("agent_tasks")
@@ -45,7 +49,7 @@ export async function resumeTaskCost(db: Database, key: TaskKey, counted: number
     .execute();
 }
 
-/** An agent told of a task's cost while no call heard it: a row is due in `afterMs`, unless a call counts it before. */
+/** Records a cost that an agent reported outside any call. A row is due in `afterMs`, unless a call counts the cost before that. */
 export async function noteToldCost(db: Database, key: TaskKey, micros: number, afterMs: number): Promise<void> {
   await db
     .updateTable("agent_tasks")
@@ -58,10 +62,10 @@ export async function noteToldCost(db: Database, key: TaskKey, micros: number, a
     .execute();
 }
 
-/** A task, with what no row tells yet of what it cost. */
+/** A task with its unreported cost, in micro-dollars. */
 export type DueCost = AgentTaskRow & { readonly micros: number };
 
-/** Takes tasks whose cost a row is to tell of now; nobody else takes them for `leaseMs`. Those of which calls told meanwhile are over. */
+/** Leases tasks whose cost is due to be reported for `leaseMs`. Tasks whose cost was reported by calls in the meantime are left out. */
 export async function takeDueCosts(db: Database, most: number, leaseMs: number): Promise<DueCost[]> {
   const { rows } = await sql<AgentTaskRow>`
     UPDATE agent_tasks t

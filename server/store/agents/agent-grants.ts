@@ -50,7 +50,7 @@ export const agentGrantStore: RecordStore<AgentGrantRow, AgentGrantInsert, Agent
   ...writesById("agent_grants"),
 };
 
-/** All of a tenant, for who compiles them. */
+/** All grants of a tenant, for compiling its snapshot. */
 export async function readAgentGrants(db: Database | Trx, tenantId: string): Promise<AgentGrantRow[]> {
   return db
     .selectFrom("agent_grants as g")
@@ -75,7 +75,7 @@ export async function grantsOfAgent(db: Database | Trx, agentId: string): Promis
   return db.selectFrom("agent_grants").select(["id", "skills_digest"]).where("agent_id", "=", agentId).orderBy("id").execute();
 }
 
-/** Grants that were given before anybody saw a card stand for the first one. */
+/** Pins grants made before the agent's card was first read to the digest of that first card. */
 export async function takeFirstDigest(trx: Trx, agentId: string, digest: string): Promise<void> {
   await trx
     .updateTable("agent_grants")

@@ -8,34 +8,34 @@ import type { AgentPushConfigTable, AgentPushDeliveryTable } from "../tables/age
 export type PushConfigRow = Selectable<AgentPushConfigTable>;
 type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
-/**
- * Deliveries that wait of one task: what an agent tells without end does not fill the table; of a status there is room for twice as many.
- */
+/** Most deliveries waiting for one task, so that a talkative agent cannot fill the table. Status updates may take twice as many. */
 const MOST_WAITING = 1_000;
-/** A larger notification says what happened without what was said: many are read at a time, and kept as long as nobody takes them. */
+/** A larger notification is stored without its content, because many are read at a time and undeliverable ones are kept. */
 const LARGEST_WHOLE = 1024 * 1024;
-/** Beyond what waits of one task, or of a tenant, what comes says only what happened. */
+/** Beyond these totals for a task or a tenant, new notifications are stored without their content. */
 const MOST_BYTES = { ofTask: 8 * LARGEST_WHOLE, ofTenant: 64 * LARGEST_WHOLE, rowsOfTenant: 10_000 };
 
-/** What somebody is told: `brief` where `whole` has no room, or guardrails look by the time it is sent. */
+/**
+ * The body of a notification. `brief` (without content) is sent if there is no room for `whole`, or if guardrails apply when it is sent.
+ */
 export interface PushBody {
   readonly whole: string;
   readonly brief: string;
 }
 
-/** A status that is told of once. */
+/** A status of which each subscriber is notified once. */
 export interface ToldStatus {
   readonly digest: string;
-  /** Whether the task has ended with it. */
+  /** Whether this status ends the task. */
   readonly isEnd: boolean;
 }
 
-/** What is kept of a status that a task ended with begins so. */
+/** Prefix of the stored digest of a status that ended the task. */
 const ENDED = "ended ";
 
 const ofTask = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, task_id: id });
 
-/** Those of one task, in the order of their ids. */
+/** The configurations of one task, ordered by ID. */
 export async function pushConfigs(db: Database | Trx, task: TaskKey): Promise<PushConfigRow[]> {
   return db
     .selectFrom("agent_push_configs")
@@ -70,19 +70,19 @@ export async function removePushConfig(db: Database, task: TaskKey, id: string):
     .execute();
 }
 
-/** A task that is watched, with a lease on it. */
+/** A watched task; the watcher holds a lease on it. */
 export type WatchedTask = AgentTaskRow;
 
-/** In SQL: whether a task is under way that nobody has asked for in a minute. */
+/** SQL condition: the task is under way and nobody has asked for it in a minute. */
 export const IS_LEFT_ALONE =
   "state IN ('TASK_STATE_UNSPECIFIED', 'TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING') AND updated_at < now() - interval '1 minute'";
 
-/** By the database's clock, which all processes have in common. */
+/** Uses the database's clock, which all processes share. */
 const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
 
 /**
- * Takes the watch over tasks that nobody watches, for `leaseMs`: of each tenant one after the other, those that were never watched, or
- * the longest ago, first. Those that somebody is to be told of, and those that are left alone. One in a state of `ended` is among them as long as its end was not told.
+ * Leases unwatched tasks for `leaseMs`, taking turns between tenants, those unwatched longest first. Returns tasks that have subscribers
+ * and tasks that are left alone. A task in one of the `ended` states is included until its end has been notified.
  */
 export async function takeWatches(
   db: Database,
@@ -120,8 +120,8 @@ export async function keepWatch(db: Database, task: TaskKey, leaseMs: number): P
 }
 
 /**
- * Puts an event before everybody who is to be told of the task. `status`: which it tells of, once, and no other after the one that the
- * task ended with; null for what is no status.
+ * Queues an event for every subscriber of the task. A `status` is queued once, and none after the one that ended the task; null if the
+ * event is not a status.
  */
 export async function tellPushConfigs(
   db: Database,
@@ -138,7 +138,7 @@ export async function tellPushConfigs(
         .where("tenant_id", "=", task.tenant_id)
         .where("agent_id", "=", task.agent_id)
         .where("id", "=", task.id)
-        // Whoever was slow to tell of an earlier status, or of the end in other words, tells nothing of a task whose end was told.
+        // A process that was slow to notice an earlier status, or the same end in other words, must not notify after the end.
         .where((eb) =>
           eb.or([eb("told_digest", "is", null), eb.and([eb("told_digest", "<>", digest), eb("told_digest", "not like", `${ENDED}%`)])]),
         )
@@ -174,7 +174,7 @@ export async function tellPushConfigs(
 
 const BYTES = sql<number>`coalesce(sum(octet_length(body)), 0)`;
 
-/** How many bytes of a tenant's may still wait; none once so many notifications wait that counting them would take long. */
+/** Bytes of notifications that may still be queued for a tenant; 0 if so many are queued that counting them would take long. */
 async function roomOfTenant(trx: Trx, tenantId: string): Promise<number> {
   const { waiting, bytes } = await trx
     .selectFrom((eb) =>
@@ -190,8 +190,7 @@ export type DueDelivery = Selectable<AgentPushDeliveryTable> &
   Pick<AgentTaskRow, "owner_kind" | "owner_id" | "resource_group_id">;
 
 /**
- * Takes the oldest delivery of each who is told, where it is due; nobody else takes it for `leaseMs`. Of each tenant one after
- * the other, so that none waits because another has many.
+ * Leases the oldest due delivery of each subscriber for `leaseMs`, taking turns between tenants so that none waits for another's backlog.
  */
 export async function takeDeliveries(db: Database, leaseMs: number, { most, mostOfOne, underWay }: TenantTurns): Promise<DueDelivery[]> {
   const { rows } = await sql<DueDelivery>`

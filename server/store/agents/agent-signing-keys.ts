@@ -5,7 +5,7 @@ import type { AgentSigningKeyTable } from "../tables/agents.ts";
 
 export type AgentSigningKeyRow = Selectable<AgentSigningKeyTable>;
 
-/** Newest first, without those that have retired. */
+/** Newest first, without retired keys. */
 export async function signingKeys(db: Database | Trx, tenantId: string, now: Date): Promise<AgentSigningKeyRow[]> {
   return db
     .selectFrom("agent_signing_keys")
@@ -17,7 +17,7 @@ export async function signingKeys(db: Database | Trx, tenantId: string, now: Dat
     .execute();
 }
 
-/** Puts a key in the place of the newest, which retires then. Waits for others who do the same. */
+/** Replaces the newest key, which retires at `retiresAt`. Serialised per tenant by an advisory lock. */
 export async function insertSigningKey(trx: Trx, key: Insertable<AgentSigningKeyTable>, retiresAt: Date): Promise<void> {
   await lockName(trx, `agent_signing_keys/${key.tenant_id}`);
   await trx

@@ -44,7 +44,7 @@ export const agentSkillStore: RecordStore<AgentSkillRow, AgentSkillInsert, Agent
 
 export const agentSkillIdByName = idByName("agent_skills");
 
-/** A skill as calls need it: on, published, and granted to some group. */
+/** A skill as calls need it: enabled, published and granted to some group. */
 export interface ServedSkillRow {
   readonly id: string;
   readonly name: string;
@@ -66,7 +66,7 @@ export async function readServedSkills(trx: Trx, tenantId: string): Promise<Serv
   return served;
 }
 
-/** The newest first. Of a skill that was found in its tenant, as all that follows. */
+/** Newest first. Like all functions below, expects that the skill was already found in its tenant. */
 export async function versionsOfSkill(db: Database, skillId: string, page: Page): Promise<Paged<AgentSkillVersionRow>> {
   const query = db.selectFrom("agent_skill_versions").where("skill_id", "=", skillId);
   return pageOfRows(query, query.selectAll().orderBy("version", "desc"), page);
@@ -97,7 +97,7 @@ export async function insertSkillVersion(
   files: readonly Insertable<AgentSkillFileTable>[],
 ): Promise<void> {
   await trx.insertInto("agent_skill_versions").values(version).execute();
-  // One by one: together they may be more than one message to the database should hold.
+  // One by one: together they may exceed what one message to the database should hold.
   for (const file of files) await trx.insertInto("agent_skill_files").values(file).execute();
 }
 

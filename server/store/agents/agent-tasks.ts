@@ -6,7 +6,7 @@ import type { AgentTaskTable } from "../tables/agents.ts";
 export type AgentTaskRow = Selectable<AgentTaskTable>;
 export type AgentTaskInsert = Insertable<AgentTaskTable>;
 
-/** Whose tasks at which agent. */
+/** The owner of tasks at one agent. */
 export interface TaskScope {
   readonly tenantId: string;
   readonly agentId: string;
@@ -28,18 +28,18 @@ export async function ownTask(db: Database, scope: TaskScope, id: string): Promi
     .executeTakeFirst();
 }
 
-/** More states of one task than that are not kept. */
+/** Most states kept for one task. */
 const MOST_STATES = 200;
 
-/** States that come before the one that a task is in, and after it, whatever the times say. */
+/** The states that come before and after the task's current one, whatever their timestamps say. */
 export interface StatesAround {
   readonly earlier: readonly string[];
   readonly later: readonly string[];
 }
 
 /**
- * Writes a task as it stands now, and the state it came to.
- * False: it is somebody else's, and was left as it is.
+ * Writes a task as it stands now and records the state it reached.
+ * Returns false, and changes nothing, if the task belongs to another owner.
  */
 export async function putTask(db: Database | Trx, row: AgentTaskInsert, { earlier, later }: StatesAround): Promise<boolean> {
   const written = await db
@@ -66,8 +66,8 @@ export async function putTask(db: Database | Trx, row: AgentTaskInsert, { earlie
             }))
             .whereRef("agent_tasks.owner_id", "=", "excluded.owner_id")
             .where(sql<boolean>`agent_tasks.state <> ALL(${later}::text[])`)
-            // Of two that watch the same task one may be behind. A status without a time has that of the gateway's clock, which is later
-            // than what the agent says of the next.
+            // Of two watchers of the same task one may be behind. A status without a time gets the gateway's clock, which is later than the
+            // agent's own time for the next status.
             .where((eb) =>
               eb.or([
                 eb("agent_tasks.status_at", "<=", eb.ref("excluded.status_at")),
@@ -114,19 +114,19 @@ export async function putTask(db: Database | Trx, row: AgentTaskInsert, { earlie
   return known?.owner_id === row.owner_id;
 }
 
-/** One task of a tenant's at an agent. */
+/** Identifies one task of a tenant at an agent. */
 export type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
 export interface TaskListing {
   readonly contextId: string | null;
   readonly state: string | null;
   readonly since: Date | null;
-  /** The last of the page before. */
+  /** The last task of the previous page. */
   readonly after: { readonly at: Date; readonly id: string } | null;
   readonly limit: number;
 }
 
-/** The newest status first. `total` counts all pages. */
+/** Ordered by status time, newest first. `total` counts all pages. */
 export async function listOwnTasks(db: Database, scope: TaskScope, listing: TaskListing): Promise<{ rows: AgentTaskRow[]; total: number }> {
   let query = db.selectFrom("agent_tasks").where((eb) => eb.and(withinTaskScope(scope)));
   if (listing.contextId !== null) query = query.where("context_id", "=", listing.contextId);
@@ -140,7 +140,7 @@ export async function listOwnTasks(db: Database, scope: TaskScope, listing: Task
   return { rows, total };
 }
 
-/** The states a task went through, the first first. */
+/** The states a task went through, oldest first. */
 export async function statesOfTask(db: Database, tenantId: string, agentId: string, id: string): Promise<{ state: string; at: Date }[]> {
   return db
     .selectFrom("agent_task_states")
@@ -152,14 +152,14 @@ export async function statesOfTask(db: Database, tenantId: string, agentId: stri
     .execute();
 }
 
-/** What a tenant keeps no longer: tasks that have not moved for as many days as it keeps bodies, and contexts nobody used. */
+/** Deletes tasks and contexts that were not used for as many days as their tenant keeps bodies. */
 export async function pruneTasks(db: Database): Promise<void> {
   const days = sql<string>`make_interval(days => greatest(1, coalesce((t.data_retention->>'body_days')::int, 30)))`;
   await sql`DELETE FROM agent_tasks k USING tenants t WHERE t.id = k.tenant_id AND k.updated_at < now() - ${days}`.execute(db);
   await sql`DELETE FROM agent_contexts c USING tenants t WHERE t.id = c.tenant_id AND c.used_at < now() - ${days}`.execute(db);
 }
 
-/** Tasks and contexts of people who are erased, with who was told of them. */
+/** Deletes the tasks and contexts of erased people, with their push configurations. */
 export async function eraseTasks(trx: Trx, tenantId: string, ownerIds: readonly string[]): Promise<void> {
   if (ownerIds.length === 0) return;
   await trx.deleteFrom("agent_tasks").where("tenant_id", "=", tenantId).where("owner_id", "in", ownerIds).execute();

@@ -38,8 +38,8 @@ export async function agentNamed(db: Database | Trx, tenantId: string, cardName:
 }
 
 /**
- * Takes agents whose cards were not looked at since `before`, of each tenant one after the other, those of the longest ago first.
- * They count as looked at from `now` on, whatever comes of it: none is looked at twice, or for ever in the way of others.
+ * Takes agents whose cards were last checked before `before`, taking turns between tenants, longest ago first. They count as checked at
+ * `now` whatever the result, so that none is checked twice or blocks the others.
  */
 export async function takeAgentsToRefresh(
   db: Database,

@@ -7,7 +7,7 @@ export interface TaskFilters {
   readonly agent_id?: string | undefined;
   readonly state?: string | undefined;
   readonly root_task_id?: string | undefined;
-  /** Null: of everybody in the tenant. */
+  /** Null for all owners in the tenant. */
   readonly ownerId: string | null;
 }
 
@@ -25,7 +25,7 @@ const listed = (db: Database) =>
       ),
     ]);
 
-/** The newest first. */
+/** Newest first. */
 export async function taskPage(db: Database, tenantId: string, filters: TaskFilters, page: Page): Promise<Paged<ListedTask>> {
   let query = listed(db).where("t.tenant_id", "=", tenantId);
   if (filters.ownerId !== null) query = query.where("t.owner_id", "=", filters.ownerId);

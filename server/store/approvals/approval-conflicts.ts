@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Database, Trx } from "../database.ts";
 
-/** Who wants to resolve an approval: an administrator, or an end user of its tenant. */
+/** The account that wants to resolve an approval: an administrator, or an end user of its tenant. */
 export interface ResolverAccount {
   readonly plane: "admin" | "portal";
   readonly id: string;
 }
 
-/** Which of some approvals an account is the asker of. */
+/** Those of the given approvals that this account requested. */
 export async function askedByAccount(
   db: Database,
   tenantId: string,
@@ -19,9 +19,9 @@ export async function askedByAccount(
 }
 
 /**
- * Which of some approvals some accounts are the askers of: the person the call was made for, and whoever made or rotated the key it
- * came with and so has held it. An administrator and an end user are one person where they share a username or an e-mail
- * address, or shared the address until the end user changed theirs.
+ * Which of the given accounts requested which approvals. The requester is the person the call was made for, and whoever created or rotated
+ * the API key used, and so has seen it. An administrator and an end user are the same person if they share a username or an e-mail address,
+ * or shared the address until the end user changed it.
  */
 export async function askedByAccounts(
   db: Database,
@@ -59,8 +59,8 @@ export async function askedByAccounts(
 }
 
 /**
- * Before an end user changes their own address, of which nobody asks a proof: whoever shares the present one with an
- * administrator stays the same person. The administrator is kept, and not the address.
+ * Call before an end user changes their own e-mail address, which is not verified: links them to the administrators who have the present
+ * address, so that both still count as one person. The administrators' IDs are stored, not the address.
  */
 export async function keepSharedAddress(trx: Trx, tenantId: string, userId: string, next: string | null): Promise<void> {
   await sql`

@@ -11,7 +11,7 @@ const APPROVAL_EXPIRED = "approval_expired";
 const isApprover = ({ approver_group_ids: named, requester_group_id: own }: ApprovalRow) =>
   isInGroups(sql`SELECT unnest(${named.length > 0 ? named : [own]}::uuid[])`);
 
-/** What a notification says, for whoever shows it in another language. */
+/** The data of a notification, for clients that show it in another language. */
 const told = ({ id, requester_display, capability_name, server_name }: ApprovalRow) => ({
   approval_id: id,
   requester_display,
@@ -31,7 +31,7 @@ export async function notifyApprovers(db: Database, approval: ApprovalRow): Prom
        AND ${isApprover(approval)}`.execute(db);
 }
 
-/** The request is resolved: withdraws the notifications that ask approvers to act. */
+/** Withdraws the notifications that ask approvers to act, once the request is resolved. */
 export async function withdrawRequests(db: Database, approval: ApprovalRow): Promise<void> {
   await sql`
     UPDATE notifications n SET expires_at = now() FROM end_users u
@@ -41,7 +41,7 @@ export async function withdrawRequests(db: Database, approval: ApprovalRow): Pro
   );
 }
 
-/** Notifies the user who asked of what came of it; nobody where a key asked. */
+/** Notifies the requesting user of the outcome; nobody if a key made the request. */
 export async function notifyRequester(db: Database, approval: ApprovalRow): Promise<void> {
   if (approval.requester_type !== "user") return;
   const call = `the call of ${approval.capability_name} on ${approval.server_name}`;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import type { ApprovalRow } from "./approvals.ts";
 
-/** Every request whose time has run out unresolved, or approved and never used. Answers them. */
+/** Expires and returns all requests that timed out, pending or approved but never used. */
 export async function expireApprovals(db: Database): Promise<ApprovalRow[]> {
   const { rows } =
     await sql<ApprovalRow>`UPDATE approvals SET status = 'expired' WHERE (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)) AND expires_at <= now() RETURNING *`.execute(
@@ -12,8 +12,8 @@ export async function expireApprovals(db: Database): Promise<ApprovalRow[]> {
 }
 
 /**
- * Holds approvals that are over to how long their tenant keeps what calls said, and calls at all: they lose the
- * arguments and whence they came, and then go, with what people were told of them. Answers how many were changed.
+ * Applies the tenant's retention to approvals that are over: those older than `bodies` lose their arguments and metadata, those older than
+ * `calls` are deleted with their notifications. Returns how many approvals were changed.
  */
 export async function pruneApprovals(
   db: Database,

@@ -15,7 +15,7 @@ export interface ApprovalRedemption {
   readonly now: Date;
 }
 
-/** Which approvals let this very call through: given, unused, not over, and for nobody and nothing else. */
+/** Condition: the approval is granted, unused, unexpired and for exactly this call. */
 export const approvalGoodFor = (call: Omit<ApprovalRedemption, "id" | "callId">) => (eb: ExpressionBuilder<Schema, "approvals">) =>
   eb.and([
     eb("tenant_id", "=", call.tenantId),
@@ -42,7 +42,7 @@ export async function consumeApproval(db: Database, redemption: ApprovalRedempti
   return row !== undefined;
 }
 
-/** Notes that the caller was shown the way to the approval in this session. */
+/** Records that the caller was shown a link to the approval in this session. */
 export async function markApprovalShown(db: Database, tenantId: string, id: string, session: string): Promise<void> {
   await db
     .updateTable("approvals")

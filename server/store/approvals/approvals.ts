@@ -5,7 +5,7 @@ import type { ApprovalTable } from "../tables/approvals.ts";
 
 export type ApprovalRow = Selectable<ApprovalTable>;
 
-/** Makes the request, or gives the pending one that is for the same call of the same caller. */
+/** Creates the request, or returns the pending one for the same call by the same caller. */
 export async function openApproval(db: Database, values: Insertable<ApprovalTable>): Promise<ApprovalRow> {
   const made = await db
     .insertInto("approvals")
@@ -20,8 +20,8 @@ export async function openApproval(db: Database, values: Insertable<ApprovalTabl
     .executeTakeFirst();
   if (made !== undefined) return made;
   const there = await samePending(db, values);
-  // The sweep has not come by yet, or the tool takes something else by now, so that to approve it would let nothing
-  // through, or others are to decide by now.
+  // The pending request is of no use any more: it has expired but was not swept yet, the tool's definition has changed, or other groups
+  // decide now.
   if (
     there !== undefined &&
     (there.expires_at.getTime() <= new Date(values.created_at as Date).getTime() ||
@@ -31,7 +31,7 @@ export async function openApproval(db: Database, values: Insertable<ApprovalTabl
     await db.updateTable("approvals").set({ status: "expired" }).where("id", "=", there.id).where("status", "=", "pending").execute();
     return openApproval(db, values);
   }
-  // What stood in the way was resolved in between: the second try meets nothing.
+  // The conflicting request was resolved in between, so the second try finds no conflict.
   return there ?? openApproval(db, values);
 }
 
@@ -62,25 +62,25 @@ interface ApprovalViewer {
   readonly groupIds: readonly string[];
 }
 
-/** Each by an index: a tenant's approvals are many, and a person sees few of them. */
+/** Two conditions, so that each can use an index: a tenant has many approvals and a person sees few. */
 const inGroups = ({ groupIds }: ApprovalViewer) => [
   sql<boolean>`(cardinality(approver_group_ids) = 0 AND requester_group_id = ANY(${groupIds as string[]}::uuid[]))`,
   sql<boolean>`approver_group_ids && ${groupIds as string[]}::uuid[]`,
 ];
 
 export interface ApprovalFilters {
-  /** `all` or nothing: every one. */
+  /** `all` or undefined: no filter. */
   readonly status?: string | undefined;
-  /** A request whose time has run out is expired before the sweep has written so. */
+  /** Requests that expired before `now` count as expired even if the sweep has not marked them yet. */
   readonly now: Date;
-  /** Only those this person or key asked for, or that these groups' members may resolve. */
+  /** Only approvals that this person or key requested, or that members of these groups may resolve. */
   readonly visibleTo?: ApprovalViewer | undefined;
 }
 
 const pendingOf = (db: Database, tenantId: string, now: Date) =>
   db.selectFrom("approvals").where("tenant_id", "=", tenantId).where("status", "=", "pending").where("expires_at", ">", now);
 
-/** Those pending that these groups' members may resolve, and that somebody else asked for. */
+/** Pending approvals that members of these groups may resolve and that somebody else requested. */
 export async function resolvableApprovalIds(db: Database, tenantId: string, viewer: ApprovalViewer, now: Date): Promise<string[]> {
   const rows = await pendingOf(db, tenantId, now)
     .where("requester_id", "<>", viewer.requesterId)
@@ -104,7 +104,7 @@ export async function approvalPage(db: Database, tenantId: string, filters: Appr
   }
   const { visibleTo } = filters;
   if (visibleTo !== undefined) query = query.where((eb) => eb.or([eb("requester_id", "=", visibleTo.requesterId), ...inGroups(visibleTo)]));
-  // Apart, because the planner takes what a person may see for much, and would look through all from the newest on for a page of it.
+  // A subquery, because the planner overestimates how much a person may see and would scan all approvals from the newest for a page.
   const found = visibleTo === undefined ? query.selectAll() : query.selectAll().offset(0);
   const items = await db
     .selectFrom(found.as("found"))
@@ -117,7 +117,7 @@ export async function approvalPage(db: Database, tenantId: string, filters: Appr
   return { items, total: await totalOf(query) };
 }
 
-/** Resolves a request that is pending and has not expired; undefined when it is not (any more). */
+/** Resolves a pending, unexpired request; undefined if there is no such request. */
 export async function resolveApproval(
   db: Database,
   tenantId: string,

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { type ApprovalRedemption, approvalGoodFor } from "./approval-use.ts";
 import type { Database } from "../database.ts";
 
-/** The approval of this very call that was shown in this session, was given and is not used yet; the newest of several. */
+/** The approval of exactly this call that was shown in this session, is granted and not yet used; the newest if there are several. */
 export async function approvedInSession(
   db: Database,
   call: Omit<ApprovalRedemption, "id" | "callId">,
@@ -19,7 +19,7 @@ export async function approvedInSession(
   return row?.id ?? null;
 }
 
-/** Hands a redeemed approval from the call that has it to the next; true for one of all calls that ever try with the same `from`. */
+/** Passes a redeemed approval from one call to the next. True for exactly one of all attempts with the same `from`. */
 export async function transferApproval(
   db: Database,
   hand: { readonly id: string; readonly tenantId: string; readonly from: string; readonly to: string; readonly definitionDigest: string },

@@ -9,7 +9,7 @@ export async function keepHeldAnswer(db: Database, tenantId: string, approvalId:
     .execute();
 }
 
-/** Given out once; null when it is not there. */
+/** Deletes and returns the answer, so it is given out once; null if there is none. */
 export async function takeHeldAnswer(db: Database, tenantId: string, approvalId: string): Promise<string | null> {
   const row = await db
     .deleteFrom("held_answers")
@@ -20,7 +20,7 @@ export async function takeHeldAnswer(db: Database, tenantId: string, approvalId:
   return row?.sealed ?? null;
 }
 
-/** Deletes those whose approval is over. */
+/** Deletes answers whose approval is rejected, expired or used. */
 export async function dropHeldAnswers(db: Database): Promise<void> {
   await sql`
     DELETE FROM held_answers h USING approvals a

@@ -9,7 +9,7 @@ export type ContractPatch = Updateable<AiContractTable>;
 const ofSystem = (db: Database | Trx, tenantId: string, systemId: string) =>
   db.selectFrom("ai_contracts").where("tenant_id", "=", tenantId).where("ai_system_id", "=", systemId);
 
-/** The newest first. */
+/** Newest first. */
 export async function contractPage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<ContractRow>> {
   const query = ofSystem(db, tenantId, systemId);
   return pageOfRows(query, query.selectAll().orderBy("version", "desc"), page);
@@ -23,7 +23,7 @@ export function activeContract(db: Database | Trx, tenantId: string, systemId: s
   return ofSystem(db, tenantId, systemId).selectAll().where("state", "=", "active").executeTakeFirst();
 }
 
-/** The version that is in force, or was last: what was revoked is still what the system might do before. */
+/** The version in force, or the last that was: a revoked contract still says what the system was allowed to do. */
 export function lastInForce(db: Database | Trx, tenantId: string, systemId: string): Promise<ContractRow | undefined> {
   return ofSystem(db, tenantId, systemId)
     .selectAll()
@@ -34,7 +34,7 @@ export function lastInForce(db: Database | Trx, tenantId: string, systemId: stri
     .executeTakeFirst();
 }
 
-/** The newest version in one of the states. */
+/** The newest version in any of the states. */
 export function newestContract(
   db: Database | Trx,
   tenantId: string,

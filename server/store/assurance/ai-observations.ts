@@ -6,19 +6,19 @@ import type { AiSystemObservationTable } from "../tables/assurance.ts";
 
 export type ObservationRow = Selectable<AiSystemObservationTable>;
 
-/** Rows of a chain that are read at once: a backlog leaves the database to others in between. */
+/** Rows of a chain read per statement, so that a backlog leaves room in the database for others. */
 const ROWS_AT_ONCE = 5_000;
-/** Things of one kind that are kept of a system: one whose instructions differ with each call has no normal ones. */
+/** Most observations of one kind kept for a system: if its instructions differ with each call, none are normal. */
 export const MOST_OF_A_KIND = 500;
 
-/** From now on what the chains tell is read for systems: what they told before is no news. */
+/** Starts observing at the current chain heads; earlier rows are not observed. */
 export async function beginObserving(trx: Trx): Promise<void> {
   await sql`INSERT INTO observed_chains (chain_id, seq) SELECT chain_id, head_seq FROM audit_chains ON CONFLICT DO NOTHING`.execute(trx);
 }
 
 /**
- * Reads on in each chain and adds up what the rows of AI Systems tell. Chains are read in their own order, so that a row
- * that comes late is seen like any other, and each once. Says whether there is more.
+ * Reads on in each chain and aggregates the rows of AI Systems. Chains are read in chain order, so that each row is counted exactly once,
+ * however late it arrives. Returns whether there is more to read.
  */
 export async function observeRows(db: Database): Promise<boolean> {
   const { rows: chains } = await sql<{ chain_id: string; head_seq: number; is_new: boolean }>`
@@ -89,7 +89,7 @@ async function observeChain(trx: Trx, chainId: string, head: number): Promise<bo
   return to < head;
 }
 
-/** What a system was seen with, the newest first. */
+/** What was observed of a system, newest first. */
 export function observationsOf(db: Database | Trx, tenantId: string, systemId: string): Promise<ObservationRow[]> {
   return db
     .selectFrom("ai_system_observations")
@@ -116,16 +116,16 @@ export interface CallsOfHour {
   readonly micros: number;
   readonly unpriced: number;
   readonly tokens: number;
-  /** Of the calls, those of models that were answered, and the sum of the logarithms of their milliseconds; null where nothing tells. */
+  /** Answered model calls, and the sum of the logarithms of their durations in milliseconds; null if the hour was not recorded. */
   readonly timed: number | null;
   readonly log_ms: number | null;
   readonly refused: number | null;
   readonly guarded: number | null;
-  /** Of which the three are told. */
+  /** Calls that `timed`, `refused` and `guarded` were counted over. */
   readonly told: number | null;
 }
 
-/** What the system's calls came to in each hour from `from` up to `to`, oldest first; hours without calls are not there. */
+/** The system's calls per hour from `from` up to `to`, oldest first; hours without calls are left out. */
 export async function hoursOfSystem(db: Database | Trx, tenantId: string, systemId: string, from: Date, to: Date): Promise<CallsOfHour[]> {
   const { rows } = await sql<CallsOfHour>`
     SELECT u.*, h.timed, h.log_ms, h.refused, h.guarded, h.calls AS told FROM (

@@ -17,7 +17,7 @@ export const evidenceStore: RecordStore<EvidenceRow, EvidenceInsert, EvidencePat
   ...writesById("ai_system_evidence"),
 };
 
-/** Whether there is evidence of the kind that holds now. */
+/** Whether there is evidence of this kind that is valid at `now`. */
 export async function hasEvidence(db: Database | Trx, tenantId: string, systemId: string, kind: string, now: Date): Promise<boolean> {
   const found = await db
     .selectFrom("ai_system_evidence")

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { ChainStretch } from "./ai-system-signs.ts";
 import type { Database, Trx } from "../database.ts";
 
-/** Adds up the hours of calls that AI Systems' own callers made: replays are nobody's calls. */
+/** Aggregates per hour the calls that AI Systems' own callers made, leaving out replays. */
 export async function addHours(trx: Trx, stretch: ChainStretch): Promise<void> {
   await sql`
     INSERT INTO ai_system_hours AS known (tenant_id, ai_system_id, hour, calls, timed, log_ms, refused, guarded, last_at)
@@ -22,7 +22,7 @@ export async function addHours(trx: Trx, stretch: ChainStretch): Promise<void> {
       last_at = greatest(known.last_at, excluded.last_at)`.execute(trx);
 }
 
-/** When a system's own callers last called it, whatever came of it; null where nothing tells. */
+/** When a system's own callers last called it, successfully or not; null if never recorded. */
 export async function lastCallOf(db: Database | Trx, tenantId: string, systemId: string): Promise<Date | null> {
   const newest = await db
     .selectFrom("ai_system_hours")

@@ -4,7 +4,7 @@ import type { AiSystemControlTable } from "../tables/assurance.ts";
 
 export type ControlSigns = Selectable<AiSystemControlTable>;
 
-/** Of a chain, the rows behind `from` up to `to`. */
+/** The rows of a chain after `from`, up to and including `to`. */
 export interface ChainStretch {
   readonly chainId: string;
   readonly from: number;
@@ -12,8 +12,8 @@ export interface ChainStretch {
 }
 
 /**
- * What says on a row that a control has looked at the call, or judged it in a call of its own. Counted against calls that
- * carried something to look at.
+ * How a row shows that a control inspected the call, or judged it in a nested call. Compared with the calls that carried something to
+ * inspect.
  */
 const SIGNS = sql`(VALUES
   ('guardrails', a.guardrail_blocked IS NOT NULL),
@@ -23,7 +23,7 @@ const SIGNS = sql`(VALUES
   ('limits', a.pre_action_state IS NOT NULL),
   ('residency', a.residency_class IN ('allowed', 'blocked'))) AS c (control, looked)`;
 
-/** Notes the signs of life of each control, and how many calls went by without one. */
+/** Records each control's signs of life, and how many calls went by without one. */
 export async function addSigns(trx: Trx, stretch: ChainStretch): Promise<void> {
   await sql`
     WITH seen AS MATERIALIZED (

@@ -4,7 +4,7 @@ import { containing, totalOf } from "../records/paging.ts";
 import { lockThenFind, type RecordStore, writesById } from "../records/record-store.ts";
 import type { AiSystemTable } from "../tables/assurance.ts";
 
-/** With what its resource group is called. */
+/** With the names of its resource group. */
 export type AiSystemRow = Selectable<AiSystemTable> & { readonly name: string; readonly display_name: string | null };
 export type AiSystemInsert = Insertable<AiSystemTable>;
 export type AiSystemPatch = Updateable<AiSystemTable>;
@@ -35,11 +35,11 @@ export const aiSystemStore: RecordStore<AiSystemRow, AiSystemInsert, AiSystemPat
 };
 
 export interface AutonomyRow extends Pick<Selectable<AiSystemTable>, "id" | "lifecycle_state" | "autonomy_level" | "restrictions"> {
-  /** Of responses that narrow it now. */
+  /** Actions of the responses that restrict the system now. */
   readonly actions: readonly string[];
 }
 
-/** What holds the systems of a tenant back. */
+/** Everything that restricts the systems of a tenant. */
 export async function readAutonomy(db: Database | Trx, tenantId: string): Promise<AutonomyRow[]> {
   const { rows: found } = await sql<AutonomyRow>`
     SELECT id, lifecycle_state, autonomy_level, restrictions,
@@ -57,7 +57,7 @@ export interface SystemTraffic {
   readonly last_hour: Date | null;
 }
 
-/** What the groups were asked in the hours since `since`, and the last hour ever in which they were. */
+/** Traffic of the groups since `since`, and the last hour in which each was called. */
 export async function trafficOf(db: Database, tenantId: string, groupIds: readonly string[], since: Date): Promise<SystemTraffic[]> {
   const { rows: found } = await sql<SystemTraffic>`
     SELECT resource_group_id AS id,
@@ -70,7 +70,7 @@ export async function trafficOf(db: Database, tenantId: string, groupIds: readon
   return found;
 }
 
-/** Keys of the group that open it now. */
+/** The number of the group's keys valid at `now`. */
 export async function liveKeysOf(db: Database | Trx, tenantId: string, groupId: string, now: Date): Promise<number> {
   const { live } = await db
     .selectFrom("api_keys")

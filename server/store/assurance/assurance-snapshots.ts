@@ -5,7 +5,7 @@ import type { AssuranceSnapshotTable } from "../tables/assurance.ts";
 
 export type SnapshotRow = Selectable<AssuranceSnapshotTable>;
 
-/** The newest first. */
+/** Newest first. */
 export async function snapshotPage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<SnapshotRow>> {
   const query = db.selectFrom("assurance_snapshots").where("tenant_id", "=", tenantId).where("ai_system_id", "=", systemId);
   return pageOfRows(query, query.selectAll().orderBy("created_at", "desc").orderBy("id"), page);

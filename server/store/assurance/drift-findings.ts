@@ -12,7 +12,7 @@ export interface FindingFilters {
   readonly kind?: string | undefined;
 }
 
-/** Those seen last first. */
+/** Most recently seen first. */
 export async function findingPage(db: Database, tenantId: string, filters: FindingFilters, page: Page): Promise<Paged<FindingRow>> {
   let query = db.selectFrom("drift_findings").where("tenant_id", "=", tenantId);
   if (filters.systemId !== undefined) query = query.where("ai_system_id", "=", filters.systemId);
@@ -25,7 +25,7 @@ export function lockedFinding(trx: Trx, tenantId: string, id: string): Promise<F
   return trx.selectFrom("drift_findings").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
-/** How many are open, by severity. */
+/** The number of open findings by severity. */
 export async function openFindings(db: Database | Trx, tenantId: string, systemId: string): Promise<Record<string, number>> {
   const rows = await db
     .selectFrom("drift_findings")

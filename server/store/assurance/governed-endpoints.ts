@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Trx } from "../database.ts";
 
-/** The records of a tenant that a found asset may turn out to be, or to go through. */
+/** The records of a tenant that a discovered asset may correspond to or be routed through. */
 export interface GovernedRecords {
   readonly toolServers: readonly { id: string; base_url: string; mcp_endpoint_path: string }[];
   readonly virtualServers: readonly string[];

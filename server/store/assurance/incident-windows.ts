@@ -8,7 +8,7 @@ export type WindowRow = Selectable<IncidentWindowTable>;
 export type WindowInsert = Insertable<IncidentWindowTable>;
 export type WindowPatch = Updateable<IncidentWindowTable>;
 
-/** Of a system: its own and the tenant's. Without one: all. */
+/** With a system: its own windows and those of the tenant. Without one: all. */
 interface WindowFilters {
   readonly systemId?: string | undefined;
 }
@@ -23,7 +23,7 @@ export const incidentWindowStore: RecordStore<WindowRow, WindowInsert, WindowPat
   ...writesById("incident_windows"),
 };
 
-/** All that hold for a system. */
+/** All windows that apply to a system. */
 export function windowsOfSystem(db: Database | Trx, tenantId: string, systemId: string): Promise<WindowRow[]> {
   return db
     .selectFrom("incident_windows")
@@ -35,7 +35,7 @@ export function windowsOfSystem(db: Database | Trx, tenantId: string, systemId: 
 
 const OPEN_TOLD = 10;
 
-/** Those of its own, not of all systems, that have no end yet or one to come; a few of them. */
+/** A few of the system's own windows (not the tenant's) that have no end, or one in the future. */
 export function openWindowsOf(db: Database | Trx, tenantId: string, systemId: string, now: Date): Promise<Pick<WindowRow, "title">[]> {
   return db
     .selectFrom("incident_windows")

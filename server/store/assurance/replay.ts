@@ -7,7 +7,7 @@ import type { ReplayRunTable } from "../tables/replay.ts";
 
 export type ReplayRunRow = Selectable<ReplayRunTable> & { readonly suite_version: number };
 
-/** A call as the ledger keeps it, as far as it can be replayed. */
+/** A recorded call, as far as it is needed to replay it. */
 export interface RecordedCall {
   readonly id: string;
   readonly proxy_type: string;
@@ -29,7 +29,7 @@ export interface RecordedCall {
 const RECORDED = sql`id, proxy_type, endpoint, target_url, llm_model_requested, llm_model_used, server_id, mcp_method, mcp_capability_name,
   agent_authz_decision, success, error_type, request_headers->>'mcp-protocol-version' AS protocol_version, request_body_preview, request_content_hash`;
 
-/** The newest calls of a system since then whose request is kept, replays left out; at most `most`. */
+/** A system's newest calls since `since` whose requests are kept, without replays; at most `most`. */
 export async function recordedCalls(
   db: Database | Trx,
   tenantId: string,
@@ -63,7 +63,7 @@ export async function recordedCalls(
   return callsById(db, tenantId, systemId, ids);
 }
 
-/** Those of the ids that there are, of this system alone. */
+/** The calls with these IDs that exist and belong to this system. */
 export async function callsById(db: Database | Trx, tenantId: string, systemId: string, ids: readonly string[]): Promise<RecordedCall[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<RecordedCall>`
@@ -79,7 +79,7 @@ const runs = (db: Database | Trx, tenantId: string, systemId: string) =>
     .where("replay_runs.tenant_id", "=", tenantId)
     .where("replay_runs.ai_system_id", "=", systemId);
 
-/** The newest first. */
+/** Newest first. */
 export async function replayRunPage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<ReplayRunRow>> {
   const query = runs(db, tenantId, systemId);
   const rows = query.selectAll("replay_runs").select("replay_suites.version as suite_version");
@@ -94,7 +94,7 @@ export function findReplayRun(db: Database | Trx, tenantId: string, systemId: st
     .executeTakeFirst();
 }
 
-/** The newest run of a suite that came to an end under this configuration. */
+/** The newest run of a suite that ended under this configuration. */
 export function endedRun(
   db: Database | Trx,
   tenantId: string,
@@ -117,7 +117,7 @@ export async function insertReplayRun(trx: Trx, values: Insertable<ReplayRunTabl
   await trx.insertInto("replay_runs").values(values).execute();
 }
 
-/** Changes a run unless it came to an end meanwhile. Whether it did change. */
+/** Changes a run and returns true, unless it has ended in the meantime. */
 export async function updateOpenRun(db: Database | Trx, id: string, patch: Updateable<ReplayRunTable>): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable("replay_runs")
@@ -129,8 +129,8 @@ export async function updateOpenRun(db: Database | Trx, id: string, patch: Updat
 }
 
 /**
- * Takes a run that waits, or whose process fell silent since `silentSince`: the oldest of the tenant none of whose runs was carried on
- * for the longest time.
+ * Takes a run that is queued, or whose process was last heard of before `silentSince`: the oldest of the tenant that has waited longest for
+ * any of its runs to continue.
  */
 export async function claimReplayRun(db: Database, now: Date, silentSince: Date): Promise<Selectable<ReplayRunTable> | undefined> {
   const { rows } = await sql<Selectable<ReplayRunTable>>`
@@ -142,13 +142,13 @@ export async function claimReplayRun(db: Database, now: Date, silentSince: Date)
   return rows[0];
 }
 
-/** Whether a run of another tenant waits. */
+/** Whether a run of another tenant is queued. */
 export async function otherReplaysWait(db: Database, tenantId: string): Promise<boolean> {
   const { rows } = await sql`SELECT FROM replay_runs WHERE state = 'queued' AND tenant_id <> ${tenantId} LIMIT 1`.execute(db);
   return rows.length > 0;
 }
 
-/** When replays of a system ran: hours in which its traffic was not all its callers'. */
+/** When replays of a system ran. In these hours its traffic was not only its callers'. */
 export async function replayTimes(
   db: Database | Trx,
   tenantId: string,

@@ -7,7 +7,7 @@ import type { ResponsePolicyTable, ResponseTable } from "../tables/responses.ts"
 export type ResponsePolicyRow = Selectable<ResponsePolicyTable>;
 export type ResponseRow = Selectable<ResponseTable>;
 
-/** Those of a system and of the tenant; without a system the tenant's alone. */
+/** Policies of a system and of the tenant; without a system only the tenant's. */
 export async function responsePolicyPage(
   db: Database,
   tenantId: string,
@@ -22,7 +22,7 @@ export async function responsePolicyPage(
   return pageOfRows(query, query.selectAll().orderBy("name"), page);
 }
 
-/** Those that hold for a system and are not off. */
+/** Enabled policies that apply to a system. */
 export function livePolicies(trx: Trx, tenantId: string, systemId: string): Promise<ResponsePolicyRow[]> {
   return trx
     .selectFrom("response_policies")
@@ -52,7 +52,7 @@ export async function removeResponsePolicy(trx: Trx, id: string): Promise<void> 
   await trx.deleteFrom("response_policies").where("id", "=", id).execute();
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function responsePage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<ResponseRow>> {
   const query = db.selectFrom("responses").where("tenant_id", "=", tenantId).where("ai_system_id", "=", systemId);
   return pageOfRows(query, query.selectAll().orderBy("fired_at", "desc").orderBy("id"), page);
@@ -62,7 +62,7 @@ export async function insertResponse(trx: Trx, values: Insertable<ResponseTable>
   await trx.insertInto("responses").values(values).execute();
 }
 
-/** Systems other than this one that a policy narrowed since. */
+/** The number of other systems that a policy restricted since `since`. */
 export async function otherSystemsSince(trx: Trx, policyId: string, systemId: string, since: Date): Promise<number> {
   const { rows } = await sql<{ systems: number }>`
     SELECT count(DISTINCT ai_system_id) AS systems FROM responses
@@ -72,7 +72,7 @@ export async function otherSystemsSince(trx: Trx, policyId: string, systemId: st
   return rows[0]?.systems ?? 0;
 }
 
-/** What policies said to a finding so far. */
+/** The responses that policies have made to a finding so far. */
 export function responsesTo(trx: Trx, tenantId: string, findingId: string): Promise<Pick<ResponseRow, "policy_id" | "status">[]> {
   return trx
     .selectFrom("responses")
@@ -93,7 +93,7 @@ export function activeResponses(trx: Trx, tenantId: string, systemId: string): P
     .execute();
 }
 
-/** When responses narrowed a system: hours in which its callers were refused or kept waiting because of them. */
+/** When responses restricted a system. In these hours its callers were refused or delayed because of them. */
 export function responseTimes(
   db: Database | Trx,
   tenantId: string,
@@ -110,7 +110,7 @@ export function responseTimes(
     .execute();
 }
 
-/** Locked until the transaction ends. */
+/** Active responses that are over at `now`, locked until the transaction ends. */
 export function overResponses(trx: Trx, now: Date): Promise<ResponseRow[]> {
   return trx
     .selectFrom("responses")

@@ -4,14 +4,14 @@ import type { Database } from "../database.ts";
 export interface WatchedSystem {
   readonly tenant_id: string;
   readonly id: string;
-  /** What tells whether its tenant's configuration and its contracts are as they were. */
+  /** Changes whenever the tenant's configuration or contracts change. */
   readonly configuration: string;
-  /** What tells whether anything is that its drift is looked for in. */
+  /** Changes whenever anything changes that drift detection reads. */
   readonly news: string;
 }
 
-/** Systems whose drift is looked for, all that are not retired, with what tells of news: in one statement, however many there are. */
-/** Whether there is any at all, at less than what it costs to say how they stand. */
+/** All systems watched for drift (those not retired) with their change markers, in one statement however many there are. */
+/** Whether any system is watched; cheaper than reading how they stand. */
 export async function areSystemsWatched(db: Database): Promise<boolean> {
   return (await db.selectFrom("ai_systems").select("id").where("lifecycle_state", "<>", "retired").limit(1).execute()).length > 0;
 }

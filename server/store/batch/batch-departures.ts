@@ -2,11 +2,11 @@ import { type Selectable, sql } from "kysely";
 import type { Database } from "../database.ts";
 import type { BatchStatus, BatchSubmissionTable } from "../tables/batch.ts";
 
-/** Lines that leave in a batch of their provider, and what is handed over as one. */
+/** Lines that are sent in a provider's batch; what is submitted together is a submission. */
 
 export interface NewDeparture {
   readonly callId: string;
-  /** Of the process, as it is told alive. */
+  /** The process, as it is registered among the live runners. */
   readonly leftFrom: string;
   readonly modelId: string;
   readonly operation: string;
@@ -16,7 +16,7 @@ export interface NewDeparture {
   readonly sent: string;
 }
 
-/** A line that this process carried has left. */
+/** Marks a line that this process carried as departed. */
 export async function departLine(
   db: Database,
   owner: string,
@@ -40,11 +40,11 @@ export interface ToBundle {
   readonly operation: string;
   readonly lines: number;
   readonly bytes: number;
-  /** Whether more are on their way: it is worth waiting for them. */
+  /** Whether more lines are about to depart, so that it is worth waiting. */
   readonly more: boolean;
 }
 
-/** What has left and is in no batch yet, of jobs that are still to be run. */
+/** Departed lines that are in no batch yet, grouped, of jobs that are still to be run. */
 export async function linesToBundle(db: Database): Promise<readonly ToBundle[]> {
   const { rows } = await sql<ToBundle>`
     SELECT d.job_id, d.tenant_id, d.model_id, d.operation, count(*)::int AS lines, sum(d.bytes)::float8 AS bytes,
@@ -57,7 +57,7 @@ export async function linesToBundle(db: Database): Promise<readonly ToBundle[]> 
   return rows;
 }
 
-/** Puts the next lines into a batch that is to be handed over; two processes never the same ones. */
+/** Puts the next lines into a batch to be submitted. Concurrent processes never bundle the same lines. */
 export async function bundleLines(
   db: Database,
   id: string,
@@ -73,7 +73,7 @@ export async function bundleLines(
     SELECT ${id}, ${job_id}, ${tenant_id}, ${model_id}, ${operation}, count(*) FROM marked HAVING count(*) > 0`.execute(db);
 }
 
-/** Gives up what has left and was never handed over, of jobs that are not to be run any more. */
+/** Gives up departed lines that were never submitted, of jobs that are not to be run any more. */
 export async function withdrawLines(db: Database): Promise<void> {
   await sql`
     WITH withdrawn AS (UPDATE batch_departures d SET unanswered = CASE WHEN j.ends_as IN ('failed', 'expired') THEN coalesce(j.error->>'code', 'batch_cancelled') ELSE 'batch_cancelled' END, sent = NULL FROM batch_jobs j
@@ -85,12 +85,12 @@ export async function withdrawLines(db: Database): Promise<void> {
 export type TakenSubmission = Selectable<BatchSubmissionTable> & {
   readonly job_status: BatchStatus;
   readonly job_ends_as: BatchStatus | null;
-  /** The code of what ended the job early. */
+  /** The code of the error that ended the job early. */
   readonly job_error: string | null;
   readonly job_headers: Readonly<Record<string, string>> | null;
 };
 
-/** Takes the next batch that is to be looked after, which no process that lives has, and none of the tenants that are `busy`. */
+/** Leases the next batch that is due, is held by no live process and belongs to none of the `busy` tenants. */
 export async function takeSubmission(
   db: Database,
   owner: string,
@@ -113,7 +113,7 @@ type SubmissionChange = Partial<
   Pick<Selectable<BatchSubmissionTable>, "state" | "provider_batch" | "cancelled" | "attempts" | "sending_since">
 >;
 
-/** False where another process has it by now. With `afterMs` it is given back, to be looked at again then. */
+/** Returns false if another process holds the batch by now. With `afterMs` it is released, to be polled again after that time. */
 export async function noteSubmission(
   db: Database,
   owner: string,
@@ -141,14 +141,14 @@ export async function linesToSend(
   return rows;
 }
 
-/** The provider has it: nobody needs what was sent any more. */
+/** Deletes the sent bodies once the provider has the batch. */
 export async function forgetSent(db: Database, { id, tenant_id }: Pick<TakenSubmission, "id" | "tenant_id">): Promise<void> {
   await sql`UPDATE batch_departures SET sent = NULL WHERE submission_id = ${id} AND tenant_id = ${tenant_id} AND sent IS NOT NULL`.execute(
     db,
   );
 }
 
-/** What the provider calls the batches that this tenant has there. */
+/** The provider's IDs of this tenant's batches. */
 export async function knownBatches(db: Database, tenantId: string): Promise<readonly string[]> {
   const { rows } = await sql<{ provider_batch: string }>`
     SELECT provider_batch FROM batch_submissions WHERE tenant_id = ${tenantId} AND provider_batch IS NOT NULL`.execute(db);
@@ -159,11 +159,11 @@ export interface AnswerOfLine {
   readonly line: number;
   readonly status: number | null;
   readonly answer: string | null;
-  /** Null where it was answered. */
+  /** Null if the line was answered. */
   readonly unanswered: string | null;
 }
 
-/** What came back for lines, the first time it does. */
+/** Writes the answers of lines; the first answer of a line wins. */
 export async function writeAnswers(
   db: Database,
   { id, tenant_id, job_id }: Pick<TakenSubmission, "id" | "tenant_id" | "job_id">,
@@ -178,7 +178,7 @@ export async function writeAnswers(
     UPDATE batch_lines l SET state = 5 FROM told t WHERE l.job_id = ${job_id} AND l.line = t.line AND l.state = 4`.execute(db);
 }
 
-/** Nothing more comes back: lines without an answer get none, for this reason. */
+/** Closes a batch for which nothing more will come back. Lines without an answer get this reason instead. */
 export async function closeSubmission(
   db: Database,
   { id, tenant_id, job_id }: Pick<TakenSubmission, "id" | "tenant_id" | "job_id">,
@@ -204,19 +204,19 @@ export interface LineToGive {
   readonly answer: string | null;
   readonly unanswered: string | null;
   readonly provider_batch: string | null;
-  /** The chain that a process was about to write its row to before; null where none was. */
+  /** The chain to which a process was about to write the line's row earlier; null if none was. */
   readonly chain_before: string | null;
 }
 
-/** Which calls are away that left from this process. */
+/** IDs of the calls that departed from this process. */
 export async function callsAway(db: Database, owner: string): Promise<readonly string[]> {
   const { rows } = await sql<{ call_id: string }>`SELECT call_id FROM batch_departures WHERE left_from = ${owner}`.execute(db);
   return rows.map(({ call_id: id }) => id);
 }
 
 /**
- * Takes lines whose answers are there: those that left from this process, and from processes that died. One whose row another chain may
- * have is left to that chain for so long.
+ * Takes lines whose answers have arrived and that departed from this process or from dead ones. If another chain may hold the line's row,
+ * the line is left to that chain for `seconds`.
  */
 export async function takeAnswered(
   db: Database,
@@ -242,14 +242,14 @@ export async function takeAnswered(
   return rows;
 }
 
-/** Puts a line back among those whose answers are there. */
+/** Returns a line to those whose answers have arrived. */
 export async function returnAnswered(db: Database, owner: string, jobId: string, line: number): Promise<void> {
   await sql`UPDATE batch_lines SET state = 5, owner = NULL WHERE job_id = ${jobId} AND line = ${line} AND state = 1 AND owner = ${owner}`.execute(
     db,
   );
 }
 
-/** Puts back what a process took and gives nobody. `inHand`: `job line` of those it is giving. */
+/** Returns lines that this process took but is not delivering. `inHand`: the `job line` pairs being delivered. */
 export async function returnUngiven(db: Database, owner: string, inHand: readonly string[]): Promise<void> {
   await sql`
     UPDATE batch_lines SET state = 5, owner = NULL WHERE state = 1 AND owner = ${owner} AND NOT (job_id || ' ' || line = ANY(${[...inHand]}::text[]))`.execute(

@@ -9,7 +9,7 @@ import type { BatchJobError, BatchJobTable, BatchProblem, BatchStatus } from "..
 export type BatchJobRow = Selectable<BatchJobTable>;
 export type BatchJobWithCost = BatchJobRow & { readonly cost_micro_usd: number; readonly unpriced: number };
 
-/** Jobs are owned as files are: a person's are theirs, a key's its group's. */
+/** Jobs are owned as files are: by the person, or by the group of the key. */
 const owned = (owner: FileOwner) =>
   owner.userId === null
     ? sql<boolean>`j.tenant_id = ${owner.tenantId} AND j.resource_group_id = ${owner.groupId} AND j.end_user_id IS NULL`
@@ -33,15 +33,15 @@ export async function findBatchJob(db: Database, owner: FileOwner, id: string): 
   return jobsOf(db).where(hasId(id, "j.id")).where(owned(owner)).executeTakeFirst();
 }
 
-/** One that a process carries: whoever owns it. */
+/** For a process that runs the job, so regardless of the owner. */
 export async function readBatchJob(db: Database, id: string): Promise<BatchJobWithCost | undefined> {
   return jobsOf(db).where("j.id", "=", id).executeTakeFirst();
 }
 
 export interface BatchJobsAsked extends Page {
-  /** Those older than it. */
+  /** Only jobs older than this one. */
   readonly after?: string | undefined;
-  /** Those newer than it, the oldest of them. */
+  /** Only jobs newer than this one, starting with the oldest of them. */
   readonly before?: string | undefined;
   readonly endpoint?: string;
 }
@@ -71,7 +71,7 @@ export async function listBatchJobs(
   return { items: direction === "asc" ? items.toReversed() : items, total };
 }
 
-/** Of everybody in the tenant, newest first. */
+/** Jobs of all owners in the tenant, newest first. */
 export async function batchJobsOfTenant(
   db: Database,
   tenantId: string,
@@ -94,7 +94,7 @@ export interface ErrorKind {
   readonly count: number;
 }
 
-/** Of what kinds the failures of its lines are. */
+/** How often each error code occurs among the job's failed lines. */
 export async function errorKindsOf(db: Database, { id, tenant_id: tenantId }: BatchJobRow): Promise<readonly ErrorKind[]> {
   const { rows } = await sql<ErrorKind>`
     SELECT coalesce(l.error_code, 'unknown') AS code, count(*)::int AS count FROM batch_lines l JOIN batch_jobs j ON j.id = l.job_id
@@ -126,21 +126,21 @@ export async function deleteBatchJob(db: Database, tenantId: string, id: string)
   await db.deleteFrom("batch_jobs").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
 }
 
-/** Forgets a job that has ended, with its lines; false where there is none such. */
+/** Deletes an ended job and its lines; false if there is no such job. */
 export async function deleteEndedBatchJob(db: Database, owner: FileOwner, id: string): Promise<boolean> {
   const { rows } = await sql`
     DELETE FROM batch_jobs j WHERE j.id = ${id} AND ${owned(owner)} AND j.ended_at IS NOT NULL RETURNING 1`.execute(db);
   return rows.length > 0;
 }
 
-/** All lines are there and valid: from now on they are carried. */
+/** Starts running a job whose lines were all read and are valid. */
 export async function startBatchJob(db: Database, tenantId: string, id: string, total: number, mode: BatchJobRow["mode"]): Promise<void> {
   await sql`
     UPDATE batch_jobs SET status = 'in_progress', in_progress_at = now(), total_requests = ${total}, mode = ${mode}
      WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'validating'`.execute(db);
 }
 
-/** What was said of a job behind its lines. */
+/** Updates what was read from the job's input besides its lines. */
 export async function describeBatchJob(
   db: Database,
   tenantId: string,
@@ -172,7 +172,7 @@ export async function failValidation(db: Database, tenantId: string, id: string,
      WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'validating'`.execute(db);
 }
 
-/** False where it had ended, or was about to. */
+/** Returns false if the job had ended or was already ending. */
 export async function cancelBatchJob(db: Database, owner: FileOwner, id: string): Promise<boolean> {
   const { rows } = await sql`
     UPDATE batch_jobs j SET status = 'cancelling', cancelling_at = now(), ends_as = 'cancelled', paused_until = NULL, error = NULL
@@ -180,14 +180,14 @@ export async function cancelBatchJob(db: Database, owner: FileOwner, id: string)
   return rows.length > 0;
 }
 
-/** Ends a job as failed once nothing of it is under way. */
+/** Ends a job with this status once none of its lines are in progress. */
 export async function endBatchJobAs(db: Database, id: string, endsAs: BatchStatus, error: BatchJobError | null): Promise<void> {
   await sql`
     UPDATE batch_jobs SET status = 'finalizing', finalizing_at = now(), ends_as = ${endsAs}, error = ${error === null ? null : JSON.stringify(error)}::jsonb
      WHERE id = ${id} AND status = 'in_progress'`.execute(db);
 }
 
-/** Says why the job waits, and until when. */
+/** Pauses a job and records why, and until when. */
 export async function pauseBatchJob(db: Database, id: string, until: Date, error: BatchJobError): Promise<void> {
   await sql`
     UPDATE batch_jobs SET paused_until = ${until}, error = ${JSON.stringify(error)}::jsonb WHERE id = ${id} AND status = 'in_progress'`.execute(
@@ -195,7 +195,7 @@ export async function pauseBatchJob(db: Database, id: string, until: Date, error
   );
 }
 
-/** Says why a job that waits for nothing of its own does not go on; null once it does. What ended it early stays said. */
+/** Records why a job that is not paused makes no progress; null once it does. An error that ended the job early is kept. */
 export async function explainBatchJob(db: Database, id: string, error: BatchJobError | null): Promise<void> {
   await sql`
     UPDATE batch_jobs SET error = ${error === null ? null : JSON.stringify(error)}::jsonb
@@ -216,7 +216,7 @@ export interface ActiveJob {
   readonly was_paused: boolean;
 }
 
-/** Every job that has not ended; those whose time is over are told to end first. */
+/** All jobs that have not ended, after starting to end those that have expired. */
 export async function activeBatchJobs(db: Database): Promise<readonly ActiveJob[]> {
   const { rows } = await sql<ActiveJob & { readonly late: boolean; readonly torn: boolean }>`
     SELECT id, tenant_id, status, mode, coalesce(paused_until > now(), false) AS paused, paused_until IS NOT NULL AS was_paused,
@@ -237,8 +237,8 @@ export async function activeBatchJobs(db: Database): Promise<readonly ActiveJob[
 }
 
 /**
- * Takes the writing of a job's end, once none of its lines is with a process or away. One whose row another chain may have is left
- * to that chain for `doubtSeconds`.
+ * Takes over writing the job's final row, once none of its lines are held by a process or departed. If another chain may hold that row, the
+ * job is left to that chain for `doubtSeconds`.
  */
 export async function takeEnding(
   db: Database,
@@ -257,14 +257,14 @@ export async function takeEnding(
   return rows[0] === undefined ? undefined : readBatchJob(db, rows[0].id);
 }
 
-/** Nobody else takes these endings for so long from now, where they are still the owner's. */
+/** Renews the lease on these endings, as far as the owner still holds them. */
 export async function keepEndings(db: Database, owner: string, ids: readonly string[], seconds: number): Promise<void> {
   await sql`
     UPDATE batch_jobs SET taken_until = now() + ${seconds} * interval '1 second'
      WHERE id = ANY(${[...ids]}::text[]) AND taken_by = ${owner} AND ended_at IS NULL`.execute(db);
 }
 
-/** Settles which row tells of the end, before it is written to the chain. `doubtful`: one of that id may be written already. */
+/** Fixes the ID of the job's final row before the row is written to the chain. `doubtful`: a row with that ID may already be written. */
 export async function beginBatchEnd(
   db: Database,
   id: string,
@@ -279,7 +279,7 @@ export async function beginBatchEnd(
   return found === undefined ? undefined : { rowId: found.end_row_id, doubtful: found.doubtful };
 }
 
-/** What the row of a job's end says of it; null where that was erased, undefined where there is no such row. */
+/** What the job's final row says; null if it was erased, undefined if there is no such row. */
 export async function toldBatchEnd(
   db: Database,
   tenantId: string,
@@ -306,7 +306,7 @@ export async function finishBatchJob(
      WHERE id = ${id} AND taken_by = ${owner} AND ended_at IS NULL`.execute(db);
 }
 
-/** Forgets jobs as long after their end as their tenant keeps files: their lines hold what callers sent and were answered. */
+/** Deletes jobs that ended longer ago than their tenant keeps files, because their lines contain requests and answers. */
 export async function sweepBatchJobs(db: Database): Promise<void> {
   await sql`
     DELETE FROM batch_jobs j USING tenants t

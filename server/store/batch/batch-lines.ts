@@ -11,7 +11,7 @@ export interface NewLine {
   readonly body: string;
 }
 
-/** The job whose lines are meant: of another tenant there are none. */
+/** The job whose lines are read or changed; with another tenant's ID it has none. */
 export interface LinesOf {
   readonly id: string;
   readonly tenant_id: string;
@@ -35,7 +35,7 @@ export interface TakenLine {
   readonly attempt: number;
 }
 
-/** Takes the next lines that wait, of a job that is still to be run. */
+/** Takes the next waiting lines of a job that is still to be run. */
 export async function takeLines(db: Database, jobId: string, owner: string, most: number): Promise<readonly TakenLine[]> {
   const { rows } = await sql<TakenLine>`
     WITH job AS (SELECT id FROM batch_jobs WHERE id = ${jobId} AND status = 'in_progress' FOR SHARE),
@@ -45,7 +45,7 @@ export async function takeLines(db: Database, jobId: string, owner: string, most
   return rows;
 }
 
-/** What a line came to. */
+/** The result of a line. */
 export interface LineOutcome {
   readonly jobId: string;
   readonly line: number;
@@ -53,7 +53,7 @@ export interface LineOutcome {
   readonly statusCode: number | null;
   readonly requestId: string | null;
   readonly result: string | null;
-  /** Null where it was answered. */
+  /** Null if the line was answered. */
   readonly error: BatchJobError | null;
 }
 
@@ -66,7 +66,7 @@ const ADD_TO_JOB = sql`
   FROM (SELECT job_id, count(*) FILTER (WHERE state = 2)::int AS completed, count(*) FILTER (WHERE state = 3)::int AS failed FROM written GROUP BY 1 ORDER BY 1) w
   WHERE j.id = w.job_id`;
 
-/** Writes what lines came to, of those that are still with this process: one that was given up for dead has its result already. */
+/** Writes results of lines that this process still holds: a line whose process was given up for dead has its result already. */
 export async function writeOutcomes(db: Database, owner: string, outcomes: readonly LineOutcome[]): Promise<void> {
   const column = <T>(of: (outcome: LineOutcome) => T) => outcomes.map(of);
   await sql`
@@ -80,14 +80,17 @@ export async function writeOutcomes(db: Database, owner: string, outcomes: reado
     ${ADD_TO_JOB}`.execute(db);
 }
 
-/** Puts a line back among those that wait. */
+/** Returns a line to the waiting ones. */
 export async function returnLine(db: Database, owner: string, jobId: string, line: number): Promise<void> {
   await sql`UPDATE batch_lines SET state = 0, owner = NULL WHERE job_id = ${jobId} AND line = ${line} AND state = 1 AND owner = ${owner}`.execute(
     db,
   );
 }
 
-/** Puts back what a process took and never began, because it did not hear that it had. `begun`: `job line` of those it did. */
+/**
+ * Returns lines that this process was assigned but never began, because it did not learn of them. `begun`: the `job line` pairs it did
+ * begin.
+ */
 export async function returnUnbegun(db: Database, owner: string, begun: readonly string[]): Promise<void> {
   await sql`
     UPDATE batch_lines SET state = 0, owner = NULL WHERE state = 1 AND owner = ${owner} AND NOT (job_id || ' ' || line = ANY(${[...begun]}::text[]))`.execute(
@@ -102,17 +105,17 @@ export async function keepAlive(db: Database, runner: string, seconds: number): 
 }
 
 /**
- * Lines of processes that died: nobody can tell whether their calls reached a provider. They are said to be interrupted, or
- * wait again where their job asked for that.
+ * Handles the lines of dead processes, whose calls may or may not have reached a provider. They are marked interrupted, or queued again if
+ * their job asked for that.
  */
 export async function endInterrupted(db: Database, runner: string, error: BatchJobError): Promise<void> {
   const dead = sql`l.state = 1 AND l.owner <> ${runner} AND NOT EXISTS (SELECT FROM batch_runners r WHERE r.id = l.owner AND r.alive_until > now())`;
-  // One whose answer was about to be given has it still.
+  // A line whose answer was being delivered still has that answer.
   await sql`
     UPDATE batch_lines l SET state = 5, owner = NULL FROM batch_departures d WHERE d.job_id = l.job_id AND d.line = l.line AND ${dead}`.execute(
     db,
   );
-  // Of a job that its provider runs, a line that has not left was on its way to nobody.
+  // In a job that its provider runs, a line that has not departed was not on its way to anybody.
   await sql`
     UPDATE batch_lines l SET state = 0, owner = NULL FROM batch_jobs j
      WHERE j.id = l.job_id AND (j.mode = 'provider' OR j.retry_interrupted AND j.status = 'in_progress') AND ${dead}`.execute(db);
@@ -123,7 +126,7 @@ export async function endInterrupted(db: Database, runner: string, error: BatchJ
     ${ADD_TO_JOB}`.execute(db);
 }
 
-/** A line as it is told of: what was asked is with who asked. */
+/** The columns of a line without its request body, which its submitter has. */
 const WITHOUT_BODY = [
   "job_id",
   "line",
@@ -138,10 +141,10 @@ const WITHOUT_BODY = [
   "error_message",
 ] as const;
 
-/** What is read of lines is held in memory together: one result alone may be 64 MiB. */
+/** Most bytes of lines held in memory together: a single result may be 64 MiB. */
 const MOST_HELD_BYTES = 8 * 1024 * 1024;
 
-/** The first of the lines that `which` says whose `column` may be held together, and always one. */
+/** The last line number, of at most `most` matching lines, up to which `column` fits the memory limit; always at least one line. */
 function fitting(column: "body" | "result", which: RawBuilder<boolean>, most: number): RawBuilder<number> {
   const next = sql`SELECT line, octet_length(${sql.ref(column)}) AS bytes FROM batch_lines WHERE ${which} ORDER BY line LIMIT ${most}`;
   return sql<number>`(SELECT line FROM (SELECT line, row_number() OVER (ORDER BY line) AS n, sum(bytes) OVER (ORDER BY line) AS held FROM (${next}) n) sized
@@ -163,17 +166,17 @@ async function toldOf(
     .execute();
 }
 
-/** Of a job, in the order of its input, behind a line: as many as may be held together, and always one. */
+/** Lines of a job after a line number, in input order: as many as fit the memory limit, and at least one. */
 export function linesAfter(db: Database, job: LinesOf, after: number, most: number, states: readonly number[]) {
   return toldOf(db, job, sql<boolean>`line > ${after} AND state = ANY(${[...states]}::smallint[])`, most);
 }
 
-/** The first of the numbered lines: as many as may be held together, and always one. */
+/** The first of the numbered lines: as many as fit the memory limit, and at least one. */
 export function firstLinesOf(db: Database, job: LinesOf, lines: readonly number[]) {
   return toldOf(db, job, sql<boolean>`line = ANY(${[...lines]}::int[])`, lines.length);
 }
 
-/** As they came in, to be looked at: as many as may be held together, and always one. */
+/** Request bodies after a line number, as submitted: as many as fit the memory limit, and at least one. */
 export async function bodiesAfter(
   db: Database,
   job: LinesOf,
@@ -189,7 +192,7 @@ export async function bodiesAfter(
     .execute();
 }
 
-/** The numbers of the lines of a page, and how many there are in all. */
+/** The line numbers of a page, and the total number of lines. */
 export async function pageOfLines(
   db: Database,
   job: LinesOf,
@@ -209,7 +212,7 @@ export async function pageOfLines(
   return { lines: found.map(({ line }) => line), total };
 }
 
-/** The value of a key as it stands now: a job outlives a rotation of the key it was submitted with. */
+/** The current hash of a key: a job outlives a rotation of the key it was submitted with. */
 export async function keyHashOf(db: Database, tenantId: string, keyId: string): Promise<string | null> {
   const found = await db
     .selectFrom("api_keys")

@@ -8,7 +8,7 @@ import type { VideoError, VideoJobTable, VideoStatus } from "../tables/videos.ts
 
 export type VideoJobRow = Selectable<VideoJobTable>;
 
-/** Jobs are owned as files are: a person's are theirs, a key's its group's. */
+/** Jobs are owned as files are: by the person, or by the group of the key. */
 const owned = (owner: FileOwner) =>
   owner.userId === null
     ? sql<boolean>`tenant_id = ${owner.tenantId} AND resource_group_id = ${owner.groupId} AND end_user_id IS NULL AND deleted_at IS NULL`
@@ -22,7 +22,7 @@ export async function findVideoJob(db: Database, owner: FileOwner, id: string): 
   return db.selectFrom("video_jobs").selectAll().where(hasId(id)).where(owned(owner)).executeTakeFirst();
 }
 
-/** Newest first, unless told otherwise; with `after` those behind it. */
+/** Newest first by default; with `after`, only jobs that follow it in that order. */
 export async function listVideoJobs(
   db: Database,
   owner: FileOwner,
@@ -47,17 +47,17 @@ export async function countOpenVideoJobs(db: Database, tenantId: string): Promis
   return rows[0]?.n ?? 0;
 }
 
-/** The caller wants to hear of it no more. */
+/** Hides a job that its caller deleted. */
 export async function hideVideoJob(db: Database, owner: FileOwner, id: string): Promise<void> {
   await sql`UPDATE video_jobs SET deleted_at = now() WHERE id = ${id} AND ${owned(owner)}`.execute(db);
 }
 
-/** One that no provider took on: nothing of it is left. */
+/** Deletes a job that no provider accepted. */
 export async function dropVideoJob(db: Database, owner: string, id: string): Promise<void> {
   await sql`DELETE FROM video_jobs WHERE id = ${id} AND owner = ${owner} AND upstream_id IS NULL`.execute(db);
 }
 
-/** What a look at a job found, written by whoever has it and nobody else. False: another process has it. */
+/** Writes the result of a poll if this process holds the job. Returns false if another process holds it. */
 export async function noteVideoLook(
   db: Database,
   owner: string,
@@ -73,8 +73,8 @@ export async function noteVideoLook(
 }
 
 /**
- * The provider has it, under this name. A process that was taken for dead meanwhile may still bring it: the job that was
- * given up goes on then, at whoever brings it and holds budgets for it. False where there is no such job any more.
+ * Records the provider's ID of the job. A process that was taken for dead may still report this: a job given up in the meantime resumes,
+ * owned by that process, which also holds its budgets. Returns false if there is no such job any more.
  */
 export async function noteVideoAccepted(db: Database, owner: string, id: string, upstreamId: string, afterMs: number): Promise<boolean> {
   const { rows } = await sql`
@@ -89,11 +89,11 @@ export interface VideoEnd {
   readonly error: VideoError | null;
   readonly outputFileId: string | null;
   readonly costMicros: number | null;
-  /** JSON; null where nothing was used. */
+  /** JSON; null if nothing was used. */
   readonly usage: string | null;
 }
 
-/** Ends a job once: false where it had ended, or another process has it. */
+/** Ends a job exactly once; false if it had ended or another process holds it. */
 export async function endVideoJob(db: Database | Trx, owner: string, id: string, end: VideoEnd): Promise<boolean> {
   const { rows } = await sql`
     UPDATE video_jobs SET status = ${end.status}, error = ${end.error === null ? null : JSON.stringify(end.error)}::jsonb,
@@ -103,7 +103,7 @@ export async function endVideoJob(db: Database | Trx, owner: string, id: string,
   return rows.length > 0;
 }
 
-/** Ends it because its caller wants it no more; undefined where it had ended, or is no job of theirs. */
+/** Ends a job because its caller cancelled it; undefined if it had ended or is not theirs. */
 export async function cancelVideoJob(
   db: Database,
   owner: FileOwner,
@@ -116,7 +116,7 @@ export async function cancelVideoJob(
   return rows[0];
 }
 
-/** Takes jobs that no living process has. Of those that ever wrote to `chain` no other lives than this one. */
+/** Takes over jobs that no live process holds. No process but this one writes to `chain`, so older runners of that chain are dead. */
 export async function adoptVideoJobs(db: Database, runner: string, chain: string, most: number): Promise<readonly VideoJobRow[]> {
   const { rows } = await sql<VideoJobRow>`
     WITH free AS MATERIALIZED (
@@ -128,13 +128,13 @@ export async function adoptVideoJobs(db: Database, runner: string, chain: string
   return rows;
 }
 
-/** Those of this process that are not settled. */
+/** IDs of this process's jobs that are not settled. */
 export async function ownVideoJobs(db: Database, runner: string): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`SELECT id FROM video_jobs WHERE owner = ${runner} AND settled_at IS NULL`.execute(db);
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Jobs of this process that are to be looked at now, of each tenant one after the other. */
+/** This process's jobs that are due to be polled, taking turns between tenants. */
 export async function dueVideoJobs(
   db: Database,
   runner: string,
@@ -151,7 +151,7 @@ export async function dueVideoJobs(
   return rows;
 }
 
-/** Gives up every job that a process has, so that others need not wait until it is taken for dead. */
+/** Releases every job of a process, so that others need not wait until it is taken for dead. */
 export async function leaveVideoJobs(db: Database, runner: string): Promise<void> {
   await sql`UPDATE video_jobs SET owner = NULL WHERE owner = ${runner} AND settled_at IS NULL`.execute(db);
 }
@@ -162,7 +162,7 @@ export async function keepVideoRunnerAlive(db: Database, runner: string, chain: 
     ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until`.execute(db);
 }
 
-/** Names the row that is to tell what a job came to. False where one is named already, or another process has the job. */
+/** Records the ID of the row that will report the job's cost. Returns false if one is recorded already or another process holds the job. */
 export async function claimVideoSettlement(db: Database, owner: string, id: string, rowId: string): Promise<boolean> {
   const { rows } = await sql`
     UPDATE video_jobs SET settlement_id = ${rowId}, settling_since = now()
@@ -174,7 +174,7 @@ export async function noteVideoSettled(db: Database, owner: string, id: string):
   await sql`UPDATE video_jobs SET settled_at = now() WHERE id = ${id} AND owner = ${owner}`.execute(db);
 }
 
-/** The row that was named tells nothing, and never will: another one has to. */
+/** Clears the recorded row, which will never report the cost, so that another one must. */
 export async function forgetVideoSettlement(db: Database, owner: string, id: string): Promise<void> {
   await sql`
     UPDATE video_jobs SET settlement_id = NULL, settling_since = NULL, look_at = now() WHERE id = ${id} AND owner = ${owner} AND settled_at IS NULL`.execute(
@@ -182,7 +182,7 @@ export async function forgetVideoSettlement(db: Database, owner: string, id: str
   );
 }
 
-/** What became of the row that a process was about to write: null while nobody knows. */
+/** The fate of a row that a process was about to write; null while it is unknown. */
 export async function fateOfSettlement(db: Database, tenantId: string, rowId: string): Promise<"told" | "interrupted" | null> {
   const { rows } = await sql<{ error_type: string | null }>`
     SELECT error_type FROM audit_rows WHERE tenant_id = ${tenantId} AND id = ${rowId}`.execute(db);
@@ -190,7 +190,7 @@ export async function fateOfSettlement(db: Database, tenantId: string, rowId: st
   return row === undefined ? null : row.error_type === "gateway_interrupted" ? "interrupted" : "told";
 }
 
-/** Forgets jobs as long after their end as their tenant keeps files. */
+/** Deletes jobs that ended longer ago than their tenant keeps files. */
 export async function sweepVideoJobs(db: Database): Promise<void> {
   await sql`
     DELETE FROM video_jobs j USING tenants t

@@ -5,11 +5,11 @@ import { type FactWindow, recordedWithin } from "./fact-window.ts";
 
 export interface Counted {
   readonly count: number;
-  /** The id of the first. */
+  /** The ID of the first counted record. */
   readonly first: string | null;
 }
 
-/** What anybody may ask for: the ways in, and what is published. */
+/** What anybody may request: signing in, and published cards and keys. */
 const OPEN_TO_ALL = sql`(r.proxy_type IN ('portal', 'oauth') OR r.proxy_subtype IN ('agent_card', 'agent_keys'))`;
 
 const CONDITIONS = {
@@ -24,14 +24,14 @@ const CONDITIONS = {
   personal: sql`r.pii_detected`,
   lookedFor: sql`r.pii_detected IS NOT NULL`,
   withheld: sql`r.pii_detected AND r.guardrail_action IN ('block', 'redact')`,
-  // A provider's 429 is passed on with its status, and no limit of the gateway refused that call.
+  // A provider's 429 is passed on with its status, but was no limit of the gateway.
   limited: sql`r.error_type IN ('rate_limit_exceeded', 'usage_limit_reached', 'run_ceiling_reached', 'tool_call_limit_exceeded')`,
   interrupted: sql`r.error_type = 'gateway_interrupted'`,
   pruned: sql`r.bodies_pruned_at IS NOT NULL`,
   erased: sql`r.erased_at IS NOT NULL`,
-  // Streams that broke off had begun with 200, and a provider that wants no more for now is passed on as 429.
+  // Streams that broke off had begun with 200, and a provider's own rate limit is passed on as 429.
   failed: sql`r.http_status_code >= 500 OR (r.error_type = 'upstream_rejected' AND r.http_status_code = 429) OR (r.success IS FALSE AND r.error_type IN ('internal_error', 'upstream_interrupted', 'upstream_timeout', 'upstream_unreachable', 'upstream_overloaded', 'upstream_invalid_response'))`,
-  // A trace may tell only which model was asked for.
+  // A trace may say only which model was requested.
   models: sql`r.llm_model_used IS NOT NULL OR (r.source = 'otel' AND r.llm_model_requested IS NOT NULL)`,
   unpriced: sql`r.llm_total_tokens > 0 AND r.llm_estimated_cost_usd IS NULL`,
 } satisfies Record<string, RawBuilder<unknown>>;
@@ -61,7 +61,7 @@ export async function countAdminLog(trx: Trx, { tenantId, from, to }: FactWindow
   return new Map(rows.map(({ resource, count, first }) => [resource, { count: Number(count), first }]));
 }
 
-/** Checkpoints signed over the chains in the window, whichever tenant's rows are below them. */
+/** Checkpoints signed in the window over any chain, whichever tenant's rows they cover. */
 export async function countCheckpoints(trx: Trx, { from, to }: FactWindow): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*) AS count FROM audit_checkpoints WHERE signed_at >= ${from} AND signed_at < ${to}`.execute(trx);
@@ -76,11 +76,11 @@ export async function countEnabledGuardrails(trx: Trx, tenantId: string): Promis
 
 export type TableRow = Record<string, string | number | boolean | null>;
 
-/** Refused calls name servers too, some that are none; and what signs in, or is done by the gateway's own skills, sends nobody content. */
+/** Refused calls name servers too, even ones that do not exist; sign-ins and the gateway's own skills send content to nobody. */
 const RECEIVED = sql`(r.llm_provider IS NOT NULL OR (r.server_id IS NOT NULL AND r.proxy_type NOT IN ('oauth', 'skill') AND (r.target_url IS NOT NULL OR r.source = 'otel')))`;
 const KIND_OF_RECIPIENT = sql`CASE WHEN r.server_id IS NULL THEN 'provider' WHEN r.proxy_type = 'a2a' THEN 'agent' ELSE 'tool_server' END`;
 
-/** Who received content: providers by model and region, tool servers and agents. */
+/** Recipients of content: providers by model and region, tool servers and agents. */
 export async function recipients(trx: Trx, window: FactWindow): Promise<TableRow[]> {
   const { rows } = await sql<TableRow>`
     SELECT * FROM (SELECT ${KIND_OF_RECIPIENT} AS kind, coalesce(r.server_id, r.llm_provider) AS recipient,
@@ -102,7 +102,7 @@ export interface PlaceFact {
   readonly last_row: string;
 }
 
-/** Where content went, and what was kept from going. */
+/** Where content went, and what was kept from leaving. */
 export async function placesOfContent(trx: Trx, window: FactWindow): Promise<PlaceFact[]> {
   const { rows } = await sql<PlaceFact>`
     SELECT * FROM (SELECT r.region_routed_to AS region, r.residency_class,
@@ -121,7 +121,7 @@ const PHI = (tenantId: string) => sql`
     SELECT id, name FROM resource_groups WHERE tenant_id = ${tenantId} AND phi_resource
     UNION SELECT g.id, g.name FROM resource_groups g JOIN phi ON g.parent_group_id = phi.id WHERE g.tenant_id = ${tenantId})`;
 
-/** Who called through groups that handle health information, and the groups below them. */
+/** Who called through groups that handle health information, including the groups below them. */
 export async function healthAccess(trx: Trx, window: FactWindow): Promise<{ groups: number; table: TableRow[] }> {
   const { rows: groups } = await sql<{ count: number }>`${PHI(window.tenantId)} SELECT count(*) AS count FROM phi`.execute(trx);
   const { rows } = await sql<TableRow>`${PHI(window.tenantId)}
@@ -132,7 +132,7 @@ export async function healthAccess(trx: Trx, window: FactWindow): Promise<{ grou
   return { groups: Number(groups[0]?.count ?? 0), table: rows };
 }
 
-/** Every resource group with its risk tier, which is the nearest one above it where it has none, where it is in its life, and its calls. */
+/** Every resource group with its risk tier (its own, or that of the nearest group above), its lifecycle state and its calls. */
 export async function classifiedSystems(trx: Trx, window: FactWindow): Promise<TableRow[]> {
   const { rows } = await sql<TableRow>`
     WITH RECURSIVE tiers AS (
@@ -148,7 +148,7 @@ export async function classifiedSystems(trx: Trx, window: FactWindow): Promise<T
   return rows;
 }
 
-/** Calls by kind and whether they succeeded. */
+/** Calls by kind and success. */
 export async function activity(trx: Trx, window: FactWindow): Promise<TableRow[]> {
   const { rows } = await sql<TableRow>`
     SELECT r.proxy_type, coalesce(r.success, false) AS success, count(*)::int AS calls, min(r.id) AS first_row

@@ -2,17 +2,17 @@ import { sql } from "kysely";
 import type { FactWindow } from "./fact-window.ts";
 import type { Trx } from "../database.ts";
 
-/** What the configuration and the upkeep of a tenant come to. */
+/** Facts about a tenant's configuration and upkeep. */
 export interface Standing {
   readonly admins: number;
-  /** Active accounts that sign in with a password alone. */
+  /** Active accounts that sign in with only a password. */
   readonly adminsWithoutSecondFactor: number;
   readonly keys: number;
-  /** Keys in force that never end. */
+  /** Valid keys that never expire. */
   readonly endlessKeys: number;
-  /** Documents of limits that some group has. */
+  /** Limit documents that apply to some group. */
   readonly limits: number;
-  /** Rows and bodies that are held a day longer than the tenant keeps them. */
+  /** Rows and bodies held at least a day longer than the tenant's retention allows. */
   readonly overdueRows: number;
   readonly overdueBodies: number;
 }
@@ -24,10 +24,10 @@ export interface Kept {
   readonly log_days: number;
 }
 
-/** Retention runs once in a while: what came of age less than a day before the end of the window is not late. */
+/** Retention runs periodically: what came of age less than a day before the window's end is not overdue. */
 const lateBefore = ({ to }: FactWindow, days: number) => new Date(to.getTime() - (days + 1) * DAY_MS);
 
-/** `noPassword` is what stands for the hash of an account that has none. */
+/** `noPassword` is the stored value in place of a hash for accounts without a password. */
 export async function readStanding(
   trx: Trx,
   window: FactWindow,

@@ -8,7 +8,7 @@ export type ListedReport = Omit<SealedReportRow, "content" | "envelope">;
 
 const LISTED = ["id", "tenant_id", "framework", "window_from", "window_to", "digest", "sealed_by", "created_at"] as const;
 
-/** The newest first. */
+/** Newest first. */
 export async function sealedReportPage(
   db: Database,
   tenantId: string,
@@ -46,7 +46,7 @@ export async function insertSealedReport(trx: Trx, values: Insertable<SealedComp
   await trx.insertInto("sealed_compliance_reports").values(values).execute();
 }
 
-/** Where the admin log stands. */
+/** The sequence number and hash of the newest admin log entry. */
 export async function adminLogHead(trx: Trx): Promise<{ seq: number; entry_hash: string }> {
   const { rows } = await sql<{ seq: number; entry_hash: string }>`SELECT seq, hash AS entry_hash FROM admin_log_head`.execute(trx);
   return rows[0] ?? { seq: 0, entry_hash: "" };

@@ -4,17 +4,17 @@ import type { DatabaseConnection } from "../database.ts";
 import { streamOf } from "./silent-connections.ts";
 
 const RECONNECT_MS = 1_000;
-/** A connection that only listens never learns that the other end is gone, unless it says something. */
+/** A connection that only listens never notices that its peer is gone unless it sends something. */
 const ASK_EVERY_MS = 5_000;
 const ANSWER_WITHIN_MS = 5_000;
 
 export interface ChannelListener {
   received(payload: string): void;
-  /** Listens from now on; `again`: something may have been missed before. */
+  /** Called when listening begins. `again`: notifications may have been missed since the last connection. */
   connected(again: boolean): void;
 }
 
-/** Hears what is told on a channel of the database, on a connection of its own that is made anew whenever it is lost. */
+/** Listens on a notification channel of the database, over a connection of its own that is reopened whenever it is lost. */
 export class Channel {
   private client: pg.Client | null = null;
   private stopped = false;
@@ -31,7 +31,7 @@ export class Channel {
     this.log = log;
   }
 
-  /** Resolves when it listens, or will try again. */
+  /** Resolves once it listens, or will retry. */
   async start(): Promise<void> {
     if (this.stopped) return;
     const again = this.began;
@@ -73,7 +73,7 @@ export class Channel {
     timer.unref();
   }
 
-  /** What this version cannot read is none of its business. */
+  /** A payload that this version cannot read is skipped. */
   private listen(payload: string): void {
     try {
       this.listener.received(payload);

@@ -1,10 +1,10 @@
 import type pg from "pg";
 import { type Database, poolOf } from "../database.ts";
 
-/** Of a database that is silent and not gone: a probe of readiness waits for less. */
+/** For a database that is reachable but does not answer; readiness probes time out after less than a driver would. */
 const ANSWER_WITHIN_MS = 2_000;
 
-/** What to do, by the code of a refusal that is the same tomorrow. */
+/** The remedy by error code, for refusals that retrying will not cure. */
 const REFUSALS: Readonly<Record<string, string>> = {
   "28P01": "give the user's password",
   "28000": "give a user that pg_hba.conf of the server lets in",
@@ -16,16 +16,16 @@ const REFUSALS: Readonly<Record<string, string>> = {
   "42501": "give a user that owns the database, or grant it what it lacks",
 };
 
-/** Null of an error that a person cannot put right in the settings of the database. */
+/** Null if the error cannot be cured by changing settings of the database. */
 export function databaseRefusal(error: unknown): string | null {
   const { code, message } = error as Error & { code?: string };
   const remedy = REFUSALS[code ?? ""];
   return remedy === undefined ? null : `${message} (${remedy})`;
 }
 
-/** Null when the database answers and takes writes, else why not: after a failover, the server asked may be the standby. */
+/** Null if the database answers and accepts writes, otherwise the reason: after a failover the server may be a standby. */
 export async function databaseFailure(db: Database): Promise<string | null> {
-  // With a bound of its own, the pool lets a connection go that has fallen silent.
+  // A timeout of its own makes the pool close a connection that has fallen silent.
   const question: pg.QueryConfig & { query_timeout: number } = {
     text: "SELECT current_setting('transaction_read_only') AS read_only FROM config_version",
     query_timeout: ANSWER_WITHIN_MS,
@@ -35,14 +35,14 @@ export async function databaseFailure(db: Database): Promise<string | null> {
     return rows[0]?.read_only === "on" ? "the database takes no writes" : null;
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
-    // Before the first migration there is no table yet, and that too is an answer.
+    // Before the first migration the table does not exist yet, which still is an answer.
     if (code === "42P01") return null;
     const refusal = databaseRefusal(error);
     return refusal === null ? `the database does not answer: ${message}` : `the database refuses: ${refusal}`;
   }
 }
 
-/** `ask` within a bound, however many ask: one question is under way at a time, so that probes do not fill the pool. */
+/** Calls `ask` with a timeout, sharing one call among all concurrent callers, so that probes do not exhaust the pool. */
 export function boundedAnswer(ask: () => Promise<string | null>, withinMs = ANSWER_WITHIN_MS): () => Promise<string | null> {
   let asking: Promise<string | null> | null = null;
   return async () => {

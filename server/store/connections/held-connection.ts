@@ -3,11 +3,11 @@ import type pg from "pg";
 import { type Database, poolOf } from "../database.ts";
 import type { Schema } from "../schema.ts";
 
-/** One connection of the pool, for a transaction that needs both the query builder and what it cannot express. */
+/** One connection of the pool, for a transaction that needs both the query builder and the plain driver. */
 export interface HeldConnection {
   readonly db: Database;
   readonly client: pg.PoolClient;
-  /** Gives it back; `broken` when it must not be used again. */
+  /** Returns it to the pool; with `broken` it is closed instead. */
   release(broken?: boolean): void;
 }
 

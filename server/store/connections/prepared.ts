@@ -4,8 +4,8 @@ import type pg from "pg";
 const names = new Map<string, string>();
 
 /**
- * A statement that each connection plans once. For the few that run again and again with the same text: planning them
- * over the partitions costs as much as running them.
+ * A statement that each connection plans once. For the few that run constantly with the same text: planning them over the partitions costs
+ * as much as running them.
  */
 export function prepared(text: string, values: readonly unknown[]): pg.QueryConfig {
   let name = names.get(text);

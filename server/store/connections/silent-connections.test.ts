@@ -52,7 +52,7 @@ test("a statement that takes long is left to the server that is at it", async ()
       () => sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`.execute(holder),
       ({ rows }) => rows.length > 0,
     );
-    // The server is asked about it, on a connection of its own.
+    // The server is asked about the statement on a separate connection.
     const made = proxy.made;
     await until(
       () => Promise.resolve(proxy.made),

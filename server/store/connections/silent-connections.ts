@@ -3,27 +3,27 @@ import pg from "pg";
 import type { Log } from "../../kernel/log.ts";
 
 const LOOK_EVERY_MS = 2_000;
-/** A busy machine may let a server wait for its turn while the statement lies before it. */
+/** On a busy machine the server may be slow to start on a statement. */
 const LOOKS_BEFORE_ASKING = 2;
-/** How long a statement is left alone that the server said it is at. */
+/** How long a statement is left alone after the server confirmed that it is running. */
 const BELIEVED_FOR_MS = 15_000;
 const ANSWER_WITHIN_MS = 5_000;
 
-/** What the driver has and its types do not tell. */
+/** Members of the driver's client that its types do not declare. */
 interface Inner {
   readonly connection: { readonly stream: Socket };
   readonly ["_getActiveQuery"]: () => object | null;
 }
 
 interface Watched {
-  /** Of the server's process, as the server knows it: what a pooler in between says of it is made up. */
+  /** The server's own process ID. A pooler in between would report a made-up one. */
   readonly pid: number;
   used: boolean;
-  /** What was waited for when it was last looked at, the bytes that had come by then, and those that had not left. */
+  /** The state at the last check: the active statement, bytes received, and bytes not yet sent. */
   asked: object | null;
   heard: number;
   unsent: number;
-  /** Looks since then that found nothing else. */
+  /** Consecutive checks since then that found the same state. */
   silentLooks: number;
   believedUntil: number;
 }
@@ -31,9 +31,9 @@ interface Watched {
 export const streamOf = (client: pg.ClientBase): Socket => (client as unknown as Inner).connection.stream;
 
 /**
- * Breaks connections whose other end is gone without a word: a machine that lost its power or its network, behind whose address another
- * server stands by now. Statements wait on them for a quarter of an hour otherwise, and with them the ledger, the workers, and news of
- * revoked keys. A statement that merely takes long is known by the server, which is asked on a connection of its own.
+ * Closes connections whose peer vanished silently, as when a machine loses power or network and another server takes over its address.
+ * Otherwise statements wait on them for a quarter of an hour, and with them the ledger, the workers and news of revoked keys. Whether a
+ * statement merely takes long is asked of the server over a separate connection.
  */
 export class SilentConnections {
   private readonly watched = new Map<pg.ClientBase, Watched>();
@@ -52,7 +52,7 @@ export class SilentConnections {
     this.timer.unref();
   }
 
-  /** To be awaited before the connection is used. */
+  /** Await this before using the connection. */
   async watch(client: pg.ClientBase): Promise<void> {
     const { rows } = await client.query<{ pid: number }>({
       text: "SELECT pg_backend_pid() AS pid",
@@ -81,14 +81,14 @@ export class SilentConnections {
       let broken = 0;
       for (const [client, one] of silent) {
         const state = states.get(one.pid);
-        // Where the server tells no states, it has the process all the same.
+        // A server that does not track activity still lists the process.
         if (state === "active" || state === "disabled") one.believedUntil = now + BELIEVED_FOR_MS;
         else if (isSilent(client, one)) broken += this.break(client);
       }
-      // Those that nobody uses came the same way, and are made anew more quickly than found out one by one.
+      // Idle connections took the same path; reopening them all is faster than finding out one by one.
       if (broken > 0) for (const [client, one] of this.watched) if (!one.used) this.break(client);
     } catch {
-      // Nobody answers there: the database is away, and its connections may be all that is left of it.
+      // Nobody answers: the database is down, and its open connections may be all that is left of it.
     } finally {
       this.looking = false;
     }
@@ -122,7 +122,7 @@ function hasBeenSilent(client: pg.ClientBase, one: Watched): boolean {
   return one.silentLooks >= LOOKS_BEFORE_ASKING;
 }
 
-/** Whether it waits for the same statement as when it was looked at last, and nothing has come or gone since. */
+/** Whether the client waits for the same statement as at the last check, and no bytes have moved since. */
 function isSilent(client: pg.ClientBase, one: Watched): boolean {
   const asked = (client as unknown as Inner)["_getActiveQuery"]();
   const { bytesRead: heard, writableLength: unsent } = streamOf(client);

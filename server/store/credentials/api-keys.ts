@@ -13,7 +13,7 @@ export interface ApiKeyFilters {
   readonly status?: "active" | "revoked" | "expired" | undefined;
   readonly scope?: string | undefined;
   readonly resource_group_id?: string | undefined;
-  /** What `status` is judged by. */
+  /** The time that `status` is judged by. */
   readonly now: Date;
 }
 
@@ -34,7 +34,7 @@ export const apiKeyStore: RecordStore<ApiKeyRow, ApiKeyInsert, ApiKeyPatch, ApiK
   ...writesById("api_keys"),
 };
 
-/** The active key of this name in the group. Waits for others who are making a key there. */
+/** The ID of the group's active key of this name. Serialises the creation of keys in the group. */
 export async function activeKeyByName(trx: Trx, groupId: string, name: string, now: Date): Promise<string | undefined> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`api_keys/${groupId}`}, 0))`.execute(trx);
   const row = await trx
@@ -47,7 +47,7 @@ export async function activeKeyByName(trx: Trx, groupId: string, name: string, n
   return row?.id;
 }
 
-/** Ends the group's keys, expired ones for good too, and takes them out of it. The records stay, for the ledger's sake. */
+/** Revokes the group's keys, including expired ones, and detaches them from it. The records stay because the ledger refers to them. */
 export async function detachKeys(trx: Trx, groupId: string, now: Date): Promise<void> {
   await trx
     .updateTable("api_keys")
@@ -56,12 +56,12 @@ export async function detachKeys(trx: Trx, groupId: string, now: Date): Promise<
     .execute();
 }
 
-/** Others who make a key for the same person wait. */
+/** Serialises the creation of keys for one person. */
 export async function lockKeysOfUser(trx: Trx, userId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`api_keys of/${userId}`}, 0))`.execute(trx);
 }
 
-/** The keys that are a person's own, those in use before the others and the newest first; a null limit: all. */
+/** A person's own keys, active ones first, then newest first. A null limit means all. */
 export async function keysOfUser(
   db: Database | Trx,
   tenantId: string,

@@ -8,11 +8,11 @@ export interface CredentialRow {
   readonly scope: string;
   readonly resource_group_id: string | null;
   readonly end_user_id: string | null;
-  /** Null: all skills of its group. */
+  /** Null for all skills of its group. */
   readonly allowed_skill_ids: readonly string[] | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
-  /** Until when the value asked for is taken, when it is one the key had before a rotation. */
+  /** If the value presented is from before a rotation: until when it is accepted. */
   readonly previous_valid_until: Date | null;
   readonly is_previous: boolean;
 }
@@ -36,16 +36,16 @@ export async function readCredential(db: Database, keyHash: string): Promise<Cre
   return (row as CredentialRow | undefined) ?? null;
 }
 
-/** What a key is called; null where there is none. */
+/** The key's name; null if there is no such key. */
 export async function readKeyName(db: Database, tenantId: string, id: string): Promise<string | null> {
   const row = await db.selectFrom("api_keys").select("name").where("id", "=", id).where("tenant_id", "=", tenantId).executeTakeFirst();
   return row?.name ?? null;
 }
 
-/** An id of a key; a workload has the id of its issuer before its subject. */
+/** Matches key IDs. A workload's ID is its issuer's ID followed by its subject. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Whether a key, or the issuer of a workload, opens anything still; of a person whether a key of theirs is for a group. */
+/** Whether a key or a workload's issuer is still valid; for a person, whether they own a valid key for the group. */
 export async function readsAsGood(
   db: Database,
   tenantId: string,
@@ -66,7 +66,7 @@ export async function readsAsGood(
   return (await issuers.where(sql<string>`id::text`, "=", issuer).executeTakeFirst()) !== undefined;
 }
 
-/** Marks keys as used; `usedAt` is the newest use this process saw of each. */
+/** Updates when keys were last used. `uses` holds the newest use of each key that this process saw. */
 export async function writeLastUsed(db: Database, uses: ReadonlyMap<string, Date>): Promise<void> {
   if (uses.size === 0) return;
   const ids = [...uses.keys()];

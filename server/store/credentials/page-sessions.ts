@@ -8,7 +8,7 @@ export async function addPageSession(db: Database | Trx, row: Insertable<PageSes
   await db.insertInto("page_sessions").values(row).execute();
 }
 
-/** Nobody else reads or changes it until the transaction ends. */
+/** Locks the session until the transaction ends. */
 export async function lockPageSession(trx: Trx, id: string): Promise<PageSessionRow | undefined> {
   return trx.selectFrom("page_sessions").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
 }

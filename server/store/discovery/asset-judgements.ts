@@ -7,7 +7,7 @@ export interface Judgement {
   readonly governance_reason: string;
 }
 
-/** Few reasons stand for many assets, so one statement writes all of one. */
+/** Many assets share few reasons, so each reason is written by one statement. */
 export async function writeJudgements(trx: Trx, judgements: readonly Judgement[]): Promise<void> {
   const alike = new Map<string, { readonly first: Judgement; readonly ids: string[] }>();
   for (const judgement of judgements) {
@@ -23,8 +23,8 @@ export async function writeJudgements(trx: Trx, judgements: readonly Judgement[]
 }
 
 /**
- * Held by whoever judges assets, before it writes anything of them: `all` alone, `some` beside each other. To lock each row
- * of a large tenant would write all of them.
+ * Must be held by whoever judges assets, before it writes any judgement: exclusively for `all`, shared for `some`. Row locks would write
+ * every row of a large tenant.
  */
 export async function lockJudging(trx: Trx, tenantId: string, which: "all" | "some"): Promise<void> {
   const name = `judging of ${tenantId}`;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Trx } from "../database.ts";
 
-/** What the governance of an asset is worked out from. */
+/** What the governance status of an asset is derived from. */
 export interface JudgedAsset {
   readonly id: string;
   readonly asset_type: string;
@@ -15,7 +15,7 @@ export interface JudgedAsset {
   readonly dismissed_reason: string | null;
 }
 
-/** Of these devices, locked in one order, or of the whole tenant. Those of no device stand for themselves. */
+/** Assets of these devices (locked, in a fixed order) or of the whole tenant. Assets without a device are selected by ID. */
 export async function assetsToJudge(
   trx: Trx,
   tenantId: string,
@@ -28,7 +28,7 @@ export async function assetsToJudge(
         ? sql`device_id = ANY (${of.devices as string[]})`
         : sql`id = ANY (${of.ids as string[]}::uuid[])`;
   const locked = of === "all" ? sql`` : sql`ORDER BY id FOR UPDATE`;
-  // One text of a row is read several times faster than its columns, of which arrays and JSON are parsed each by itself.
+  // Reading each row as one JSON text is several times faster than as columns, because arrays and JSON are parsed one by one.
   const { rows } = await sql<{ line: string }>`
     SELECT json_build_array(id, asset_type, device_id, name, endpoints, attributes, status, governance_status, governance_reason,
                             dismissed_reason)::text AS line

@@ -36,7 +36,7 @@ export interface SyncCounts {
   readonly total: number;
 }
 
-/** Everything of the tenant that is governed or was found. */
+/** All of the tenant's governed records and discovered assets. */
 const KNOWN = (tenantId: string) => sql`
   SELECT 'model' AS asset_type, 'models' AS source_kind, id::text AS source_id, name, base_url AS endpoint, 'governed' AS governance_status, 'active' AS status
     FROM models WHERE tenant_id = ${tenantId}
@@ -80,7 +80,7 @@ export async function syncAssetRows(trx: Trx, tenantId: string, at: Date): Promi
 
 const PIECE = 1_000;
 
-/** All assets of a tenant, in pieces, by id. */
+/** All assets of a tenant in batches, ordered by ID. */
 export async function* eachAsset(db: Database, tenantId: string): AsyncGenerator<AssetRow[]> {
   let after: string | null = null;
   for (;;) {

@@ -7,7 +7,7 @@ export interface ClassifiedGroup {
   readonly phi_resource: boolean | null;
 }
 
-/** The groups of a tenant that have a risk tier or handle health information themselves. */
+/** Groups of a tenant that themselves have a risk tier or handle health information. */
 export function readClassifiedGroups(db: Database | Trx, tenantId: string): Promise<ClassifiedGroup[]> {
   return db
     .selectFrom("resource_groups")

@@ -27,7 +27,7 @@ export async function findCollectorKey(trx: Trx, tenantId: string, id: string): 
   return query.forUpdate().executeTakeFirst();
 }
 
-/** Whichever tenant's it is: what a collector signs names its key, and the key its tenant. */
+/** Not scoped by tenant: a collector's signed request names its key, and the key determines the tenant. */
 export async function collectorKeyById(db: Database | Trx, id: string): Promise<CollectorKeyRow | undefined> {
   return db.selectFrom("collector_keys").selectAll().where("id", "=", id).executeTakeFirst();
 }
@@ -50,7 +50,7 @@ export async function revokeCollectorKeyRow(trx: Trx, id: string, at: Date): Pro
   return trx.updateTable("collector_keys").set({ revoked_at: at }).where("id", "=", id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Locks the key, so that it cannot be revoked in the middle; undefined when it was meanwhile. */
+/** Locks the key so that it cannot be revoked before the transaction ends; undefined if it is gone or revoked. */
 export async function lockUsableKey(trx: Trx, id: string): Promise<CollectorKeyRow | undefined> {
   return trx.selectFrom("collector_keys").selectAll().where("id", "=", id).where("revoked_at", "is", null).forUpdate().executeTakeFirst();
 }
@@ -59,7 +59,7 @@ export async function noteCollectorSeen(trx: Trx, id: string, at: Date, deviceId
   await trx.updateTable("collector_keys").set({ last_seen: at, device_id: deviceId }).where("id", "=", id).execute();
 }
 
-/** False for a nonce that this key used before. */
+/** False if this key has used the nonce before. */
 export async function useNonce(trx: Trx, keyId: string, nonce: string, at: Date): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto("discovery_nonces")
@@ -69,7 +69,7 @@ export async function useNonce(trx: Trx, keyId: string, nonce: string, at: Date)
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Those of the ids that this key did not send before. */
+/** Records the IDs and returns those that this key did not send before. */
 export async function newEventIds(trx: Trx, keyId: string, ids: readonly string[], at: Date): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ event_id: string }>`
     INSERT INTO discovery_events (key_id, event_id, seen_at)
@@ -81,7 +81,7 @@ export async function newEventIds(trx: Trx, keyId: string, ids: readonly string[
 const NONCES_KEPT_MS = 3_600_000;
 const EVENTS_KEPT_MS = 30 * 86_400_000;
 
-/** Nonces are needed for as long as the time they came with would be taken, event ids for as long as one may be sent again. */
+/** Nonces are kept as long as a request's timestamp would be accepted, event IDs as long as an event may be sent again. */
 export async function pruneSeenEvents(db: Database, now: Date): Promise<void> {
   await sql`DELETE FROM discovery_nonces WHERE seen_at < ${new Date(now.getTime() - NONCES_KEPT_MS)}`.execute(db);
   await sql`DELETE FROM discovery_events WHERE seen_at < ${new Date(now.getTime() - EVENTS_KEPT_MS)}`.execute(db);

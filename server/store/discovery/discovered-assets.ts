@@ -13,7 +13,7 @@ export interface DiscoveredAssetFilters {
   readonly q?: string | undefined;
 }
 
-/** What is told of an asset, whoever tells it. */
+/** An asset as any source reports it. */
 export interface SeenAsset {
   readonly id: string;
   readonly identity: string;
@@ -49,7 +49,7 @@ export async function discoveredAssetPage(
     if (value !== undefined) all = all.where(`a.${name}`, "=", value);
   }
   if (q !== undefined) all = all.where("a.name", "ilike", containing(q));
-  // The ids of the page come from the index alone: what is skipped is neither read nor joined.
+  // The page's IDs come from the index alone, so that skipped rows are neither read nor joined.
   const ids = all.select("a.id").orderBy("a.last_seen", "desc").orderBy("a.id").limit(page.limit).offset(page.offset);
   const found = await withDevice(db, tenantId).where("a.id", "in", ids).orderBy("a.last_seen", "desc").orderBy("a.id").execute();
   const total = await totalOf(all);
@@ -84,8 +84,8 @@ export async function countCoverage(db: Database | Trx, tenantId: string): Promi
 }
 
 /**
- * Writes what was seen; what is known of a later time stays. Gives the identities that were not there before. A dismissal
- * ends with another configuration than the one it was for. A device manager says what is installed, and nothing of how it is set up.
+ * Upserts reported assets, keeping newer data, and returns the identities that are new. A dismissal ends when the configuration changes
+ * from the one it was made for. A device manager reports only what is installed, not its configuration.
  */
 export async function putSeenAssets(trx: Trx, tenantId: string, source: string, assets: readonly SeenAsset[]): Promise<string[]> {
   if (assets.length === 0) return [];

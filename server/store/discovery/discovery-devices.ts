@@ -11,7 +11,7 @@ export interface DeviceRow {
   readonly last_seen: Date;
 }
 
-/** Those seen last first, each with its active assets counted. */
+/** Most recently seen first, each with the number of its active assets. */
 export async function devicePage(db: Database, tenantId: string, q: string | undefined, page: Page): Promise<Paged<DeviceRow>> {
   const pattern = q === undefined ? "%" : containing(q);
   const named = sql`d.tenant_id = ${tenantId} AND (d.device_id ILIKE ${pattern} OR d.device_name ILIKE ${pattern})`;
@@ -34,7 +34,7 @@ export async function devicePage(db: Database, tenantId: string, q: string | und
   return { items, total: Number(all[0]?.total ?? 0) };
 }
 
-/** Whose devices these are, locked; those that only an inventory named are nobody's yet. */
+/** The collectors that own these devices, locked. Devices known only from an inventory have no owner yet. */
 export async function ownersOfDevices(trx: Trx, tenantId: string, deviceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (deviceIds.length === 0) return new Map();
   const rows = await trx

@@ -3,12 +3,12 @@ import type { Trx } from "../database.ts";
 
 export interface SeenDevice {
   readonly device_id: string;
-  /** Null: not told; what was told before stays. */
+  /** Null if not reported; an earlier name is then kept. */
   readonly device_name: string | null;
   readonly seen_at: Date;
 }
 
-/** A device that is a collector's already stays so. */
+/** A device that already belongs to a collector stays with it. */
 export async function putDevices(trx: Trx, tenantId: string, collectorId: string, devices: readonly SeenDevice[]): Promise<void> {
   if (devices.length === 0) return;
   await sql`

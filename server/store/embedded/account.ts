@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { EmbeddedPostgresError } from "./error.ts";
 
-/** The operating system user PostgreSQL runs as; undefined is our own, the only one possible unless we are root. */
+/** The operating system user that PostgreSQL runs as; undefined means our own, the only possible one unless we are root. */
 export interface OsAccount {
   readonly name: string;
   readonly uid: number;
@@ -10,7 +10,7 @@ export interface OsAccount {
 
 const CANDIDATES = ["gatehouse", "postgres", "nobody"];
 
-/** PostgreSQL inherits neither our secrets nor our locale. */
+/** Keeps our secrets and locale out of PostgreSQL's environment. */
 export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" };
 
 export function isRoot(): boolean {
@@ -22,7 +22,7 @@ function numberOf(flag: string, name: string): number {
   return status === 0 ? Number(stdout) : Number.NaN;
 }
 
-/** PostgreSQL refuses to run as root: the first unprivileged user this machine has. */
+/** The first unprivileged user of this machine, because PostgreSQL refuses to run as root. */
 export function unprivilegedAccount(): OsAccount {
   for (const name of CANDIDATES) {
     const uid = numberOf("-u", name);
@@ -40,7 +40,7 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** How a child is spawned as that user; its working directory is one that every user may enter. */
+/** Spawn options for a child running as that user, in a working directory that every user may enter. */
 export function asAccount(account: OsAccount | undefined) {
   return { cwd: "/", env: { ...CHILD_ENVIRONMENT }, ...(account === undefined ? {} : { uid: account.uid, gid: account.gid }) };
 }

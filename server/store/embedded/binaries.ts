@@ -39,7 +39,7 @@ interface Link {
   readonly target: string;
 }
 
-/** npm packages carry no symbolic links, and the install script that makes them may not have been run. */
+/** npm packages contain no symbolic links, and the install script that creates them may not have run. */
 function restoreLinks(native: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;
@@ -49,13 +49,13 @@ function restoreLinks(native: string): void {
     try {
       symlinkSync(relative(dirname(target), source), link);
     } catch (error) {
-      // Another process of ours may have made it just now.
+      // Another of our processes may have created it just now.
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
   }
 }
 
-/** Readable by every user, whatever the permissions of the original were. */
+/** Makes the copy readable by every user, whatever the original's permissions. */
 function copyTree(from: string, to: string): void {
   mkdirSync(to);
   chmodSync(to, 0o755);
@@ -88,10 +88,7 @@ function placeCopy(native: string, place: string): string {
   return copy;
 }
 
-/**
- * The binaries of the npm package where they are if `account` can run them there, else a copy of them below
- * `copies`, made once per version.
- */
+/** The npm package's own binaries if `account` can run them in place, otherwise a copy below `copies`, made once per version. */
 export function findBinaries(account: OsAccount | undefined, copies: string): Binaries {
   const directory = packageDirectory();
   const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string };
@@ -101,7 +98,7 @@ export function findBinaries(account: OsAccount | undefined, copies: string): Bi
   try {
     restoreLinks(inPlace);
   } catch {
-    // A package folder that is not ours to write: the copy gets the links.
+    // We may not write to the package's folder; the copy gets the links instead.
   }
   if (answers(inPlace).ok) return at(inPlace);
   const copy = placeCopy(inPlace, join(copies, `postgresql-${version}`));

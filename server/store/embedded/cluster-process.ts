@@ -5,15 +5,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { EmbeddedPostgresError } from "./error.ts";
 
 const POLL_MS = 5;
-/** Nothing refuses this signal, but to be gone takes a turn of the processor and the memory given back: long where machines are busy. */
+/** SIGKILL cannot be refused, but on a busy machine a process may take long to be scheduled and to free its memory. */
 const KILLED_MS = 60_000;
-/** Fast shutdown, immediate shutdown, the last resort; the smart one would wait for our own connections. */
+/** Fast shutdown, immediate shutdown, last resort. Smart shutdown would wait for our own connections. */
 const ESCALATION = [
   ["SIGINT", 10_000],
   ["SIGQUIT", 3_000],
   ["SIGKILL", KILLED_MS],
 ] as const;
-/** Of one whose owner is gone: a frozen one hears nothing, and whatever it has not written down itself its next start recovers. */
+/** For a server whose owner is gone: it may be frozen, and its next start recovers whatever it has not written. */
 const ORPHAN_ESCALATION = [
   ["SIGINT", 1_000],
   ["SIGQUIT", 500],
@@ -29,7 +29,7 @@ export interface ClusterState {
   readonly ready: boolean;
 }
 
-/** What PostgreSQL has written about itself: the pid first, its state in the eighth line. */
+/** Reads postmaster.pid: the process ID is in the first line, the state in the eighth. */
 export function readState(cluster: string): ClusterState | undefined {
   if (!existsSync(pidFile(cluster))) return undefined;
   const lines = readFileSync(pidFile(cluster), "utf8").split("\n");
@@ -37,7 +37,7 @@ export function readState(cluster: string): ClusterState | undefined {
   return pid > 0 ? { pid, ready: ["ready", "standby"].includes(lines[7]?.trim() ?? "") } : undefined;
 }
 
-/** The one name on this machine that every process of a cluster carries in its command line. */
+/** A name unique on this machine that every process of the cluster carries in its command line. */
 export function clusterName(cluster: string): string {
   const { dev, ino } = statSync(cluster);
   return `gatehouse-${dev}-${ino}`;
@@ -56,7 +56,7 @@ function commandLine(pid: number): string {
   }
 }
 
-/** Each process of this machine with its command line. */
+/** All processes of this machine with their command lines. */
 function processes(): { pid: number; command: string }[] {
   if (process.platform === "linux")
     return readdirSync("/proc")
@@ -67,7 +67,7 @@ function processes(): { pid: number; command: string }[] {
     .map((line) => ({ pid: Number.parseInt(line, 10), command: line.replace(/^\s*\d+\s+/, "") }));
 }
 
-/** Whether somebody sent it SIGSTOP: it hears nothing else then. Where that cannot be told, it is found out by asking. */
+/** Whether the process was stopped by SIGSTOP and so ignores other signals. False if that cannot be told. */
 function isStopped(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -77,12 +77,12 @@ function isStopped(pid: number): boolean {
   }
 }
 
-/** A dead process that nobody has waited for still has its pid, but no command line. */
+/** A zombie still has its process ID, but no command line. */
 function runsOn(cluster: string, pid: number): boolean {
   return commandLine(pid).includes(cluster);
 }
 
-/** What runs on the cluster: the server under the setting it was started with, its children under the title they give themselves. */
+/** IDs of the cluster's processes: the server by the setting it was started with, its children by their process titles. */
 function runningOn(cluster: string): number[] {
   const name = clusterName(cluster);
   return processes()
@@ -90,7 +90,7 @@ function runningOn(cluster: string): number[] {
     .map(({ pid }) => pid);
 }
 
-/** True when there is nothing left of it; false when that takes too long. */
+/** Resolves to true once nothing runs any more, to false after `withinMs`. */
 async function ended(runs: () => boolean, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs;
   while (runs()) {
@@ -108,7 +108,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Resolves when the PostgreSQL with this pid no longer runs on the cluster. */
+/** Resolves when the PostgreSQL with this process ID no longer runs on the cluster. */
 export async function endProcess(
   cluster: string,
   pid: number,
@@ -123,21 +123,21 @@ export async function endProcess(
 }
 
 /**
- * Ends a PostgreSQL that outlived the process that started it. Only for the holder of the home's lock: whatever runs
- * on this cluster is then nobody's.
+ * Ends a PostgreSQL that outlived the process that started it. The caller must hold the home's lock, so that whatever runs on this cluster
+ * has no owner.
  */
 export async function stopOrphan(cluster: string): Promise<boolean> {
   if (!existsSync(pidFile(cluster))) return false;
   const state = readState(cluster);
   const alive = state !== undefined && runsOn(cluster, state.pid);
   if (alive) await endProcess(cluster, state.pid, isStopped(state.pid) ? [["SIGKILL", KILLED_MS]] : ORPHAN_ESCALATION);
-  // A server that was killed leaves children that notice it in their own time; until then they hold the cluster's
-  // shared memory, and the next server refuses to start.
+  // The children of a killed server notice its death only after a while. Until then they hold the cluster's shared memory, and the next
+  // server refuses to start.
   const left = runningOn(cluster);
   for (const pid of left) send(pid, "SIGKILL");
   if (!(await ended(() => runningOn(cluster).length > 0, KILLED_MS)))
     throw new EmbeddedPostgresError(`PostgreSQL (process ${runningOn(cluster).join(", ")}) does not end`);
-  // When the pid is another program's by now, or the file was never finished, PostgreSQL would refuse to start.
+  // PostgreSQL would refuse to start if the ID belongs to another program by now, or if the file is incomplete.
   rmSync(pidFile(cluster), { force: true });
   return alive || left.length > 0;
 }

@@ -10,10 +10,7 @@ import { toldReason } from "./told-reason.ts";
 export const SUPERUSER = "gatehouse";
 export const DATABASE = "gatehouse";
 
-/**
- * Code point order with Unicode case rules, built into PostgreSQL: an index made today is still in order after the
- * machine's own locales change.
- */
+/** Code point order with Unicode case rules, built into PostgreSQL: indexes stay valid when the machine's locales change. */
 const LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
 
 function run(account: OsAccount | undefined, command: string, args: readonly string[], input?: string): void {
@@ -25,16 +22,16 @@ function give(path: string, account: OsAccount | undefined): void {
   if (account !== undefined) chownSync(path, account.uid, account.gid);
 }
 
-/** Gives root's own copy of a cluster, which is what a backup restored by root is, to the user PostgreSQL runs as. */
+/** Hands a cluster owned by root, which is what root's restore of a backup leaves, to the user PostgreSQL runs as. */
 function giveRestored(cluster: string, account: OsAccount): void {
-  // Nobody else has been able to put a link in it.
+  // Only root could have put links into it.
   if (statSync(cluster).uid !== 0) return;
   for (const entry of readdirSync(cluster, { recursive: true, encoding: "utf8" }))
     lchownSync(join(cluster, entry), account.uid, account.gid);
   lchownSync(cluster, account.uid, account.gid);
 }
 
-/** Makes the cluster unless it is there. A crash leaves an unfinished folder that the next start removes. */
+/** Creates the cluster if it does not exist. A crash leaves an unfinished folder, which the next start removes. */
 export function makeCluster(home: Home, binaries: Binaries, password: string): void {
   const prefix = `${basename(home.cluster)}.`;
   for (const name of readdirSync(home.path)) if (name.startsWith(prefix)) rmSync(join(home.path, name), { recursive: true, force: true });

@@ -1,2 +1,2 @@
-/** A reason not to start, in one line. */
+/** A one-line reason why the database cannot start. */
 export class EmbeddedPostgresError extends Error {}

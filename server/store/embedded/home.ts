@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { type OsAccount, canEnter, isRoot, unprivilegedAccount } from "./account.ts";
 import { EmbeddedPostgresError } from "./error.ts";
 
-/** Root-owned place for what an unprivileged user must reach when our own directories are closed to it. */
+/** Root-owned, for files that an unprivileged user must reach when our own directories are closed to it. */
 export const SYSTEM_DIRECTORY = "/var/lib/gatehouse";
 
 export interface Home {
-  /** Ours: the cluster, its log and its lock stand in it. */
+  /** Our own directory with the cluster, its log and its lock. */
   readonly path: string;
   /** PGDATA, owned by `account`. */
   readonly cluster: string;
@@ -22,7 +22,7 @@ function homeAt(path: string, account: OsAccount | undefined): Home {
   return { path, cluster: clusterIn(path), log: join(path, "postgresql.log"), account };
 }
 
-/** A cluster keeps the user that made it, whatever users the machine has been given since. */
+/** A cluster keeps the user that created it, whatever users the machine has been given since. */
 function accountOf(homes: readonly string[]): OsAccount {
   for (const home of homes) {
     const stat = statSync(clusterIn(home), { throwIfNoEntry: false });
@@ -33,7 +33,7 @@ function accountOf(homes: readonly string[]): OsAccount {
 
 function makeHome(path: string, mode: number): void {
   mkdirSync(path, { recursive: true });
-  // Its parent may belong to the user PostgreSQL runs as: a link or a folder put here by that user is not followed.
+  // The parent may belong to the user PostgreSQL runs as, so a link or folder that this user put here is not followed.
   const stat = lstatSync(path);
   if (!stat.isDirectory() || stat.uid !== process.getuid?.())
     throw new EmbeddedPostgresError(`${path} is not a directory of the user this process runs as`);
@@ -41,8 +41,8 @@ function makeHome(path: string, mode: number): void {
 }
 
 /**
- * Where the cluster of a data directory stands: in `postgresql/` of it, or, when the user PostgreSQL runs as cannot
- * get there (a data directory below /root), under /var/lib/gatehouse with a file beside the secrets that says so.
+ * Finds or creates the home of a data directory's cluster: `postgresql/` inside it or, if the user PostgreSQL runs as cannot get there (a
+ * data directory below /root), a directory below /var/lib/gatehouse. A file beside the secrets then points to it.
  */
 export function findHome(dataDirectory: string): Home {
   const inside = join(dataDirectory, "postgresql");
@@ -58,7 +58,7 @@ export function findHome(dataDirectory: string): Home {
     : join(SYSTEM_DIRECTORY, createHash("sha256").update(dataDirectory).digest("hex").slice(0, 16));
   const account = accountOf([inside, outside]);
   if (!existsSync(pointer)) {
-    // The directory stays closed to everyone else, and `secrets/` and `journal/` in it are root's own.
+    // The directory stays closed to everyone else; `secrets/` and `journal/` inside it belong to root.
     chownSync(dataDirectory, account.uid, account.gid);
     makeHome(inside, 0o711);
     if (canEnter(account, inside)) return homeAt(inside, account);

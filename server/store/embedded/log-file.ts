@@ -3,7 +3,7 @@ import { copyFileSync, statSync, truncateSync } from "node:fs";
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const CHECK_MS = 60_000;
 
-/** Keeps one older part. The file is truncated in place: PostgreSQL appends to the descriptor it was given. */
+/** Keeps one older part. Truncates in place, because PostgreSQL appends to the descriptor it was given. */
 function boundOnce(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= LARGEST_BYTES) return;

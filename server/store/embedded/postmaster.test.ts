@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 
-/** Says that it is ready, and takes its time between letting go of the cluster and its end. */
+/** Reports that it is ready, and exits some time after releasing the cluster. */
 const SLOW_TO_END = `#!/bin/sh
 trap 'rm "$2/postmaster.pid"; exec sleep 0.5' INT
 printf '%s\\n\\n\\n\\n\\n\\n\\nready\\n' "$$" > "$2/postmaster.pid"

@@ -9,7 +9,7 @@ import type { Home } from "./home.ts";
 
 export interface Postmaster {
   readonly pid: number;
-  /** Resolves when the process is gone, whoever ended it. */
+  /** Resolves when the process has ended for whatever reason. */
   readonly exited: Promise<void>;
   stop(): Promise<void>;
 }
@@ -23,8 +23,8 @@ function lastLines(home: Home, from: number): string {
 }
 
 /**
- * Stops PostgreSQL when this process ends without having done so, SIGKILL included: the guard's standard input is a
- * pipe from us, which the kernel closes with us.
+ * Stops PostgreSQL if this process ends without having done so, even by SIGKILL: the guard's standard input is a pipe from us, which the
+ * kernel closes with us.
  */
 function guard(home: Home, pid: number): { dismiss(): void } {
   const script = 'read -r _; [ "$(head -n 1 "$2")" = "$1" ] && kill -INT "$1"';
@@ -38,11 +38,11 @@ function guard(home: Home, pid: number): { dismiss(): void } {
   return { dismiss: () => void child.kill("SIGKILL") };
 }
 
-/** Resolves when it takes connections (after recovery, if there is something to recover). */
+/** Resolves once it accepts connections, which includes any recovery. */
 export async function startPostmaster(home: Home, binaries: Binaries, args: readonly string[]): Promise<Postmaster> {
   const log = openSync(home.log, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const logStart = readFileSync(home.log).byteLength;
-  // A process group of its own: Ctrl-C in a terminal must reach us, and PostgreSQL only when we have drained.
+  // In a process group of its own, so that Ctrl-C in a terminal reaches only us; we stop PostgreSQL once we have drained.
   const child = spawn(binaries.postgres, ["-D", home.cluster, "-c", `cluster_name=${clusterName(home.cluster)}`, ...args], {
     ...asAccount(home.account),
     stdio: ["ignore", log, log],
@@ -74,7 +74,7 @@ export async function startPostmaster(home: Home, binaries: Binaries, args: read
     pid,
     exited,
     async stop() {
-      // Its end is waited for; with nothing else left to do, this process would end before it and say nothing.
+      // Without this reference our process could exit silently before PostgreSQL has ended.
       child.ref();
       await endProcess(home.cluster, pid);
       await exited;

@@ -1,4 +1,4 @@
-/** One machine, one application, about 80 MB. Everything a committed row's survival depends on stays at its default. */
+/** For one machine and one application, about 80 MB of memory. All settings that durability depends on keep their defaults. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "",
   unix_socket_permissions: "0700",
@@ -8,7 +8,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   maintenance_work_mem: "32MB",
   wal_level: "minimal",
   max_wal_senders: "0",
-  // Bounds what a start after a crash has to replay.
+  // Limits what a start after a crash has to replay.
   max_wal_size: "256MB",
   min_wal_size: "64MB",
   io_method: "sync",
@@ -22,9 +22,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_checkpoints: "off",
 };
 
-/** As command line arguments: an older cluster follows the settings of the release that starts it. */
+/** As command line arguments, so that an older cluster follows the settings of the release that starts it. */
 export function settingArguments(socketDirectory: string, overrides: Readonly<Record<string, string>>): string[] {
-  // A list of directories to PostgreSQL: quoted, or a comma or a space in the path would end it.
+  // PostgreSQL reads a list of directories here: an unquoted comma or space in the path would split it.
   const quoted = `"${socketDirectory.replaceAll('"', '""')}"`;
   return Object.entries({ ...SETTINGS, ...overrides, unix_socket_directories: quoted }).flatMap(([name, value]) => [
     "-c",

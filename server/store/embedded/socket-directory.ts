@@ -6,15 +6,15 @@ import { canEnter } from "./account.ts";
 import { EmbeddedPostgresError } from "./error.ts";
 import type { Home } from "./home.ts";
 
-/** The shortest limit of the systems we run on (macOS has 104 bytes, its closing zero included; Linux 108). */
+/** The shortest limit of all supported systems (macOS: 104 bytes including the final zero; Linux: 108). */
 const LONGEST_SOCKET_PATH = 103;
 const LONGEST_NAME = ".s.PGSQL.5432.lock";
 
 export interface SocketDirectory {
   readonly path: string;
-  /** Takes away what a killed PostgreSQL left. Only while none runs: it would hold a reused pid for a live server. */
+  /** Removes what a killed PostgreSQL left. Only call while none runs: PostgreSQL would take a reused process ID for a live server. */
   clear(): void;
-  /** At the end of the run. */
+  /** Call at the end of the run. */
   remove(): void;
 }
 
@@ -24,7 +24,7 @@ function clear(path: string): void {
   for (const name of readdirSync(path)) if (name.startsWith(".s.PGSQL.")) rmSync(join(path, name), { force: true });
 }
 
-/** A name that is the same in every run, so that the next one clears up; not where somebody else has taken it. */
+/** The name is the same in every run, so that the next one cleans up. Fails if another user has taken it. */
 function privateDirectory(parent: string, home: Home): string {
   const path = join(parent, `gatehouse-${createHash("sha256").update(home.path).digest("hex").slice(0, 12)}`);
   const owner = home.account?.uid ?? process.getuid?.();
@@ -38,7 +38,7 @@ function privateDirectory(parent: string, home: Home): string {
   }
 }
 
-/** Beside the cluster, or in a short private directory when that path is too long for a socket. */
+/** Beside the cluster, or in a short private directory if that path is too long for a socket. */
 export function makeSocketDirectory(home: Home): SocketDirectory {
   const give = (path: string) => {
     if (home.account !== undefined) chownSync(path, home.account.uid, home.account.gid);

@@ -1,7 +1,7 @@
 const COMPLAINT = /(?:FATAL|PANIC|ERROR|error): +(.*)/;
 const ADVICE = /HINT: +(.*)/;
 
-/** In one line, why a program of PostgreSQL failed: what it complained of first among all that it wrote, and what it advises. */
+/** Summarises in one line why a PostgreSQL program failed: its first complaint, and the advice it gives. */
 export function toldReason(output: string): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   const first = (pattern: RegExp) => lines.map((line) => pattern.exec(line)?.[1]).find((found) => found !== undefined);

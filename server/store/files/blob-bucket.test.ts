@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { blobBucket } from "./blob-bucket.ts";
 import type { BlobStore } from "./blobs.ts";
 
-/** Against a store that is not ours and takes uploads in parts. */
+/** Runs against a third-party store that accepts multipart uploads. */
 const PYTHON = process.env.S3_PYTHON;
 
 if (PYTHON === undefined)

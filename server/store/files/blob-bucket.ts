@@ -2,7 +2,7 @@ import type { BucketSettings } from "../../kernel/configuration/bucket-settings.
 import { objectStore } from "../../runtime/object-store.ts";
 import type { BlobStore } from "./blobs.ts";
 
-/** Blobs in a bucket, which many processes may share. */
+/** Stores blobs in a bucket, which many processes may share. */
 export function blobBucket(settings: BucketSettings): BlobStore {
   const store = objectStore(settings);
   return {

@@ -59,7 +59,7 @@ test("a blob that is written is there after a loss of power: its name is on the 
   expect(synced).toEqual([path, join(path, "zz"), join(path, "zz")]);
 });
 
-/** Below it names of a few letters still fit into a path, and that under which an id is written does not. */
+/** A directory below which short names still fit into a path, but the name that an ID is written under does not. */
 function deepDirectory(): string {
   const above = join(path, crypto.randomUUID());
   const filled = join(above, ...Array.from({ length: 19 }, () => "x".repeat(200)));

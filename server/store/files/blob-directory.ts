@@ -8,8 +8,8 @@ import type { BlobStore } from "./blobs.ts";
 const KEY = /^[A-Za-z0-9-]{8,100}$/;
 
 /**
- * Blobs in a directory of one machine. What a process that was killed had begun to write stands in `arrivals`, which no
- * other process has, and goes when the next one opens it.
+ * Stores blobs in a directory of one machine. Unfinished writes are in `arrivals`, which no other process uses; those of a killed process
+ * are removed on opening.
  */
 export async function openBlobDirectory(path: string, arrivals = "arriving"): Promise<BlobStore> {
   const arriving = join(path, arrivals);
@@ -19,7 +19,7 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
   const made = new Set<string>();
   const folderOf = (key: string): string => {
     if (!KEY.test(key)) throw new Error("not a key of a blob");
-    // The end of a key is random, its beginning tells the time.
+    // A key begins with its time; only its end is random.
     return join(path, key.slice(-2).toLowerCase());
   };
   const pathOf = (key: string): string => join(folderOf(key), key);
@@ -68,15 +68,15 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
 }
 
 /**
- * It goes where the directory goes, and is that of the first process that opens it, also where several do so at once. Null where none
- * can be kept, on a full disk or without hard links: files are stored all the same, as if every process reached them.
+ * The ID moves with the directory and is written by the first process that opens it, even if several do at once. Null if it cannot be
+ * written (full disk, no hard links): files are then stored as if every process could reach them.
  */
 function idOf(path: string, arriving: string): string | null {
   const file = join(path, "directory-id");
   return existsSync(file) || madeId(file, join(arriving, "directory-id")) ? readFileSync(file, "utf8") : null;
 }
 
-/** Linked when it is whole, so that nobody reads a part of it. */
+/** Linked only when complete, so that nobody reads a partial ID. */
 function madeId(file: string, own: string): boolean {
   try {
     writeFileSync(own, uuid(), { mode: 0o600, flush: true });
@@ -88,7 +88,7 @@ function madeId(file: string, own: string): boolean {
   return true;
 }
 
-/** What was made in it is there after a loss of power. */
+/** Makes new entries of the directory survive a loss of power. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {

@@ -1,13 +1,13 @@
-/** Bytes by their key, which is of letters, digits and `-`. A key is written once. */
+/** Stores bytes by key. Keys consist of letters, digits and `-`, and each is written once. */
 export interface BlobStore {
-  /** What the store is, for people. */
+  /** Where the store is, for people to read. */
   readonly address: string;
-  /** The id of a directory that other processes may not reach; null for what all of them do. */
+  /** The ID of a directory that other processes may not reach; null if all processes reach the store. */
   readonly directory: string | null;
-  /** Resolves once they are on stable storage under the key; when `bytes` throws, nothing of them is left. */
+  /** Resolves once the bytes are on stable storage. If `bytes` throws, nothing is left of them. */
   write(key: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
-  /** From `start` to before `end`. Rejects when there are none of that key. */
+  /** The bytes from `start` up to `end`, exclusive. Rejects if the key does not exist. */
   read(key: string, start: number, end: number): Promise<ReadableStream<Uint8Array>>;
-  /** Also where there is nothing of that key: false where that can be told. */
+  /** A missing key is not an error: returns false if the store can tell. */
   remove(key: string): Promise<boolean>;
 }

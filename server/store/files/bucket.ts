@@ -3,25 +3,25 @@ import type { BucketSettings } from "../../kernel/configuration/bucket-settings.
 import { unescapeXml } from "../../kernel/text/xml-text.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 
-/** The store refused, or could not be reached; the message says which request and why, and holds no secret. */
+/** The store refused or was unreachable. The message says which request failed and why, and holds no secret. */
 export class BucketFailed extends Error {}
 
-/** Objects of one prefix in an S3-compatible store. Keys are relative to it, of letters, digits and `. _ - /`. */
+/** Objects under one prefix of an S3-compatible store. Keys are relative to it and consist of letters, digits and `. _ - /`. */
 export interface ObjectBucket {
   /** `s3://bucket/prefix` */
   readonly address: string;
-  /** Stores an object that must not be there yet, in one piece. False when the store has one of that key, which stays. */
+  /** Stores a new object in one piece. Returns false if the key exists; that object is kept. */
   putNew(key: string, body: string): Promise<boolean>;
-  /** Null when there is none. */
+  /** Null if there is no such object. */
   get(key: string): Promise<string | null>;
-  /** Keys that begin with `prefix`, in their order, those up to `after` left out. Read a page at a time. */
+  /** Keys that begin with `prefix`, in order, after `after`. Read one page at a time. */
   list(prefix: string, options?: { readonly after?: string; readonly pageSize?: number }): AsyncGenerator<string>;
 }
 
 const TIMEOUT_MS = 15_000;
 const PAGE = 1_000;
 
-/** Addresses by path (`endpoint/bucket/key`), which every compatible store understands. Its methods throw `BucketFailed`. */
+/** Uses path-style addresses (`endpoint/bucket/key`), which every compatible store understands. Methods throw `BucketFailed`. */
 export function openBucket(settings: BucketSettings, out: Outbound, now: () => number = Date.now): ObjectBucket {
   const { bucket, prefix, endpoint, region, keys } = settings;
 
@@ -33,7 +33,7 @@ export function openBucket(settings: BucketSettings, out: Outbound, now: () => n
     body: string,
   ): Promise<{ status: number; text: string }> {
     const url = new URL(`${endpoint}/${bucket}${path}`);
-    // Space as %20: a plus sign would be signed as one thing and read as another.
+    // Spaces must be %20: a plus sign would be signed as one thing and read as another.
     url.search = Object.entries(query)
       .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
       .join("&");

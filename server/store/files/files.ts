@@ -6,7 +6,7 @@ import type { FileTable } from "../tables/files.ts";
 
 export type FileRow = Selectable<FileTable>;
 
-/** Whose files: those a group's keys made, or those a person made. */
+/** The owner of files: a group (files made with its keys) or a person. */
 export interface FileOwner {
   readonly tenantId: string;
   readonly groupId: string;
@@ -15,27 +15,27 @@ export interface FileOwner {
 
 export interface FileFilter {
   readonly kind?: string | undefined;
-  /** What was said at the upload, or, of files of which nothing was said, what their kinds stand for. */
+  /** The purpose given at the upload. Files without one are matched by kinds that imply it. */
   readonly purpose?: { readonly said: string; readonly kinds: readonly string[] } | undefined;
   readonly chatId?: string | undefined;
-  /** Those of them that are there. */
+  /** Only these files, as far as they exist. */
   readonly ids?: readonly string[] | undefined;
 }
 
-/** A person reaches their own in whatever group they made them; a key those that keys of its group made. */
+/** A person reaches their own files in whatever group they were made; a key reaches the files made with keys of its group. */
 export const ownedBy = (owner: FileOwner) =>
   owner.userId === null
     ? sql<boolean>`tenant_id = ${owner.tenantId} AND resource_group_id = ${owner.groupId} AND end_user_id IS NULL`
     : sql<boolean>`tenant_id = ${owner.tenantId} AND end_user_id = ${owner.userId}`;
 
-/** A file whose time is over is gone for its readers before the worker comes by. */
+/** Expired files are gone for readers even before the worker deletes them. */
 const alive = (now: Date) => sql<boolean>`deleted_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})`;
 
 export async function findFile(db: Database, owner: FileOwner, id: string, now: Date): Promise<FileRow | undefined> {
   return db.selectFrom("files").selectAll().where(hasId(id)).where(ownedBy(owner)).where(alive(now)).executeTakeFirst();
 }
 
-/** Whoever asks shows by a signature for this tenant and file that they may. */
+/** Not scoped to an owner: the caller has proved its access by a signature for this tenant and file. */
 export async function findSignedFile(db: Database, id: string, now: Date): Promise<FileRow | undefined> {
   return db.selectFrom("files").selectAll().where(hasId(id)).where(alive(now)).executeTakeFirst();
 }
@@ -49,7 +49,7 @@ export async function countAccess(db: Database, tenantId: string, id: string): P
     .execute();
 }
 
-/** Newest first; with `after` those older than it. */
+/** Newest first; with `after`, only files older than it. */
 export async function listFiles(
   db: Database,
   owner: FileOwner,
@@ -74,17 +74,17 @@ export async function listFiles(
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  // What stands before is found from there, and shown as everything else is.
+  // Files before the cursor are read backwards from it and returned in the usual order.
   return { items: page.before === undefined ? items : items.toReversed(), total };
 }
 
-/** From then on its bytes stay: they are no upload under way any more. */
+/** Also ends the upload, so that its bytes are not cleaned up. */
 export async function recordFile(trx: Trx, file: Insertable<FileTable>): Promise<FileRow> {
   await trx.deleteFrom("blobs_to_remove").where("key", "=", file.id).execute();
   return trx.insertInto("files").values(file).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Bytes of all files of a group that are there; whoever asks in a transaction is alone with the group until its end. */
+/** Total bytes of a group's existing files. Locks the group's files until the transaction ends. */
 export async function storedBytesOfGroup(trx: Trx, groupId: string, now: Date): Promise<number> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`files of ${groupId}`}, 0))`.execute(trx);
   const { total } = await trx
@@ -96,7 +96,7 @@ export async function storedBytesOfGroup(trx: Trx, groupId: string, now: Date): 
   return Number(total);
 }
 
-/** Ids of those that were there and are deleted now. */
+/** Returns the IDs of the files that were deleted. */
 export async function deleteFiles(
   db: Database,
   owner: FileOwner,
@@ -114,7 +114,7 @@ export async function deleteFiles(
   return deleted.map(({ id }) => id);
 }
 
-/** Marks what has expired, and forgets the records whose tenant keeps rows no longer than that. */
+/** Marks expired files as deleted, and removes records older than their tenant keeps rows. */
 export async function sweepFiles(db: Database, now: Date): Promise<void> {
   await db.updateTable("files").set({ deleted_at: now }).where("deleted_at", "is", null).where("expires_at", "<=", now).execute();
   await sql`
@@ -137,13 +137,13 @@ export async function removeSoon(db: Database, key: string): Promise<void> {
 export interface DueBlob {
   readonly key: string;
   readonly directory: string | null;
-  /** Every process that lives has had its turn with it. */
+  /** Every live process has tried to remove it. */
   readonly isOld: boolean;
 }
 
 /**
- * Takes some of what is due and hands it to `remove`; keys are forgotten once that has returned them as removed. A process with a
- * directory leaves what lies in those of others to them; one without reaches all there is.
+ * Takes some due blobs, passes them to `remove` and forgets the keys it returns. A process with a directory leaves blobs in other
+ * processes' directories to them; one without reaches all blobs.
  */
 export async function removeDue(
   db: Database,
@@ -157,7 +157,7 @@ export async function removeDue(
       .select(["key", "directory", sql<boolean>`due_at < now() - interval '1 day'`.as("isOld")])
       .where("due_at", "<=", sql<Date>`now()`)
       .$if(directory !== null, (found) => found.where((eb) => eb.or([eb("directory", "=", directory), eb("directory", "is", null)])))
-      // Those that may be another's are tried again and again, and must not keep out its own.
+      // Blobs that may be another process's are retried often and must not delay its own.
       .orderBy(sql`directory IS NULL`)
       .orderBy("due_at")
       .limit(most)
@@ -171,7 +171,7 @@ export async function removeDue(
   });
 }
 
-/** Notes that a process with this directory lives, and says whether one with another has done so within minutes. */
+/** Records that a process with this directory is alive. Returns whether one with another directory was in recent minutes. */
 export async function noteFileDirectory(db: Database, id: string): Promise<boolean> {
   await sql`
     INSERT INTO file_directories (id, seen_at) VALUES (${id}, now()) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`.execute(db);
@@ -180,7 +180,7 @@ export async function noteFileDirectory(db: Database, id: string): Promise<boole
   return rows.length > 0;
 }
 
-/** Forgets what was to be removed from directories that no process has had for so long that none will again. */
+/** Forgets blobs to be removed from directories that no process has used for so long that none will again. */
 export async function forgetLostBlobs(db: Database): Promise<void> {
   await sql`
     DELETE FROM blobs_to_remove b
@@ -188,7 +188,7 @@ export async function forgetLostBlobs(db: Database): Promise<void> {
        AND NOT EXISTS (SELECT FROM file_directories d WHERE d.id = b.directory)`.execute(db);
 }
 
-/** All that lay in directories lies in this one. */
+/** Records that all files kept in directories are now in this one. */
 export async function moveFiles(db: Database, directory: string | null): Promise<void> {
   for (const table of ["files", "blobs_to_remove"] as const)
     await db.updateTable(table).set({ directory }).where("directory", "is not", null).execute();

@@ -6,7 +6,7 @@ import type { ResumableUploadTable, UploadPiece } from "../tables/files.ts";
 
 export type ResumableUploadRow = Selectable<ResumableUploadTable>;
 
-/** False where the caller has too many, or too much, under way already. */
+/** Returns false if the caller has too many uploads, or too many bytes, in progress. */
 export async function insertResumableUpload(
   db: Database,
   owner: FileOwner,
@@ -33,7 +33,7 @@ export async function findResumableUpload(db: Database, owner: FileOwner, id: st
     .executeTakeFirst();
 }
 
-/** False where another piece has come at that place meanwhile. */
+/** Returns false if another piece arrived at this offset first. */
 export async function addUploadPiece(db: Database, { id, received_bytes: at }: ResumableUploadRow, piece: UploadPiece): Promise<boolean> {
   const { rows } = await sql`
     UPDATE resumable_uploads SET pieces = pieces || ${JSON.stringify([piece])}::jsonb, received_bytes = received_bytes + ${piece.bytes}
@@ -41,7 +41,7 @@ export async function addUploadPiece(db: Database, { id, received_bytes: at }: R
   return rows.length > 0;
 }
 
-/** False where it has ended, or gone on, meanwhile. */
+/** Returns false if the upload has ended or received more in the meantime. */
 export async function endResumableUpload(db: Database | Trx, { id, received_bytes: at }: ResumableUploadRow): Promise<boolean> {
   const { rows } = await sql`DELETE FROM resumable_uploads WHERE id = ${id} AND received_bytes = ${at} RETURNING 1`.execute(db);
   return rows.length > 0;

@@ -1,6 +1,6 @@
 /**
- * Test support: a query for everything a schema is made of, one line for each object, but for the monthly partitions,
- * which are those of when the database was made.
+ * Test support: a query that lists everything a schema consists of, one line per object. Monthly partitions are left out, because they
+ * depend on when the database was made.
  */
 export const CATALOGUE = `
 WITH tables AS (

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-/** What is bound to a group itself. */
+/** What is bound to the group itself. */
 export interface GroupBindings {
   readonly model_ids: readonly string[];
   readonly config_ids: readonly string[];
-  /** Models and virtual models that the binding keeps out of the portal's picker, or offers there. */
+  /** Models and virtual models that the binding hides from the portal's picker, or shows there. */
   readonly hidden_model_ids: readonly string[];
   readonly shown_model_ids: readonly string[];
 }

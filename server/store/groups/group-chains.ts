@@ -3,26 +3,26 @@ import type { Database } from "../database.ts";
 import { type GroupBindings, readGroupBindings } from "./group-bindings.ts";
 
 interface GroupPlace {
-  /** The group asked for. */
+  /** The group that was asked for. */
   readonly leaf: string;
-  /** One group of its chain: itself at depth 0, then its parents up to the root. */
+  /** One group of its chain: the group itself at depth 0, then its parents up to the root. */
   readonly id: string;
   readonly name: string;
   readonly depth: number;
-  /** Whether what is bound at `id` reaches `leaf`. */
+  /** Whether bindings of `id` reach `leaf`. */
   readonly grants: boolean;
-  /** The knowledge bases that calls are given passages of unasked; null: as the group above says. */
+  /** Knowledge bases searched for every call without being asked; null to inherit from the group above. */
   readonly default_knowledgebase_ids: readonly string[] | null;
 }
 
-/** With the bindings that reach `leaf`: none above a group that does not inherit. */
+/** Includes the bindings that reach `leaf`: none from above a group that does not inherit. */
 export interface GroupChainRow extends GroupPlace, GroupBindings {}
 
 const NOTHING_BOUND: GroupBindings = { model_ids: [], config_ids: [], hidden_model_ids: [], shown_model_ids: [] };
 
 /**
- * The chains of the given groups, each from the group up to its root. A group of another tenant is not there. What is
- * bound to a group is read once, however many chains it stands in: thousands may hang below one root.
+ * The chains of the given groups, each from the group up to its root; groups of other tenants are left out. The bindings of a group are
+ * read once however many chains contain it, because thousands may share a root.
  */
 export async function readGroupChains(db: Database, tenantId: string, groupIds: readonly string[]): Promise<GroupChainRow[]> {
   const { rows } = await sql<GroupPlace>`

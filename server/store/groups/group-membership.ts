@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 
 /**
- * Whether `end_users u` is in one of the resource groups: where an administrator put them, or by a user group. `groups` is a query of
- * ids.
+ * SQL condition: `end_users u` is in one of the resource groups, assigned by an administrator or through a user group. `groups` is a query
+ * of IDs.
  */
 export const isInGroups = (groups: RawBuilder<unknown>): RawBuilder<boolean> => sql`(u.assigned_group_id IN (${groups}) OR EXISTS (
   SELECT 1 FROM end_user_group_members m JOIN resource_group_end_user_groups b ON b.end_user_group_id = m.group_id

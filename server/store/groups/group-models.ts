@@ -10,24 +10,24 @@ export interface GroupModelRow {
   readonly provider_key: string;
   readonly modes: string[];
   readonly enabled: boolean;
-  /** Of a routing group: its mode is that of its members. */
+  /** For a routing group; its mode is that of its members. */
   readonly is_virtual: boolean;
   readonly portal_visible: boolean;
-  /** It judges by a semantic policy there, and nobody may call it. */
+  /** Used in the group only as judge of a semantic policy; nobody may call it. */
   readonly judge_only: boolean;
   readonly depth: number;
   readonly bound_group_id: string;
   readonly bound_group_name: string;
 }
 
-/** Where models, and the virtual models of routing groups, are bound. */
+/** The tables that bind models, and the virtual models of routing groups. */
 export type BindingTable = "resource_group_models" | "resource_group_virtual_models";
 
 const BINDING_TABLES: readonly BindingTable[] = ["resource_group_models", "resource_group_virtual_models"];
 
 /**
- * Models bound to the group or handed down to it, each once, from the nearest group that binds it; then those that only
- * judge there, by the policies of its groups. `fallbackJudge`: the name of the one where neither policy nor tenant names any.
+ * Models bound to the group or inherited, each once, from the nearest group that binds it; then models that only judge there under its
+ * groups' semantic policies. `fallbackJudge`: the model that judges if neither policy nor tenant names one.
  */
 export async function modelsOfGroup(
   db: Database,
@@ -76,7 +76,7 @@ export async function modelsOfGroup(
   return { items: rows.filter((row) => row.id !== null), total: rows[0]?.total ?? 0 };
 }
 
-/** Binds and returns the ids that were not bound before. */
+/** Returns the IDs that were not bound before. */
 export async function bindModels(
   trx: Trx,
   tenantId: string,
@@ -94,7 +94,7 @@ export async function bindModels(
   return rows.map((row) => row.model_id);
 }
 
-/** Unbinds and returns the ids that were bound. */
+/** Returns the IDs that were bound. */
 export async function unbindModels(trx: Trx, tenantId: string, groupId: string, modelIds: readonly string[]): Promise<string[]> {
   const unbound: string[] = [];
   for (const table of BINDING_TABLES) {
@@ -110,7 +110,7 @@ export async function unbindModels(trx: Trx, tenantId: string, groupId: string, 
   return unbound;
 }
 
-/** Returns what it was before, or undefined when the model is not bound to the group itself. */
+/** Returns the previous value, or undefined if the model is not bound to the group itself. */
 export async function setPortalVisible(
   trx: Trx,
   tenantId: string,

@@ -1,7 +1,7 @@
 import type { Trx } from "../database.ts";
 import type { GroupPolicyRow } from "./group-policy-rows.ts";
 
-/** A document that says nothing is taken away. */
+/** An empty document deletes the policy. */
 export async function writePolicy(trx: Trx, tenantId: string, policy: GroupPolicyRow, now: Date): Promise<void> {
   const { group_id, kind, item_id } = policy;
   if (Object.keys(policy.document).length === 0) {
@@ -22,7 +22,7 @@ export async function writePolicy(trx: Trx, tenantId: string, policy: GroupPolic
     .execute();
 }
 
-/** Takes away what any group says of an item that goes. */
+/** Deletes all groups' policies for an item that is being deleted. */
 export async function removePoliciesOf(trx: Trx, tenantId: string, kinds: readonly string[], itemId: string): Promise<void> {
   await trx
     .deleteFrom("group_policies")

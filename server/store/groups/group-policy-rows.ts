@@ -19,7 +19,7 @@ export interface PolicyRows {
   readonly policies: readonly GroupPolicyRow[];
 }
 
-/** Every group of the tenant with every document: what a policy tree is made of. */
+/** Every group and policy document of the tenant, from which its policy tree is built. */
 export async function readPolicyRows(db: Database | Trx, tenantId: string): Promise<PolicyRows> {
   const groups = await db
     .selectFrom("resource_groups")

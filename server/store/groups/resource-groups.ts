@@ -32,7 +32,7 @@ export const resourceGroupStore: RecordStore<ResourceGroupRow, ResourceGroupInse
   ...writesById("resource_groups"),
 };
 
-/** Holds the shape of the tenant's tree still until the transaction ends: two moves that make a cycle together wait. */
+/** Locks the shape of the tenant's tree until the transaction ends, so that two concurrent moves cannot form a cycle. */
 export async function lockTree(trx: Trx, tenantId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`resource_groups/${tenantId}`}, 0))`.execute(trx);
 }
@@ -42,7 +42,7 @@ export async function groupIdByName(db: Database | Trx, tenantId: string, name: 
   return row?.id;
 }
 
-/** Which of these ids are groups of the tenant. */
+/** Those of the IDs that are groups of the tenant. */
 export async function knownGroups(db: Database | Trx, tenantId: string, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db.selectFrom("resource_groups").select("id").where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
@@ -55,9 +55,9 @@ export async function groupsByIds(db: Database, tenantId: string, ids: readonly 
     : db.selectFrom("resource_groups").selectAll().where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
 }
 
-// UNION, not UNION ALL: a row already walked is not walked again, so that even a damaged tree ends.
+// UNION, not UNION ALL, so that the walk ends even if the tree is damaged.
 
-/** The groups above, root first, without the group itself. */
+/** The group's ancestors, root first, without the group itself. */
 export async function ancestorsOf(db: Database | Trx, tenantId: string, id: string): Promise<ResourceGroupRow[]> {
   const { rows } = await sql<ResourceGroupRow & { depth: number }>`
     WITH RECURSIVE up AS (
@@ -69,7 +69,7 @@ export async function ancestorsOf(db: Database | Trx, tenantId: string, id: stri
   return rows;
 }
 
-/** The groups below, parents before children, without the group itself. */
+/** The group's descendants, parents before children, without the group itself. */
 export async function descendantsOf(db: Database | Trx, tenantId: string, id: string): Promise<ResourceGroupRow[]> {
   const { rows } = await sql<ResourceGroupRow>`
     WITH RECURSIVE down AS (
@@ -97,7 +97,7 @@ export async function dependentsOfGroup(db: Database | Trx, id: string, now: Dat
   return rows[0] as GroupDependents;
 }
 
-/** What is counted of these groups begins anew: a branch of theirs goes elsewhere, and what it used with it. */
+/** Restarts the counters of these groups: a branch leaves them and takes its usage along. */
 export async function recordBranchRemoved(trx: Trx, tenantId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await trx
@@ -108,7 +108,7 @@ export async function recordBranchRemoved(trx: Trx, tenantId: string, ids: reado
     .execute();
 }
 
-/** Usage of the group, and of deleted groups counted for it, is attributed to its parent from now on; without a parent, to no group. */
+/** Attributes the usage of the group, and of deleted groups attributed to it, to its parent. Does nothing without a parent. */
 export async function moveUsageToParent(
   trx: Trx,
   { id, tenant_id, parent_group_id: heir_id }: Pick<ResourceGroupRow, "id" | "tenant_id" | "parent_group_id">,

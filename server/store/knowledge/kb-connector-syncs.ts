@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import type { KbConnectorRow } from "./kb-connectors.ts";
 
-/** Takes up one that is due and none of these tenants', for `leaseMs`; others leave it alone meanwhile. */
+/** Leases a due connector for `leaseMs`, skipping these tenants; null if there is none. */
 export async function takeUpConnector(db: Database, leaseMs: number, except: readonly string[]): Promise<KbConnectorRow | null> {
   const { rows } = await sql<KbConnectorRow>`
     UPDATE knowledge_connectors SET due_at = now() + ${leaseMs} * interval '1 millisecond'
@@ -15,7 +15,7 @@ export async function releaseConnector(db: Database, id: string): Promise<void> 
   await sql`UPDATE knowledge_connectors SET due_at = now() WHERE id = ${id}`.execute(db);
 }
 
-/** Whoever asked for it meanwhile, or changed it, has it looked at once more; else it is not looked at for `waitMs`. */
+/** Ends a sync. The connector runs again at once if it was requested or changed in the meantime, otherwise not for `waitMs`. */
 export async function noteSynced(
   db: Database,
   { id, every_minutes: minutes }: Pick<KbConnectorRow, "id" | "every_minutes">,

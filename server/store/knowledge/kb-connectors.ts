@@ -28,7 +28,7 @@ export interface BroughtDocument {
   readonly principals: readonly string[] | null;
 }
 
-/** The documents that a connector brought, by name. */
+/** The documents a connector brought, by name. */
 export async function documentsOfConnector(db: Database | Trx, connectorId: string): Promise<Map<string, BroughtDocument>> {
   const rows = await db
     .selectFrom("knowledge_documents")

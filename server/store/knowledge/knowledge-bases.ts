@@ -18,7 +18,7 @@ interface KnowledgeBaseFilters {
 }
 
 const groupIds = sql<string[]>`ARRAY(SELECT g.group_id FROM knowledge_base_groups g WHERE g.knowledge_base_id = b.id ORDER BY g.group_id)`;
-/** Of the documents that a reader finds; `principals` as of a search. */
+/** The number of documents that a reader may find; `principals` as in a search. */
 const documents = (principals: readonly string[] | null, status: string | null) => sql<number>`
   (SELECT count(*) FROM knowledge_documents d WHERE d.knowledge_base_id = b.id
     ${principals === null ? sql`` : sql`AND (d.principals IS NULL OR d.principals && ${principals as string[]}::text[])`}
@@ -70,7 +70,7 @@ export async function setKnowledgeBaseGroups(trx: Trx, tenantId: string, id: str
       .execute();
 }
 
-/** What calls need to know of them, for the snapshot. */
+/** What calls need to know of knowledge bases, for the snapshot. */
 export function readKnowledgeBaseGrants(db: Database | Trx, tenantId: string): Promise<KnowledgeBaseGrantRow[]> {
   return db
     .selectFrom("knowledge_bases as b")
@@ -81,7 +81,7 @@ export function readKnowledgeBaseGrants(db: Database | Trx, tenantId: string): P
     .execute();
 }
 
-/** Those of these that are there, with the documents that a reader finds. */
+/** Those of the knowledge bases that exist, with the number of documents that the reader may find. */
 export function knowledgeBasesByIds(
   db: Database | Trx,
   tenantId: string,

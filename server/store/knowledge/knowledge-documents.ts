@@ -55,7 +55,7 @@ export async function insertDocument(trx: Trx, document: Insertable<KnowledgeDoc
   await trx.insertInto("knowledge_documents").values(document).execute();
 }
 
-/** A new content, or the same once more: read anew by whoever takes it up next. */
+/** Queues a document for indexing, with new content or to index the same again. */
 export async function requeueDocument(
   trx: Trx,
   id: string,
@@ -69,18 +69,18 @@ export async function requeueDocument(
     .execute();
 }
 
-/** What is said of a document whose content stays. */
+/** Changes the metadata of a document whose content stays. */
 export async function changeFacts(trx: Trx, id: string, at: Date, metadata: string): Promise<void> {
   await trx.updateTable("knowledge_documents").set({ metadata, updated_at: at }).where("id", "=", id).execute();
 }
 
-/** Who finds a document, and who the passages that are found of it now. */
+/** Sets who may find a document, and who may find its current passages. */
 export async function setPrincipals(trx: Trx, id: string, principals: string[] | null, ofPassages: string[] | null): Promise<void> {
   await trx.updateTable("knowledge_documents").set({ principals }).where("id", "=", id).execute();
   await trx.updateTable("knowledge_chunks").set({ principals: ofPassages }).where("document_id", "=", id).execute();
 }
 
-/** Who finds the passages of a document that are found now; null also where there are none. */
+/** Who may find a document's current passages; null also if it has none. */
 export async function principalsOfPassages(trx: Trx, id: string): Promise<string[] | null> {
   const passage = await trx.selectFrom("knowledge_chunks").select("principals").where("document_id", "=", id).limit(1).executeTakeFirst();
   return passage?.principals ?? null;
@@ -100,13 +100,13 @@ export async function removeDocument(trx: Trx, id: string): Promise<void> {
 
 export interface DocumentToIndex extends Selectable<KnowledgeDocumentTable> {
   readonly embedding_model_id: string | null;
-  /** The group that pays; null where no group has the knowledge base. */
+  /** The group that pays; null if no group has the knowledge base. */
   readonly group_id: string | null;
 }
 
 /**
- * Takes up one document for `leaseMs`, of a tenant drawn by lot among those that have any, so that who uploads thousands
- * keeps nobody else waiting.
+ * Leases one document for `leaseMs`, of a tenant drawn at random among those that have any, so that a tenant uploading thousands does not
+ * hold up the others.
  */
 export async function takeUpDocument(db: Database, leaseMs: number): Promise<DocumentToIndex | null> {
   const { rows } = await sql<DocumentToIndex>`
@@ -128,7 +128,7 @@ export async function takeUpDocument(db: Database, leaseMs: number): Promise<Doc
 
 type Taken = Pick<DocumentToIndex, "id" | "revision">;
 
-/** Puts a document back that cannot be read just now; nothing where it changed meanwhile. */
+/** Queues a document again that cannot be read just now; does nothing if it has changed in the meantime. */
 export async function postponeDocument(db: Database, taken: Taken, reason: string, afterMs: number, counts: boolean): Promise<void> {
   await sql`UPDATE knowledge_documents
       SET status = 'queued', reason = ${reason}, attempts = attempts - ${counts ? 0 : 1},
@@ -136,7 +136,7 @@ export async function postponeDocument(db: Database, taken: Taken, reason: strin
     WHERE id = ${taken.id} AND revision = ${taken.revision} AND status = 'processing'`.execute(db);
 }
 
-/** What there was of it is found no longer: it is not what the document says now. */
+/** Also deletes the document's passages, because they are not what it says now. */
 export async function failDocument(db: Database, taken: Taken, reason: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const failed = await settled(trx, taken, { status: "failed", reason, chunk_count: 0 });
@@ -146,16 +146,16 @@ export async function failDocument(db: Database, taken: Taken, reason: string): 
   });
 }
 
-/** Longer than a batch may take; false where the document changed meanwhile. */
+/** To be called with more time than a batch may take. Returns false if the document has changed in the meantime. */
 export async function renewLease(db: Database, taken: Taken, leaseMs: number): Promise<boolean> {
   const { numAffectedRows } = await sql`UPDATE knowledge_documents SET due_at = now() + ${leaseMs} * interval '1 millisecond'
     WHERE id = ${taken.id} AND revision = ${taken.revision} AND status = 'processing'`.execute(db);
   return numAffectedRows === 1n;
 }
 
-/** Its vector is the one that was stored for its digest, where there is one. */
+/** Its vector is taken from those stored under its digest, if there is one. */
 export type NewChunk = Omit<Insertable<KnowledgeChunkTable>, "lexemes" | "principals" | "embedding_model_id" | "vector" | "signs"> & {
-  /** What it is found by: its place in the document and what it says. */
+  /** What it is indexed by: its place in the document, and its text. */
   readonly indexed: string;
 };
 
@@ -164,19 +164,19 @@ const CHUNKS_AT_ONCE = 200;
 type Embedded = Taken & Pick<DocumentToIndex, "embedding_model_id" | "knowledge_base_id">;
 
 /**
- * Puts passages in the place of those there were, at once; nothing where the document changed or went meanwhile. `unembedded`: why it
- * has failed all the same.
+ * Replaces a document's passages atomically; does nothing if it changed or was deleted in the meantime. `unembedded`: why the document
+ * failed although it has passages; null if it succeeded.
  */
 export async function replaceChunks(db: Database, taken: Embedded, chunks: readonly NewChunk[], unembedded: string | null): Promise<void> {
   const { embedding_model_id: modelId } = taken;
   const stored = <T>(column: "embedding_model_id" | "vector" | "signs", digest: string) => sql<T | null>`(SELECT v.${sql.ref(column)}
     FROM knowledge_vectors v WHERE v.document_id = ${taken.id} AND v.embedding_model_id = ${modelId} AND v.digest = ${digest})`;
   await db.transaction().execute(async (trx) => {
-    // Before the document, as whoever changes one locks them: passages refer to both.
+    // Locked before the document, in the same order as by those who change one: passages refer to both.
     await sql`SELECT FROM knowledge_bases WHERE id = ${taken.knowledge_base_id} FOR KEY SHARE`.execute(trx);
     const state = { status: unembedded === null ? "ready" : "failed", reason: unembedded, chunk_count: chunks.length };
     if (!(await settled(trx, taken, state))) return;
-    // Those of passages that stay as they are.
+    // The vectors of passages that stay the same.
     await sql`INSERT INTO knowledge_vectors (document_id, embedding_model_id, digest, tenant_id, vector, signs)
       SELECT DISTINCT ON (c.digest) c.document_id, c.embedding_model_id, c.digest, c.tenant_id, c.vector, c.signs FROM knowledge_chunks c
        WHERE c.document_id = ${taken.id} AND c.embedding_model_id = ${modelId} AND c.vector IS NOT NULL AND c.signs IS NOT NULL
@@ -189,7 +189,7 @@ export async function replaceChunks(db: Database, taken: Embedded, chunks: reado
         vector: stored<Uint8Array>("vector", chunk.digest),
         signs: stored<string>("signs", chunk.digest),
         lexemes: sql<string>`to_tsvector('english', ${indexed})`,
-        // As they are now that the document is locked, which may be others than when it was taken up.
+        // Read now that the document is locked; they may have changed since it was leased.
         principals: sql<string[] | null>`(SELECT d.principals FROM knowledge_documents d WHERE d.id = ${taken.id})`,
       }));
       await trx.insertInto("knowledge_chunks").values(values).execute();
@@ -217,7 +217,7 @@ async function forgetVectors(trx: Trx, documentId: string): Promise<void> {
   await trx.deleteFrom("knowledge_vectors").where("document_id", "=", documentId).execute();
 }
 
-/** Keeps vectors of a document that is being read until its passages are there. */
+/** Stores vectors of a document being indexed until its passages are written. */
 export async function storeVectors(db: Database, vectors: readonly Insertable<KnowledgeVectorTable>[]): Promise<void> {
   await db
     .insertInto("knowledge_vectors")
@@ -226,7 +226,7 @@ export async function storeVectors(db: Database, vectors: readonly Insertable<Kn
     .execute();
 }
 
-/** Digests that the document's passages, or those on the way, have vectors of a model for. */
+/** Digests for which the document already has a vector of the model, with its passages or stored for them. */
 export async function embeddedDigests(db: Database, documentId: string, modelId: string): Promise<Set<string>> {
   const { rows } = await sql<{ digest: string }>`
     SELECT digest FROM knowledge_chunks WHERE document_id = ${documentId} AND embedding_model_id = ${modelId} AND vector IS NOT NULL

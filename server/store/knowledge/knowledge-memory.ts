@@ -9,14 +9,14 @@ export interface ChangedDocument {
 }
 
 export interface KnowledgeChanges {
-  /** What to ask from next time. */
+  /** The `since` of the next call. */
   readonly upto: number;
-  /** Documents there are in the knowledge base. */
+  /** The number of documents in the knowledge base. */
   readonly count: number;
   readonly changed: readonly ChangedDocument[];
 }
 
-/** Documents that changed in transactions from `since` on, some of them perhaps told before. All of it is of one moment. */
+/** Documents changed by transactions since `since`; some may have been returned before. The result is one consistent snapshot. */
 export async function knowledgeChanges(db: Database, tenantId: string, baseId: string, since: number): Promise<KnowledgeChanges> {
   const { rows } = await sql<KnowledgeChanges>`
     SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS upto,
@@ -38,7 +38,7 @@ export async function knowledgeDocumentIds(
   return new Set((await query.execute()).map(({ id }) => id));
 }
 
-/** The words of a question in the form that passages are indexed by. */
+/** The words of a question, in the form that passages are indexed by. */
 export async function lexemesOf(db: Database, question: string): Promise<string[]> {
   const { rows } = await sql<{ lexeme: string }>`SELECT lexeme FROM unnest(to_tsvector('english', ${question}))`.execute(db);
   return rows.map(({ lexeme }) => lexeme);

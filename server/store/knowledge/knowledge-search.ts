@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { inSignSpace, type SignSpace } from "./knowledge-sign-indexes.ts";
 
-/** What a search is held to, in the query itself: nothing of anything else is counted, ranked or read. */
+/** The limits of a search, applied in the query itself: nothing outside them is counted, ranked or read. */
 export interface SearchScope {
   readonly tenantId: string;
   readonly baseIds: readonly string[];
-  /** Metadata that a document must have; null: any. */
+  /** Metadata that a document must have; null for any. */
   readonly filters: object | null;
-  /** Who the reader is in the systems that documents come from, `*` among them; null: whoever tends the knowledge base. */
+  /** The reader's identities in the source systems, including `*`; null for an administrator of the knowledge base. */
   readonly principals: readonly string[] | null;
 }
 
@@ -39,10 +39,10 @@ const within = ({ tenantId, baseIds, filters, principals }: SearchScope) => sql`
   }`;
 
 const WORDS = 32;
-/** A word in more passages than this tells little: it counts only where no rarer one does. */
+/** A word that more passages contain says little: it counts only if there is no rarer one. */
 const PASSAGES_A_WORD = 5_000;
 
-/** Passages with any of the question's words, those with the rarest first. A question is no list of words that all must be there. */
+/** Passages with any of the question's words, those with the rarest first. A question does not require all of its words. */
 export async function chunksByWords(db: Database, scope: SearchScope, question: string, limit: number): Promise<ChunkKey[]> {
   const { rows } = await sql<ChunkKey>`
     WITH words AS (SELECT lexeme FROM unnest(to_tsvector('english', ${question})) LIMIT ${WORDS}),
@@ -59,9 +59,9 @@ export async function chunksByWords(db: Database, scope: SearchScope, question: 
   return rows;
 }
 
-/** Those whose signs differ least from the question's: candidates, of which the nearest are to be worked out. */
+/** Passages whose sign bits differ least from the question's: candidates among which the nearest are computed exactly. */
 export async function chunksBySigns(db: Database, scope: SearchScope, modelId: string, signs: string, limit: number): Promise<ChunkKey[]> {
-  // A vector of another length has no place among these; to compare their bits would fail.
+  // Vectors of another length are not comparable, and comparing their bits would fail.
   const { rows } = await sql<ChunkKey>`
     SELECT c.document_id, c.ordinal FROM knowledge_chunks c
      WHERE ${within(scope)} AND c.embedding_model_id = ${modelId} AND length(c.signs) = ${signs.length}
@@ -70,10 +70,10 @@ export async function chunksBySigns(db: Database, scope: SearchScope, modelId: s
   return rows;
 }
 
-/** How many of the index's own candidates are kept in sight: fewer miss some of the nearest. */
+/** How many candidates the index search keeps; fewer would miss some of the nearest. */
 const LOOKED_AT = 400;
 
-/** The same of one knowledge base that has an index of them (pgvector): of all its passages, so only for who may see all. */
+/** The same for one knowledge base with an index (pgvector). Covers all passages, so only for readers who may see all. */
 export async function indexedChunksBySigns(db: Database, tenantId: string, space: SignSpace, signs: string, limit: number) {
   const bits = sql.lit(space.bits);
   return db.transaction().execute(async (trx) => {
@@ -85,7 +85,7 @@ export async function indexedChunksBySigns(db: Database, tenantId: string, space
   });
 }
 
-/** Whether any of their documents is for some readers only. */
+/** Whether any document of these knowledge bases is restricted to some readers. */
 export async function anyForSomeOnly(db: Database, { tenantId, baseIds }: SearchScope): Promise<boolean> {
   const { rows } = await sql<{ some: boolean }>`
     SELECT EXISTS (SELECT FROM knowledge_documents WHERE tenant_id = ${tenantId} AND knowledge_base_id = ANY (${baseIds as string[]}::uuid[])

@@ -5,11 +5,11 @@ import { reasonOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type Database, poolOf } from "../database.ts";
 
-/** Fewer are compared one by one about as quickly. */
+/** With fewer passages, comparing them one by one is about as fast. */
 const LEAST_PASSAGES = 20_000;
-/** Of pgvector: the first that finds bits by their distance through an index. */
+/** The first pgvector version that can index bits by distance. */
 const LEAST_VERSION = [0, 7] as const;
-/** Any constant: the same in every process that builds them. */
+/** Arbitrary, but the same in every process that builds indexes. */
 const LOCK = 5_090_173_312;
 const MEMORY = "256MB";
 const PREFIX = "kb_signs_";
@@ -26,18 +26,18 @@ export function signIndexName({ baseId, modelId, bits }: SignSpace): string {
   return `${PREFIX}${baseId.replaceAll("-", "")}_${model}_${bits}`;
 }
 
-/** What an index of the space holds. The planner takes the index for a query that says the same, in constants. */
+/** The predicate of the space's partial index. The planner uses the index only for queries with the same constants. */
 export const inSignSpace = ({ baseId, modelId, bits }: SignSpace) =>
   sql.raw(
     `knowledge_base_id = ${pg.escapeLiteral(baseId)}::uuid AND embedding_model_id = ${pg.escapeLiteral(modelId)}::uuid AND length(signs) = ${Number(bits)}`,
   );
 
-/** The names of indexes that can be searched. */
+/** Names of the indexes that can be searched. */
 export async function readySignIndexes(db: Database): Promise<ReadonlySet<string>> {
   return new Set([...(await indexesThere(db))].filter(([, whole]) => whole).map(([name]) => name));
 }
 
-/** By name, whether it is whole: one whose build goes on, or was broken off, is not. */
+/** Index names, and whether each is valid: one that is being built, or whose build was interrupted, is not. */
 async function indexesThere(db: Database): Promise<Map<string, boolean>> {
   const { rows } = await sql<{ relname: string; indisvalid: boolean }>`
     SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -46,8 +46,8 @@ async function indexesThere(db: Database): Promise<Map<string, boolean>> {
 }
 
 /**
- * Where the database has pgvector, the signs of large knowledge bases have an index each, by which the nearest are found
- * without looking at all. One of its own for each base: what others hold neither slows a search down nor is told by its time.
+ * If the database has pgvector, each large knowledge base gets its own index of sign bits, so that a search need not scan all passages.
+ * Separate indexes keep one base's size from slowing down another's searches, or from showing in their timing.
  */
 export class KnowledgeSignIndexes {
   private readonly db: Database;
@@ -63,12 +63,12 @@ export class KnowledgeSignIndexes {
     this.leastPassages = leastPassages;
   }
 
-  /** Builds what is missing and drops what nothing needs any more, in one process at a time. */
+  /** Builds missing indexes and drops those no longer needed, in one process at a time. */
   async keep(): Promise<void> {
     const wanted = await this.wanted();
     if (isKept(wanted, await indexesThere(this.db))) return;
     if (wanted.length > 0 && !(await this.canIndex())) return;
-    // Of its own: a build takes minutes, and nobody who closes the pool waits for it.
+    // A separate connection: a build takes minutes, and closing the pool must not wait for it.
     const client = new pg.Client(poolOf(this.db).options);
     client.on("error", () => undefined);
     this.building = client;
@@ -84,7 +84,7 @@ export class KnowledgeSignIndexes {
     }
   }
 
-  /** A build under way is left to the database. */
+  /** The database goes on with a build in progress. */
   async stop(): Promise<void> {
     this.stopped = true;
     await this.building?.end();

@@ -6,7 +6,7 @@ export interface PassageToHold {
   readonly ordinal: number;
   readonly terms: Uint8Array;
   readonly embedding_model_id: string | null;
-  /** Four bytes that say how many there are, then eight in a byte. */
+  /** Four bytes with the number of bits, then eight bits per byte. */
   readonly signs: Uint8Array | null;
 }
 

@@ -18,10 +18,7 @@ export interface AdminLogFilters {
 /** An entry before it has its place in the chain. */
 export type AdminLogInsert = Omit<Insertable<AdminLogTable>, "chain_seq" | "prev_hash" | "entry_hash"> & { readonly at: Date };
 
-/**
- * Appends entries and gives them their places in the chain. The lock of its head is held until the commit, so this
- * comes late in a transaction.
- */
+/** Appends entries and chains them. The lock on the chain's head is held until commit, so call this late in a transaction. */
 export async function appendAdminLog(db: Database | Trx, entries: readonly AdminLogInsert[]): Promise<void> {
   if (entries.length === 0) return;
   if (!db.isTransaction) return db.transaction().execute((trx) => appendAdminLog(trx, entries));
@@ -30,7 +27,7 @@ export async function appendAdminLog(db: Database | Trx, entries: readonly Admin
   const chained = entries.map((entry) => {
     const place = { ...entry, chain_seq: seq + 1, prev_hash: hash };
     seq = place.chain_seq;
-    // What is hashed is what is read back: the members as JSON gives them again.
+    // The hash must cover what will be read back, so members are hashed in the form that JSON returns.
     hash = adminEntryHash({
       ...place,
       tenant_id: entry.tenant_id ?? null,
@@ -56,7 +53,7 @@ export async function appendAdminLog(db: Database | Trx, entries: readonly Admin
 
 const parsed = (json: string | null | undefined): unknown => (json === null || json === undefined ? null : JSON.parse(json));
 
-/** Where the log of a tenant begins: earlier entries under the same id belong to a deleted tenant. */
+/** Where the tenant's log begins: earlier entries under the same ID belong to a deleted tenant. */
 export async function adminLogStartOf(db: Database | Trx, tenantId: string): Promise<number> {
   const { rows } = await sql<{
     seq: number | null;

@@ -24,7 +24,7 @@ export async function readAuditChain(db: Database, chainId: string): Promise<Aud
       };
 }
 
-/** Makes `writer` the one that may add to the chain, from `shipped` on. Whoever was it before can add no more. */
+/** Makes `writer` the chain's only writer, continuing from `shipped`. A previous writer can add nothing more. */
 export async function claimAuditChain(
   db: Database,
   claim: { chainId: string; writer: string; genesisHash: string; shipped: { segment: number; offset: number } },

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Database, Trx } from "../database.ts";
 
-/** Makes the partitions of the month of `now` and the two after it. */
+/** Creates the partitions of the month of `now` and of the next two. */
 export async function ensurePartitions(db: Database, now: Date): Promise<void> {
   for (let month = 0; month < 3; month++)
     await sql`SELECT ensure_audit_partition(date_trunc('month', ${now}::timestamptz, 'UTC') + ${month} * interval '32 days')`.execute(db);
 }
 
-/** ISO date up to which there are partitions, null without any. */
+/** ISO date up to which partitions exist; null if there are none. */
 export async function ensuredUntil(db: Database): Promise<string | null> {
   const { rows } = await sql<{ until: string | null }>`
     SELECT to_char(to_date(right(max(c.relname), 7), 'YYYY_MM') + interval '1 month', 'YYYY-MM-DD') AS until

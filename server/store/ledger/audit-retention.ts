@@ -15,7 +15,7 @@ export interface TenantRetention {
   readonly run_days: number;
 }
 
-/** Those of tenants that are gone as well: their rows are still there. */
+/** Includes deleted tenants, whose rows still exist. */
 export async function tenantRetentions(db: Database): Promise<TenantRetention[]> {
   const { rows } = await sql<TenantRetention>`
     SELECT id, (data_retention->>'body_days')::bigint AS body_days, (data_retention->>'log_days')::bigint AS log_days, (data_retention->>'run_days')::bigint AS run_days
@@ -24,7 +24,7 @@ export async function tenantRetentions(db: Database): Promise<TenantRetention[]>
   return rows;
 }
 
-/** Removes the previews of rows that arrived before `before`. Returns how many. */
+/** Removes the body previews of rows that arrived before `before`. Returns how many rows. */
 export async function pruneBodies(db: Database, tenantId: string, before: Date, now: Date): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
@@ -37,7 +37,7 @@ export async function pruneBodies(db: Database, tenantId: string, before: Date, 
   }
 }
 
-/** Reduces the rows of a tenant that arrived before `before` to what their hash covers. Returns how many. */
+/** Reduces a tenant's rows that arrived before `before` to the fields their hash covers. Returns how many. */
 export async function reduceRows(db: Database, tenantId: string, before: Date, now: Date): Promise<number> {
   for (let total = 0; ;) {
     const reduced = await db.transaction().execute(async (trx) => {
@@ -67,12 +67,12 @@ const REDUCE_ARRIVALS = (which: string) => `
   UPDATE audit_rows a SET ${UNHASHED.map((name) => `${name} = NULL`).join(", ")}, bodies_pruned_at = coalesce(a.bodies_pruned_at, now())
   FROM audit_retention r WHERE ${which} AND r.tenant_id = a.tenant_id AND a.id < r.reduced_before`;
 
-/** Reduces what has just been stored of times that were reduced before it arrived. `which` is a condition on `audit_rows a`. */
+/** Reduces newly stored rows of a period that was already reduced. `which` is a condition on `audit_rows a`. */
 export async function reduceArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
   await client.query(prepared(REDUCE_ARRIVALS(which), parameters));
 }
 
-/** Removes ended runs that started before `before`, hours of which no run is left, and what people said before of runs that are gone. */
+/** Removes ended runs that started before `before`, hourly sums without runs, and feedback on deleted runs given before then. */
 export async function pruneRuns(db: Database, tenantId: string, before: Date): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`

@@ -13,25 +13,25 @@ export interface AuditShipment {
   readonly writer: string;
   readonly from: { readonly segment: number; readonly offset: number };
   readonly to: { readonly segment: number; readonly offset: number };
-  /** Position of the first row; null when there is none. */
+  /** Chain position of the first row; null if there are no rows. */
   readonly firstSeq: number | null;
-  /** Least and greatest id of the rows: they say which partitions need not be looked at. Null when there is no row. */
+  /** Least and greatest ID of the rows, to rule out partitions; null if there are no rows. */
   readonly idRange: { readonly least: string; readonly most: string } | null;
-  /** Last row shipped; null when there is none. */
+  /** The last row shipped; null if there are no rows. */
   readonly head: { readonly seq: number; readonly hash: string } | null;
-  /** Lines of `audit_rows` in COPY's text format, each with its line feed, dense in the chain. */
+  /** Lines of `audit_rows` in COPY's text format, each with its line feed, consecutive in the chain. */
   readonly rows: readonly Buffer[];
-  /** The same one behind the other. */
+  /** The same lines concatenated. */
   readonly text: Buffer;
   readonly columns: readonly string[];
-  /** Ids of `rows`, when some of them may be in the table already: those are then passed over. */
+  /** IDs of `rows` if some of them may already be stored; those are skipped. */
   readonly ids: readonly string[] | null;
   /** JSON array of `audit_checkpoints`. */
   readonly checkpoints: string;
 }
 
-// Nothing is written unless the chain still stands where the shipment begins, so that sending it twice after a
-// connection was cut at COMMIT changes nothing. The row lock keeps a second writer waiting until then.
+// Writes nothing unless the chain is where the shipment begins, so that repeating it after a connection was lost at COMMIT changes nothing.
+// The row lock makes a second writer wait until then.
 const MOVE = `
   UPDATE audit_chains SET
     shipped_segment = $5::bigint, shipped_offset = $6::bigint, updated_at = now(),
@@ -41,14 +41,14 @@ const MOVE = `
   WHERE chain_id = $1::text AND writer = $2::text AND shipped_segment = $3::bigint AND shipped_offset = $4::bigint
   RETURNING (SELECT max(to_id) FROM audit_blocks) AS blocks_end, EXISTS (SELECT FROM data_erasures) AS has_erasures, (SELECT max(reduced_before) FROM audit_retention) AS reduced_before`;
 
-// The statements below are planned once for each connection, when the tables may have been all but empty, and must stay
-// right as they grow: they go by indexes. Before PostgreSQL 18 a scan that is off and used all the same counts as dear
-// enough to be compiled (JIT), which takes a hundred times as long as the statement.
+// Each connection plans the statements below once, when the tables may be almost empty, and the plans must stay good as they grow: they use
+// indexes. Before PostgreSQL 18 a disabled scan that is used all the same counts as expensive enough for JIT compilation, which takes a
+// hundred times as long as the statement.
 const BEGIN =
   `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off; ` +
   `${LOCK_AGAINST_ERASURE}`;
 
-// Another one of the number is the stand-in that a backup was given, in a database restored from it: the next names this one.
+// In a database restored from a backup, a stand-in written for the backup may have this number; the next checkpoint refers to this one.
 const ADD_CHECKPOINTS =
   "INSERT INTO audit_checkpoints AS k SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON " +
   "CONFLICT (chain_id, checkpoint_no) DO UPDATE SET chain_seq = excluded.chain_seq, note = excluded.note, signed_at = excluded.signed_at " +
@@ -56,12 +56,12 @@ const ADD_CHECKPOINTS =
 
 const READ_ONLY = "25006";
 
-/** What was found of rows as they were stored: whether some are of subjects that were erased before. */
+/** Findings about newly stored rows: whether some belong to subjects that were erased before. */
 export interface ShippedRows {
   readonly erased: boolean;
 }
 
-/** Null when the chain stands elsewhere or has another writer; then nothing was written. */
+/** Null if the chain is at another position or has another writer; nothing is written then. */
 export async function shipAuditRows(db: Database, shipment: AuditShipment): Promise<ShippedRows | null> {
   const client = await poolOf(db).connect();
   let failure: Error | undefined;
@@ -75,8 +75,8 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
     await client.query("ROLLBACK").catch(() => undefined);
     throw error;
   } finally {
-    // A connection that failed in the middle is not used again: what it was told last is unknown. Nor is one to a server
-    // that takes no writes: after a failover, a new one reaches another.
+    // A connection that failed midway is not reused, because its state is unknown. Nor is one to a read-only server: after a failover, a
+    // new connection reaches another server.
     const code = (failure as { code?: string } | undefined)?.code;
     client.release(failure !== undefined && (code === undefined || code === READ_ONLY));
   }
@@ -121,14 +121,14 @@ async function storedAmong(client: pg.Pool | pg.PoolClient, ids: readonly string
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Which of the ids are of rows that are stored. */
+/** Those of the IDs whose rows are stored. */
 export function storedIds(db: Database, ids: readonly string[]): Promise<Set<string>> {
   return storedAmong(poolOf(db), ids);
 }
 
 async function copyRows(client: pg.PoolClient, columns: readonly string[], text: Buffer): Promise<void> {
   if (text.length === 0) return;
-  // They come from a file: names are all they may be.
+  // They come from a file, so only plain names are allowed.
   if (!columns.every((name) => /^[a-z0-9_]+$/.test(name))) throw new Error("a segment of the audit journal names columns no release had");
   await pipeline(Readable.from([text]), client.query(copyFrom(`COPY audit_rows (${columns.join(", ")}) FROM STDIN`)));
 }

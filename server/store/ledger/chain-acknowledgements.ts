@@ -13,10 +13,10 @@ export interface ChainAcknowledgement {
   readonly acknowledged_at: Date;
 }
 
-/** Those that count for a tenant: its own, and those for all. A null tenant means those for all alone. */
+/** Condition: acknowledgements that apply to a tenant, its own and those for all tenants. A null tenant means only those for all. */
 export const countsFor = (tenantId: string | null): RawBuilder<boolean> => sql`(a.tenant_id IS NULL OR a.tenant_id = ${tenantId}::text)`;
 
-/** By the id of the finding. Empty on a database of a release that has none. */
+/** Acknowledgements by finding ID. Empty if the database's release does not have them yet. */
 export async function acknowledgedFindings(
   db: Database | Trx,
   chainId: string,

@@ -5,22 +5,22 @@ import type { Database, Trx } from "../database.ts";
 export interface ChainFault {
   readonly chain_id: string;
   readonly verdict: string;
-  /** The moment of the chain that the verification read. */
+  /** The time of the chain's state that was verified. */
   readonly found_at: Date;
-  /** Names of what was found; null where they are not all known. */
+  /** IDs of the findings; null if they are not all known. */
   readonly findings: readonly string[] | null;
 }
 
-/** A fault as a tenant is told of it. */
+/** A fault as it is reported to a tenant. */
 export interface KnownFault extends Omit<ChainFault, "findings"> {
-  /** The newest acknowledgement, where each finding has one. */
+  /** The newest acknowledgement, if every finding has one. */
   readonly acknowledged: { readonly by: string | null; readonly at: string; readonly note: string } | null;
 }
 
-/** Another release may have found the fault since, and named nothing. */
+/** Findings are matched by time: an older release may since have found the fault again without recording findings. */
 const NAMED = sql`chain_faults f LEFT JOIN chain_fault_findings n ON n.chain_id = f.chain_id AND n.found_at = f.found_at`;
 
-/** A null tenant: what counts for all. */
+/** For a null tenant, only acknowledgements for all tenants count. */
 export async function chainFaults(db: Database | Trx, tenantId: string | null): Promise<KnownFault[]> {
   const { rows } = await sql<KnownFault>`
     SELECT f.chain_id, f.verdict, f.found_at, CASE WHEN known.many = (SELECT count(DISTINCT id) FROM unnest(n.findings) id) THEN known.newest END AS acknowledged
@@ -48,7 +48,7 @@ export async function putChainFault(trx: Trx, { chain_id: id, verdict, found_at:
     await sql`INSERT INTO chain_fault_findings (chain_id, found_at, findings) VALUES (${id}, ${at}, ${[...findings]}::text[])`.execute(trx);
 }
 
-/** The same fault was found at a later moment. */
+/** Records that the same fault was found again at a later time. */
 export async function moveChainFault(trx: Trx, chainId: string, to: Date): Promise<void> {
   await sql`
     UPDATE chain_fault_findings n SET found_at = ${to} FROM chain_faults f

@@ -8,21 +8,23 @@ export interface StoredHead {
   readonly row_hash: string;
 }
 
-/** Heads of every chain as they are stored. */
+/** The stored head of every chain. */
 export async function chainHeads(db: Database | Trx): Promise<StoredHead[]> {
   const { rows } = await sql<StoredHead>`
     SELECT chain_id, head_seq AS seq, head_hash AS row_hash FROM audit_chains WHERE head_seq > 0 ORDER BY chain_id`.execute(db);
   return rows;
 }
 
-/** Chains with rows that no checkpoint is over yet although there was time for one. */
+/** Chains with rows that no checkpoint covers although there was time for one. */
 export interface Unanchored {
   readonly chains: number;
-  /** When the one of them that waits longest was last signed, or begun: the same however often others are signed. Null without any. */
+  /**
+   * When the longest waiting of these chains was last signed, or created; signing other chains does not change it. Null if there are none.
+   */
   readonly since: Date | null;
 }
 
-/** A null tenant: but for those acknowledged for all. What was added since nobody acknowledged. */
+/** Leaves out acknowledged chains, unless rows were added since. For a null tenant, only acknowledgements for all tenants count. */
 export async function unanchoredChains(db: Database | Trx, before: Date, tenantId: string | null): Promise<Unanchored> {
   const { rows } = await sql<Unanchored>`
     SELECT count(*) AS chains, min(coalesce(k.signed_at, c.created_at)) AS since FROM audit_chains c LEFT JOIN LATERAL
@@ -35,7 +37,7 @@ export async function unanchoredChains(db: Database | Trx, before: Date, tenantI
   return rows[0] ?? { chains: 0, since: null };
 }
 
-/** When a checkpoint was last signed; null where none ever was. */
+/** When a checkpoint was last signed; null if never. */
 export async function newestCheckpoint(db: Database | Trx): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
     SELECT max(k.signed_at) AS at FROM audit_chains c CROSS JOIN LATERAL

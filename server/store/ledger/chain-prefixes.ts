@@ -2,17 +2,17 @@ import { sql } from "kysely";
 import type { Trx } from "../database.ts";
 import { forgetBlocksBefore } from "./forget-row-blocks.ts";
 
-/** A stretch at the beginning of a chain that a signed checkpoint covers and nothing younger interrupts. */
+/** A stretch from the beginning of a chain that a signed checkpoint covers and that contains no younger row. */
 export interface DroppablePrefix {
   readonly chain_id: string;
   readonly through_seq: number;
   readonly checkpoint_no: number;
   readonly note: string;
-  /** Of the row at `through_seq`; null when it is not there. */
+  /** The hash of the row at `through_seq`; null if that row is missing. */
   readonly row_hash: string | null;
 }
 
-/** For each chain the longest prefix of rows that all arrived before `before` and that ends at a checkpoint. */
+/** For each chain, the longest prefix that ends at a checkpoint and whose rows all arrived before `before`. */
 export async function droppablePrefixes(trx: Trx, before: Date): Promise<DroppablePrefix[]> {
   const { rows } = await sql<DroppablePrefix>`
     SELECT c.chain_id, p.chain_seq AS through_seq, p.checkpoint_no, p.note,
@@ -27,8 +27,8 @@ export async function droppablePrefixes(trx: Trx, before: Date): Promise<Droppab
 }
 
 /**
- * Drops partitions but for the rows that stand in no prefix: those go where odd rows go. The chains then begin behind
- * their prefix. `before` is where the partitions end.
+ * Drops partitions, first moving out the rows that belong to no prefix. The chains then begin after their prefix. `before` is where the
+ * partitions end.
  */
 export async function dropPrefixes(
   trx: Trx,

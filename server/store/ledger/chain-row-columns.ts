@@ -1,7 +1,7 @@
 import type { FieldName } from "@gatehouse/ledger-format/fields";
 import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 
-/** Columns of a line: what the hash covers, and then what else a verification asks of a row. Its place comes last. */
+/** Columns of a line: those the hash covers, then others that verification needs. The chain position comes last. */
 export const CHAIN_ROW_COLUMNS = [
   ...HASH_FORMATS.v2,
   "chain_id",

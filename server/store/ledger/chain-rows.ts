@@ -4,7 +4,7 @@ import { isoText } from "./audit-columns.ts";
 import { CHAIN_ROW_COLUMNS } from "./chain-row-columns.ts";
 import { copyOut } from "../records/copy-out.ts";
 
-/** A row's place in the order of a chain. */
+/** A row's position in chain order. */
 export interface ChainPlace {
   readonly seq: number;
   readonly id: string;
@@ -12,10 +12,10 @@ export interface ChainPlace {
 
 export interface ChainRowsPage {
   readonly chainId: string;
-  /** Rows without a position, instead of those with one. */
+  /** Return only rows without a position, instead of those with one. */
   readonly unplaced: boolean;
   readonly after: ChainPlace | null;
-  /** Bounds of chain_seq, null when open. */
+  /** Bounds of `chain_seq`; null if open. */
   readonly from: number | null;
   readonly last: number | null;
   readonly limit: number;
@@ -29,14 +29,14 @@ function printed(name: FieldName): string {
   return FIELDS[name].type === "boolean" ? `${column}::text` : column;
 }
 
-// Names of their own: a column of the table that is ordered by is not the text that is printed of it.
+// Aliases, so that ORDER BY refers to the table's columns and not to their printed text.
 const SELECTED = CHAIN_ROW_COLUMNS.map((name, index) => `${printed(name)} AS c${index}`).join(", ");
 const QUOTED = CHAIN_ROW_COLUMNS.flatMap((name, index) => (isQuoted(name) ? [`c${index}`] : [])).join(", ");
 
 /**
- * Rows of a chain in the order of chain_seq and id, as lines of CSV in which texts and times are quoted, absence is null
- * and booleans are words: what RFC 8785 makes of the same values, but for texts with quotes, backslashes or control
- * characters. COPY costs the database a third of what JSON of the same columns does.
+ * Rows of a chain ordered by chain_seq and ID, as CSV lines: texts and times are quoted, nulls and booleans are words. This is the RFC 8785
+ * form of the same values, except for texts with quotes, backslashes or control characters. COPY costs the database a third of selecting
+ * the same columns as JSON.
  */
 export function copyChainRows(client: pg.PoolClient, page: ChainRowsPage): Promise<string[]> {
   // COPY takes no parameters.

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Trx } from "../database.ts";
 
-/** Forgets what is known of the blocks that hold the rows: nothing of what the rows lost may be left, not even hashes. */
+/** Forgets the index data of the blocks that contain the rows: nothing of the removed content may be left, not even hashes. */
 export async function forgetBlocksOf(trx: Trx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const { rows } = await sql<TouchedBlock>`
@@ -11,15 +11,15 @@ export async function forgetBlocksOf(trx: Trx, ids: readonly string[]): Promise<
   await forgetValues(trx, rows);
 }
 
-/** The same of all rows from one id to another. */
+/** The same for all rows between two IDs. */
 export async function forgetBlocksBetween(trx: Trx, least: string, most: string): Promise<void> {
-  // Also blocks that are not filled: one may be just being described from the rows as they were.
+  // Includes unfilled blocks, because one may just be being described from the old rows.
   const { rows } = await sql<TouchedBlock>`
     UPDATE audit_blocks SET filled = false, zones = NULL WHERE from_id <= ${most} AND to_id > ${least} RETURNING block`.execute(trx);
   await forgetValues(trx, rows);
 }
 
-/** Forgets the blocks that begin before a time: their rows are gone, and what stays of them stands outside of blocks. */
+/** Deletes blocks that begin before a time: their rows are gone, and the few that stay are not indexed by blocks. */
 export async function forgetBlocksBefore(trx: Trx, before: Date): Promise<void> {
   const { rows } = await sql<TouchedBlock>`DELETE FROM audit_blocks WHERE from_id < audit_id_floor(${before}) RETURNING block`.execute(trx);
   await forgetValues(trx, rows);
@@ -29,7 +29,10 @@ interface TouchedBlock {
   readonly block: number;
 }
 
-/** In a statement after the one that waited for whoever was describing the blocks: that one does not see what was written meanwhile. */
+/**
+ * A separate statement after the one that waited for the process describing the blocks, because that one does not see what was written
+ * while it waited.
+ */
 async function forgetValues(trx: Trx, touched: readonly TouchedBlock[]): Promise<void> {
   await sql`DELETE FROM audit_block_values WHERE block = ANY(${touched.map(({ block }) => block)}::bigint[])`.execute(trx);
 }

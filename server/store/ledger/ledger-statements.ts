@@ -3,20 +3,20 @@ import { sql, type RawBuilder } from "kysely";
 import { encodeTime } from "ulid";
 import type { Database } from "../database.ts";
 
-/** All statements but the one on notices, which is over conversations. */
+/** All statements except the one on notices, which is about conversations. */
 export type RowStatement = Exclude<StatementName, "notice.before_first_turn">;
 
 interface Terms {
-  /** Which rows it speaks of. */
+  /** The rows it applies to. */
   readonly of: RawBuilder<unknown>;
-  /** Which of those meet it. */
+  /** The condition for those rows to meet it. */
   readonly met: RawBuilder<unknown>;
 }
 
 const TRAFFIC = sql`r.source = 'gateway' AND r.proxy_type IN ('llm', 'mcp', 'virtual_mcp', 'a2a', 'skill', 'batch')`;
 const CALLED_TOOL = sql`${TRAFFIC} AND r.mcp_method = 'tools/call'`;
 const ANSWERED = sql`${TRAFFIC} AND r.success AND r.llm_total_tokens > 0 AND NOT coalesce(r.llm_cache_hit, false)`;
-/** What a caller asked, and not the gateway itself. */
+/** Calls by callers, not the gateway's own. */
 const CARRIES = sql`${TRAFFIC} AND r.success AND r.parent_request_id IS NULL AND (r.llm_model_used IS NOT NULL OR r.mcp_method = 'tools/call')`;
 
 const STATEMENTS: Readonly<Record<RowStatement, Terms>> = {
@@ -39,7 +39,7 @@ const STATEMENTS: Readonly<Record<RowStatement, Terms>> = {
   },
   "guardrails.block_held": { of: sql`${TRAFFIC} AND r.guardrail_blocked`, met: sql`NOT r.success` },
   "policies.denial_held": { of: sql`${TRAFFIC} AND r.argument_policy_denied`, met: sql`NOT r.success` },
-  // Where a tenant names no regions there is nothing that a call is held to.
+  // If a tenant names no regions, there is nothing to check calls against.
   "residency.allowed": {
     of: sql`${TRAFFIC} AND r.success AND r.residency_class IN ('allowed', 'blocked')`,
     met: sql`r.residency_class = 'allowed'`,
@@ -59,12 +59,12 @@ export interface StatementScope {
 }
 
 const floor = (at: Date) => `${encodeTime(at.getTime(), 10)}${"0".repeat(16)}`;
-/** What was replayed is nothing that the system did. */
+/** Replays are not actions of the system. */
 const within = ({ tenantId, systemId, from, to }: StatementScope) =>
   sql`r.tenant_id = ${tenantId} AND r.id >= ${floor(from)} AND r.id < ${floor(to)} AND r.resource_group_id = ${systemId}
       AND NOT coalesce(r.tags @> '["replay"]', false)`;
 
-/** How many rows each speaks of and how many of those meet it, in one reading of the rows. */
+/** For each statement, how many rows it applies to and how many meet it, in one pass over the rows. */
 export async function countStatements(db: Database, scope: StatementScope): Promise<Record<RowStatement, { met: number; of: number }>> {
   const columns = NAMES.flatMap((name, at) => [
     sql`count(*) FILTER (WHERE ${STATEMENTS[name].of}) AS ${sql.id(`of_${at}`)}`,
@@ -77,7 +77,7 @@ export async function countStatements(db: Database, scope: StatementScope): Prom
   ) as Record<RowStatement, { met: number; of: number }>;
 }
 
-/** Ids of rows that meet a statement, or that do not, in their order behind `after`. */
+/** IDs of rows that meet a statement, or that do not, in order and after `after`. */
 export async function rowsOfStatement(
   db: Database,
   scope: StatementScope,

@@ -23,14 +23,14 @@ let rows: AuditRow[] = [];
 
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** A ULID of a time that may be before that of one made earlier. */
+/** A ULID for a given time, which may be earlier than that of ULIDs made before. */
 function idAt(ms: number): string {
   let time = "";
   for (let rest = ms; time.length < 10; rest = Math.floor(rest / 32)) time = `${DIGITS[rest % 32]}${time}`;
   return time + ulid().slice(10);
 }
 
-/** Rows whose values are common, rare, and everywhere different. */
+/** Rows whose values are common, rare, or unique. */
 function rowAt(i: number, seconds = i): AuditRow {
   const at = START + seconds * 1_000;
   return callRow({
@@ -70,7 +70,7 @@ afterAll(() => database.close());
 
 const SEARCHED = FIELD_NAMES.filter((name) => !name.endsWith("_preview"));
 
-/** What the database finds by looking at every row. */
+/** What the database finds by scanning every row. */
 async function lookedThrough(field: FieldName, value: unknown, tenant: string | undefined): Promise<string[]> {
   const column = sql.ref(field);
   const { type } = FIELDS[field];
@@ -309,7 +309,7 @@ test("rows that retention reduces while their block is described are found witho
         }>`SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(database.db),
       ({ rows: found }) => found[0]?.n === sessions,
     );
-  // Whoever describes the block has read its rows by the time it waits for this.
+  // By the time the describing process waits for this, it has read the block's rows.
   const held = await database.db.startTransaction().execute();
   await sql`INSERT INTO audit_block_values SELECT block, f, -1, '{}' FROM audit_blocks, unnest(${[...LOOKED_UP]}::text[]) AS f WHERE NOT filled`.execute(
     held,

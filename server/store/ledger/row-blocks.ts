@@ -5,7 +5,7 @@ import type { Database, Trx } from "../database.ts";
 import { LOCK } from "../people/erasure-lock.ts";
 import { ABSENT_HASH, LOOKED_UP, hashOfColumn, termsOfColumn } from "./row-lookups.ts";
 
-/** In rows. A zone is looked through whole for one value, and all rows above the last block are looked at one by one. */
+/** In rows. A zone is scanned whole for one value; rows above the last block are scanned one by one. */
 export interface BlockSizes {
   readonly block: number;
   readonly zone: number;
@@ -13,9 +13,9 @@ export interface BlockSizes {
 
 const SIZES: BlockSizes = { block: 8_192, zone: 64 };
 
-/** Calls take time, and rows of calls that began earlier than the newest arrive later: those are late to their block. */
+/** A row arrives when its call ends, so rows of calls that began earlier than the newest one come later. Those are late to their block. */
 const CLOSED_AFTER_MS = 10_000;
-/** A run that is asked to end ends soon, and a long backlog leaves the database to others in between. */
+/** Limits a run, so that it stops soon when asked to and leaves the database to others during a long backlog. */
 const MAX_AT_ONCE = 16;
 const REFILLED_AFTER_MS = 5 * 60_000;
 const MAX_LATE = 512;
@@ -24,7 +24,7 @@ const NUMBERED = (names: readonly FieldName[], zone: number) => `
   SELECT ${names.map((name) => `a.${name}`).join(", ")}, (hashtext(coalesce(a.tenant_id, '')) & 65535)::bigint << 16 | (row_number() OVER (ORDER BY a.id) - 1) / ${zone} AS k
   FROM audit_rows a WHERE a.id >= $2 AND a.id < $3`;
 
-/** Which fields the rows of a block have, and whether all of them: what no row has is left out of the pass over them. */
+/** Which fields the rows of a block have, and whether all rows have them. Fields that no row has are skipped in the pass over the rows. */
 const PRESENCE = `SELECT count(*) AS rows, ${LOOKED_UP.map((name) => `count(a.${name}) AS ${name}`).join(", ")} FROM audit_rows a WHERE a.id >= $2 AND a.id < $3`;
 
 const entry = (hash: string): string => `(${hash})::bigint << 32 | r.k`;
@@ -33,11 +33,11 @@ function entriesOf(name: FieldName, sometimesAbsent: boolean): string {
   if (FIELDS[name].type !== "json")
     return `SELECT array_agg(DISTINCT ${entry(sometimesAbsent ? `coalesce(${hashOfColumn(name, `r.${name}`)}, ${ABSENT_HASH})` : hashOfColumn(name, `r.${name}`))}) FROM r`;
   const absent = sometimesAbsent ? `SELECT ${entry(`${ABSENT_HASH}`)} AS e FROM r WHERE r.${name} IS NULL UNION ALL ` : "";
-  // Most terms of a zone are those of its other rows: only the rest is sorted.
+  // Most terms of a zone also occur in its other rows, so sorting only the distinct ones is cheaper.
   return `SELECT array_agg(e ORDER BY e) FROM (SELECT DISTINCT e FROM (${absent}SELECT ${entry("t.term")} AS e FROM r ${termsOfColumn(name, `r.${name}`)}) terms) each`;
 }
 
-/** Of sorted entries, those of one bucket stand side by side. */
+/** Entries are sorted, so those of one bucket are adjacent. */
 function fillStatement(present: readonly FieldName[], zone: number, sometimesAbsent: (name: FieldName) => boolean): string {
   const plain = present.filter((name) => FIELDS[name].type !== "json");
   const json = present.filter((name) => FIELDS[name].type === "json");
@@ -65,7 +65,7 @@ const zonesStatement = (zone: number): string => `
       FROM (SELECT id, timestamp, (row_number() OVER (ORDER BY id) - 1) / ${zone} AS zone FROM audit_rows a WHERE a.id >= $2 AND a.id < $3) numbered GROUP BY zone) zones)
   WHERE block = $1`;
 
-/** Ids from the first to the last, the last left out. */
+/** A range of IDs, excluding the last. */
 interface Stretch {
   readonly from: string;
   readonly to: string;
@@ -78,8 +78,8 @@ interface Block {
 }
 
 /**
- * Closes the blocks there are rows for, describes those that are not described, and again those that many rows were late
- * to. Idempotent, and safe in two processes at once. Newest blocks come first. Returns how many it described.
+ * Closes blocks for new rows, and describes those not described yet or to which many rows were late. Idempotent, and safe to run in several
+ * processes at once. Newest blocks come first. Returns how many it described.
  */
 export async function describeRows(db: Database, now: Date, sizes: BlockSizes = SIZES): Promise<number> {
   for (let described = 0, round = 0; ; round++) {
@@ -92,22 +92,21 @@ export async function describeRows(db: Database, now: Date, sizes: BlockSizes = 
 }
 
 /**
- * Rows are read in the order of their ids and no further than needed. Where many have just come, planning by what is known
- * of the table would read all of them for each block. PostgreSQL 15 does not know the last of the settings, nor what it is
- * for.
+ * Makes PostgreSQL read rows by ID, no further than needed. After many rows have just arrived, its statistics would lead to plans that read
+ * all of them for each block. PostgreSQL 15 does not have the last setting, nor the feature it disables.
  */
 const BY_IDS = sql`
   SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
   SELECT set_config('enable_presorted_aggregate', 'off', true) WHERE current_setting('enable_presorted_aggregate', true) IS NOT NULL`;
 
-/** Closes one block of rows that arrived before `before`: above the others, or below them where older rows were added. */
+/** Closes one block of rows that arrived before `before`: above the others, or below them if older rows were added. */
 async function closeBlock(db: Database, before: Date, sizes: BlockSizes): Promise<boolean> {
   const stretch = await db.transaction().execute(async (trx) => {
     await BY_IDS.execute(trx);
     return nextStretch(trx, before, sizes.block);
   });
   if (stretch === null) return false;
-  // Alone for a moment: a shipment under way is either seen by whoever describes the block, or sees the block.
+  // Taken exclusively for a moment, so that a shipment in progress is either seen when the block is described, or sees the block.
   await db.transaction().execute(async (trx) => {
     await sql`SELECT pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
     await sql`
@@ -117,7 +116,7 @@ async function closeBlock(db: Database, before: Date, sizes: BlockSizes): Promis
   return true;
 }
 
-/** Rows of the next block, before `before`; null when there are too few. */
+/** The range of the next block, before `before`; null if there are too few rows. */
 async function nextStretch(trx: Trx, before: Date, size: number): Promise<Stretch | null> {
   const { rows: edges } = await sql<{
     least: string | null;
@@ -129,7 +128,7 @@ async function nextStretch(trx: Trx, before: Date, size: number): Promise<Stretc
   return above === null ? stretchBelow(trx, edge.least, edge.before, size) : { from: edge.greatest as string, to: above };
 }
 
-/** The rows next below all blocks: a whole block of them, or all there are. The first block ends with a row before `before`. */
+/** The range directly below all blocks: a full block, or all rows there are. The first block ends with a row before `before`. */
 async function stretchBelow(trx: Trx, edge: string | null, before: string, size: number): Promise<Stretch | null> {
   const newest = edge === null ? await nth(trx, sql`id < ${before}`, "DESC", 0) : null;
   const to = edge ?? (newest === null ? null : `${newest} `);
@@ -145,7 +144,7 @@ async function nth(trx: Trx, where: ReturnType<typeof sql>, order: "ASC" | "DESC
   return rows[0]?.id ?? null;
 }
 
-/** Describes one block: one that is not, or one that rows were late to before `before`, or very many. */
+/** Describes one block: one not described yet, one to which a row was late before `before`, or one to which very many were. */
 async function fillNext(db: Database, before: Date, sizes: BlockSizes): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<Block>`
@@ -156,7 +155,7 @@ async function fillNext(db: Database, before: Date, sizes: BlockSizes): Promise<
       ORDER BY filled, headers, from_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(trx);
     const [block] = rows;
     if (block === undefined) return false;
-    // Before the rows are read: one that becomes late meanwhile stays so.
+    // Done before reading the rows, so that a row arriving late meanwhile stays marked.
     await sql`DELETE FROM audit_late_rows WHERE id >= ${block.from_id} AND id < ${block.to_id}`.execute(trx);
     await sql`DELETE FROM audit_block_values WHERE block = ${block.block}`.execute(trx);
     await sql`SET LOCAL work_mem = '64MB'`.execute(trx);
@@ -176,7 +175,7 @@ async function fillNext(db: Database, before: Date, sizes: BlockSizes): Promise<
   });
 }
 
-/** The statement with its three parameters: number, first id and end of the block. */
+/** The statement with its three parameters: number, first ID and end of the block. */
 function statement(text: string, { block, from_id: from, to_id: to }: Block) {
   const values = [sql`${block}`, sql`${from}`, sql`${to}`];
   const parts = text.split(/\$([123])/);
@@ -186,9 +185,7 @@ function statement(text: string, { block, from_id: from, to_id: to }: Block) {
   );
 }
 
-/**
- * Notes which of the rows just stored stand in blocks already closed, which end at `blocksEnd`. `which` is a condition on `audit_rows a`.
- */
+/** Records which newly stored rows belong to blocks already closed, which end at `blocksEnd`. `which` is a condition on `audit_rows a`. */
 export async function noteLateRows(client: pg.PoolClient, which: string, parameters: readonly unknown[], blocksEnd: string): Promise<void> {
   await client.query(
     `INSERT INTO audit_late_rows SELECT a.id FROM audit_rows a WHERE ${which} AND a.id < $${parameters.length + 1} ON CONFLICT DO NOTHING`,

@@ -3,16 +3,16 @@ import type { FieldType } from "@gatehouse/ledger-format/field-types";
 import { sql, type RawBuilder } from "kysely";
 import { isObject } from "../../kernel/json-value.ts";
 
-/** The id is its own way in, bodies are not searched, and the two times have an index each. */
+/** IDs are found directly, bodies are not searched, and the two times have an index each. */
 const NOT_LOOKED_UP: readonly FieldName[] = ["id", "request_body_preview", "response_body_preview", "bodies_pruned_at", "erased_at"];
 
-/** Objects of texts, and the largest JSON of a row: their terms are made in a way of their own, which costs a third. */
+/** Objects of texts, and the largest JSON of a row: computing their terms in a special way costs a third. */
 export const HEADER_FIELDS: readonly FieldName[] = ["request_headers", "response_headers"];
 
-/** Fields of which blocks say where their values are. */
+/** Fields whose values can be located through blocks. */
 export const LOOKED_UP: readonly FieldName[] = FIELD_NAMES.filter((name) => !NOT_LOOKED_UP.includes(name));
 
-/** Stands for absence among the hashes of a field. */
+/** The hash that stands for an absent value. */
 export const ABSENT_HASH = 1_985_229_328;
 
 const HASHES: Readonly<Record<Exclude<FieldType, "json">, (value: string) => string>> = {
@@ -23,7 +23,7 @@ const HASHES: Readonly<Record<Exclude<FieldType, "json">, (value: string) => str
   timestamp: (value) => `hashint8((extract(epoch FROM ${value}) * 1000000)::bigint)`,
 };
 
-/** SQL of a join that gives the terms of a JSON column as `t.term`: what contains a value has all terms of the value. */
+/** SQL of a join that yields the terms of a JSON column as `t.term`. Whatever contains a value has all terms of that value. */
 export function termsOfColumn(name: FieldName, column: string): string {
   if (!HEADER_FIELDS.includes(name)) return `CROSS JOIN LATERAL audit_json_terms(${column}) AS t (term)`;
   return (
@@ -32,14 +32,14 @@ export function termsOfColumn(name: FieldName, column: string): string {
   );
 }
 
-/** SQL of the hash of a column of `audit_rows` that is not JSON. */
+/** SQL of the hash of a non-JSON column of `audit_rows`. */
 export function hashOfColumn(name: FieldName, column: string): string {
   const { type } = FIELDS[name];
   if (type === "json") throw new TypeError(`${name} has terms, not a hash`);
   return HASHES[type](column);
 }
 
-/** A field, and hashes of which a row that matches has at least one. */
+/** A field, and hashes of which every matching row has at least one. */
 export interface RowLookup {
   readonly field: FieldName;
   /** SQL of an array of integers. */
@@ -49,12 +49,12 @@ export interface RowLookup {
 }
 
 const MAX_VALUES = 20;
-/** Of one JSON value: more would cost more to look up than they keep from being compared. */
+/** Parts of one JSON value to look up; more would cost more than they save in comparisons. */
 const MAX_PARTS = 3;
 
 /**
- * How to look for rows whose field is one of `values` (null: absent), all of which hold; none when blocks cannot tell: of
- * many values, and of JSON that has no scalars of its own.
+ * Lookups, all of which hold, for rows whose field is one of `values` (null: absent). Empty if blocks cannot help: for too many values, or
+ * JSON without scalar members.
  */
 export function lookupsOf(field: FieldName, values: readonly unknown[]): RowLookup[] {
   if (!LOOKED_UP.includes(field) || values.length === 0 || values.length > MAX_VALUES) return [];
@@ -74,7 +74,7 @@ export function lookupsOf(field: FieldName, values: readonly unknown[]): RowLook
   return [lookup(parts.map(([part]) => hashOfPart(field, part)))];
 }
 
-/** What stands for a JSON value, a scalar member each, longest first: an id tells more than a common word. */
+/** Objects with one scalar member each that stand for a JSON value, longest first: an ID is more selective than a common word. */
 function partsOf(value: unknown): unknown[] {
   const scalar = (member: unknown): boolean => typeof member !== "object" || member === null;
   if (scalar(value)) return [value];
@@ -86,7 +86,7 @@ function partsOf(value: unknown): unknown[] {
 
 function hashOfPart(field: FieldName, part: unknown): RawBuilder<unknown> {
   if (!HEADER_FIELDS.includes(field)) return sql`(SELECT term FROM audit_json_terms(${JSON.stringify(part)}::text::jsonb) AS term LIMIT 1)`;
-  // Of anything but an object a term that no headers have.
+  // Anything but an object gets a term that no headers have.
   const [header] = isObject(part) ? Object.entries(part) : [];
   return sql`hashtext(${header === undefined ? "" : `${header[0]}=${header[1]}`}::text)`;
 }

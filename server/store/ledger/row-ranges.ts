@@ -2,24 +2,24 @@ import { sql, type RawBuilder } from "kysely";
 import type { Database, Trx } from "../database.ts";
 import { HEADER_FIELDS, type RowLookup } from "./row-lookups.ts";
 
-/** A stretch of ids, its beginning included and its end not. */
+/** A range of IDs: includes its beginning but not its end. */
 export interface IdRange {
   readonly from: string;
   readonly to: string;
 }
 
 export interface RangeQuery {
-  /** All of them hold for the rows meant. */
+  /** Lookups that all hold for matching rows. */
   readonly lookups: readonly RowLookup[];
-  /** Undefined: of all tenants. */
+  /** Undefined for all tenants. */
   readonly tenantId: string | undefined;
-  /** ISO 8601: rows whose timestamp is at or after, and before it. */
+  /** ISO 8601: rows with a timestamp from `since` up to `until`, exclusive. */
   readonly since: string | undefined;
   readonly until: string | undefined;
   readonly newestFirst: boolean;
 }
 
-/** Stretch of ids that blocks stand for; null without any. */
+/** The range of IDs that blocks cover; null if there are no blocks. */
 export async function describedRange(db: Database | Trx): Promise<IdRange | null> {
   const { rows } = await sql<{
     from: string | null;
@@ -30,8 +30,8 @@ export async function describedRange(db: Database | Trx): Promise<IdRange | null
 }
 
 /**
- * The next stretches, at most `limit` of about a zone each, that may hold rows that match: beyond `cursor`, in the order
- * asked for and overlapping nowhere. Fewer than `limit` before merging means that there are no more: `cursor` is then null.
+ * The next ranges that may hold matching rows, at most `limit` of about a zone each: beyond `cursor`, in the requested order, without
+ * overlaps. If there were fewer than `limit` before merging, there are no more and `cursor` is null.
  */
 export async function candidateRanges(
   db: Database | Trx,
@@ -44,8 +44,8 @@ export async function candidateRanges(
   const beyond = (range: string): RawBuilder<boolean> =>
     newestFirst ? sql`${sql.ref(`${range}.from_id`)} < ${cursor}` : sql`${sql.ref(`${range}.to_id`)} > ${cursor}`;
   const inWindow = sql`(NOT b.filled OR ((${since ?? null}::timestamptz IS NULL OR b.greatest_timestamp >= ${since ?? null}::timestamptz) AND (${until ?? null}::timestamptz IS NULL OR b.least_timestamp < ${until ?? null}::timestamptz)))`;
-  // A late row may stand inside of a zone: the zone comes first, whichever way they are read, and the row adds nothing.
-  // The lateral part runs for one block after another until the limit is reached: the order of the blocks is that of the rows.
+  // A late row may lie inside a zone; the zone then comes first in either order and the row adds nothing. The lateral part runs block by
+  // block until the limit is reached, so the order of blocks is that of rows.
   const { rows } = await sql<IdRange>`
     WITH ${sql.join(query.lookups.map((lookup, index) => wanted(lookup, index, query.tenantId)).concat(sql`nothing AS (SELECT)`))}
     SELECT z.from_id AS "from", z.to_id AS "to"
@@ -64,10 +64,10 @@ export async function candidateRanges(
   return { ranges, cursor: last === undefined || rows.length < limit ? null : newestFirst ? last.from : last.to };
 }
 
-/** Blocks described long ago do not tell of headers. */
+/** Blocks described by old releases have no data on headers. */
 const ofHeaders = ({ field }: Pick<RowLookup, "field">): boolean => HEADER_FIELDS.includes(field);
 
-/** The entries of a lookup's values: one row for each value, with its least and greatest entry and the bucket of both. */
+/** The entries of a lookup's values: one row per value with its least and greatest entry and the bucket of both. */
 function wanted({ hashes }: RowLookup, index: number, tenantId: string | undefined): RawBuilder<unknown> {
   const tenant = tenantId === undefined ? sql`0` : sql`((hashtext(${tenantId}::text) & 65535)::bigint << 16)`;
   const most = tenantId === undefined ? sql`4294967295` : sql`65535`;
@@ -75,9 +75,8 @@ function wanted({ hashes }: RowLookup, index: number, tenantId: string | undefin
 }
 
 /**
- * Zones of block `b` in which each lookup has one of its values; of a single lookup some may come twice. The fences make
- * the one probe of an index that a value and a block need. Joining nothing to an array reads it once, out of line and
- * compressed as it may be, for all the places that use it.
+ * Zones of block `b` in which every lookup has one of its values; with a single lookup some may repeat. The fences force the one index
+ * probe that each value and block needs. Concatenating nothing to an array detoasts and decompresses it once for all its uses.
  */
 function zonesOf(lookups: readonly RowLookup[]): RawBuilder<unknown> {
   const every = sql`SELECT generate_series(0, cardinality(e.zones) - 1) AS zone FROM audit_blocks e WHERE e.block = b.block`;
@@ -95,7 +94,7 @@ function zonesOf(lookups: readonly RowLookup[]): RawBuilder<unknown> {
   return sql.join(each, sql` INTERSECT `);
 }
 
-/** Ranges that touch or overlap as one; they come in an order. */
+/** Merges ranges that touch or overlap; they must be sorted. */
 function merged(ranges: readonly IdRange[]): IdRange[] {
   const out: IdRange[] = [];
   for (const range of ranges) {

@@ -2,25 +2,25 @@ import { sql, type RawBuilder } from "kysely";
 import type { Database, Trx } from "../database.ts";
 import { candidateRanges, describedRange, type IdRange, type RangeQuery } from "./row-ranges.ts";
 
-/** A search of `audit_rows`: `conditions` say which rows match; the rest says where to look for them. */
+/** A search of `audit_rows`: `conditions` define which rows match, the rest narrows down where to look for them. */
 export interface RowSearch extends RangeQuery {
   readonly conditions: readonly RawBuilder<boolean>[];
 }
 
-/** Stretches of about a zone asked for at once: of a value that all rows have the fewest are enough to count as far as it is counted. */
+/** Zones requested at once. For a value that all rows have, the fewest are enough to count as far as is ever counted. */
 const FEWEST_ZONES = 24;
 const MAX_ZONES = 512;
-/** Rows looked at for nothing but the count come to a few thousand, however many match. */
+/** Limits scanning only for the count to a few thousand rows, however many match. */
 const COUNTED_ZONES = 48;
 
 type Bounds = { readonly from: string | null; readonly to: string | null };
 
-/** Tells how many zones to look at next, given how many were looked at. */
+/** Returns how many zones to scan next, given how many were scanned. */
 type Pace = (looked: number) => number;
 
 /**
- * Where matching rows may be, stretch after stretch in the order asked for, beyond the row `after`. What no block
- * describes is there whole: the rows of the last seconds, and rows older than all blocks.
+ * Yields ranges where matching rows may be, in the requested order, beyond the row `after`. Ranges not covered by blocks are included
+ * whole: rows of the last seconds, and rows older than all blocks.
  */
 async function* stretches(db: Database | Trx, search: RowSearch, after: string | null, pace: Pace): AsyncGenerator<readonly Bounds[]> {
   const { newestFirst } = search;
@@ -47,7 +47,7 @@ async function* stretches(db: Database | Trx, search: RowSearch, after: string |
   if (!isEmpty(newestFirst ? below : above)) yield [newestFirst ? below : above];
 }
 
-/** What is left of a stretch behind the row `after`. */
+/** The part of a range beyond the row `after`. */
 function beyond({ from, to }: Bounds, after: string, newestFirst: boolean): Bounds {
   return newestFirst
     ? { from, to: to === null || after < to ? after : to }
@@ -56,7 +56,7 @@ function beyond({ from, to }: Bounds, after: string, newestFirst: boolean): Boun
 
 const isEmpty = ({ from, to }: Bounds): boolean => from !== null && to !== null && from >= to;
 
-/** Ids of the next `wanted` rows that match beyond the row `after`, in the order asked for. */
+/** IDs of the next `wanted` matching rows beyond the row `after`, in the requested order. */
 export async function matchingIds(db: Database | Trx, search: RowSearch, after: string | null, wanted: number): Promise<string[]> {
   const ids: string[] = [];
   for await (const bounds of stretches(db, search, after, (looked) => zonesFor(wanted - ids.length, ids.length, looked))) {
@@ -66,12 +66,12 @@ export async function matchingIds(db: Database | Trx, search: RowSearch, after: 
   return ids;
 }
 
-/** Ids read at once: a page far back costs time, and no memory. */
+/** IDs read at once, so that a page far back costs time but no memory. */
 const MAX_READ = 10_000;
 
 /**
- * Ids of the first `wanted` rows that match behind `skip` others, and how many match: counted on up to `counted` while that
- * takes no more than a look at a few thousand rows. `exact` is false where there may be more.
+ * IDs of the first `wanted` matching rows after skipping `skip`, and the number of matches. Counting goes on up to `counted` while that
+ * scans no more than a few thousand rows; `exact` is false if there may be more.
  */
 export async function firstMatching(
   db: Database | Trx,
@@ -104,8 +104,8 @@ export async function firstMatching(
 }
 
 /**
- * Zones that likely have `missing` rows, after `found` in those looked at. A zone has a row of each value but for chance,
- * though maybe none of two values at once: as many again as were not enough.
+ * How many zones likely hold `missing` more rows, given `found` rows in `looked` zones. Nearly every candidate zone has a row with each
+ * value, but perhaps none with two values at once, so the number doubles if it was not enough.
  */
 function zonesFor(missing: number, found: number, looked: number): number {
   const each = looked === 0 ? Number.POSITIVE_INFINITY : Math.max(1, found / looked);

@@ -9,18 +9,18 @@ import { ADD_SKILL_USAGE, SKILL_FACTS } from "../skills/skill-usage.ts";
 import { ADD_TOOL_USAGE, TOOL_FACTS } from "../tools/tool-usage.ts";
 import { ADD_USAGE, USAGE_FACTS } from "../usage/usage-shipping.ts";
 
-/** What stood beside the rows when they were stored, and can make more work of them. It stays so under the lock against erasures. */
+/** State at the time of storing rows that can require extra work on them. Stable while the lock against erasures is held. */
 export interface ShippingContext {
-  /** End of the last block of rows; null when there is none. */
+  /** End of the last block of rows; null if there is none. */
   readonly blocks_end: string | null;
   /** Whether anybody was ever erased. */
   readonly has_erasures: boolean;
-  /** Where the rows end that retention has reduced, of the tenant it came furthest with; null when there are none. */
+  /** Up to where retention has reduced rows, for the tenant where it got furthest; null if nowhere. */
   readonly reduced_before: string | null;
 }
 
-// The rows are read once, with the little that is asked of them: reading a row to its last columns costs more than adding
-// it up does. Without a tenant or a time they belong to no total.
+// Reads the rows once with only the needed columns: reading a row to its last column costs more than aggregating it. Rows without tenant or
+// time belong to no total.
 const ADD_UP = (which: string) => `
   WITH shipped AS MATERIALIZED (
     SELECT ${RUN_FACTS}, a.root_task_id IS NOT NULL AND ${IS_ACTION} AS of_run, ${USAGE_FACTS}, ${TOOL_FACTS}, ${SKILL_FACTS}
@@ -29,8 +29,8 @@ const ADD_UP = (which: string) => `
   SELECT tenant_id, root_task_id, over FROM closed_runs`;
 
 /**
- * Adds rows just stored to all totals, in the transaction that stored them. `which` is a condition on `audit_rows a`,
- * `leastId` the least id among them. True where some were erased: see `eraseArrivals`.
+ * Adds newly stored rows to all totals, in the transaction that stored them. `which` is a condition on `audit_rows a`, `leastId` the least
+ * of their IDs. Returns true if some were erased, see `eraseArrivals`.
  */
 export async function addToTotals(
   client: pg.PoolClient,

@@ -6,14 +6,17 @@ interface SpanIds {
   readonly spanId: string;
 }
 
-/** After so long the row of a claim is in the database, or its process is gone. */
+/** After this time a claim's row is in the database, or its process is gone. */
 const GOOD_FOR = sql`interval '10 seconds'`;
 const KEPT = sql`interval '10 minutes'`;
 
 const idsOf = (spans: readonly SpanIds[]) =>
   sql`unnest(${spans.map(({ traceId }) => traceId)}::text[], ${spans.map(({ spanId }) => spanId)}::text[]) AS s (trace_id, span_id)`;
 
-/** Those of the spans that nobody else claimed of late, from now on the owner's. In the order of the key: two batches may share spans. */
+/**
+ * Claims spans for the owner and returns those that nobody else claimed recently. Rows are locked in key order, because two batches may
+ * share spans.
+ */
 export async function claimSpans(db: Database, tenantId: string, owner: string, spans: readonly SpanIds[]): Promise<SpanIds[]> {
   const { rows } = await sql<SpanIds>`
     INSERT INTO span_claims AS c (tenant_id, trace_id, span_id, owner)
@@ -24,7 +27,7 @@ export async function claimSpans(db: Database, tenantId: string, owner: string, 
   return rows;
 }
 
-/** In the order of the key too: whoever claims some of them at the same moment waits for nothing that waits for it. */
+/** Also locks in key order, so that it cannot deadlock with a concurrent claim of the same spans. */
 export async function releaseSpans(db: Database, tenantId: string, owner: string, spans: readonly SpanIds[]): Promise<void> {
   await sql`
     WITH held AS (
@@ -34,7 +37,7 @@ export async function releaseSpans(db: Database, tenantId: string, owner: string
     WHERE c.tenant_id = ${tenantId} AND c.trace_id = held.trace_id AND c.span_id = held.span_id`.execute(db);
 }
 
-/** Leaves those that somebody claims just now. */
+/** Skips claims that are being renewed. */
 export async function pruneSpanClaims(db: Database): Promise<void> {
   await sql`
     DELETE FROM span_claims WHERE ctid = ANY (ARRAY(

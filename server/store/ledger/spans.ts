@@ -1,18 +1,18 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-/** A row that has the trace and span id of a span, or only its trace id. */
+/** A row with the trace and span ID of a span, or only its trace ID. */
 export interface TracedRow {
   readonly id: string;
   readonly trace_id: string;
   readonly span_id: string | null;
   readonly source: string | null;
   readonly root_task_id: string | null;
-  /** The API key or user whose call it is. */
+  /** The API key or user that made the call. */
   readonly credential_id: string | null;
 }
 
-/** Rows of the tenant at any of the (trace, span) pairs. */
+/** The tenant's rows at any of the (trace, span) pairs. */
 export async function rowsOfSpans(
   db: Database,
   tenantId: string,
@@ -26,7 +26,7 @@ export async function rowsOfSpans(
   return rows;
 }
 
-/** The first of the gateway's own calls by a key in each of the traces. */
+/** For each trace, the first call that the key made through the gateway. */
 export async function firstCallsOfTraces(
   db: Database,
   tenantId: string,

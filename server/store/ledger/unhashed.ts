@@ -1,7 +1,7 @@
 import { FIELD_NAMES, type FieldName } from "@gatehouse/ledger-format/fields";
 import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 
-/** What a row may lose without its proof: everything no hash covers, but for its place in the chain. */
+/** What rows keep when they are reduced: the fields their hash covers, and their place in the chain. */
 const KEPT: readonly FieldName[] = [
   ...HASH_FORMATS.v2,
   "created_at",
@@ -17,7 +17,7 @@ const KEPT: readonly FieldName[] = [
 
 export const UNHASHED: readonly FieldName[] = FIELD_NAMES.filter((name) => !KEPT.includes(name));
 
-/** Content and direct identifiers of a data subject. All of them stand outside the hash. */
+/** Content and direct identifiers of a data subject. No hash covers them. */
 export const PERSONAL: readonly FieldName[] = [
   "request_body_preview",
   "response_body_preview",

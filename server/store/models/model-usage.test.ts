@@ -70,7 +70,7 @@ test.each([
   });
   const told = totals.map(({ model_id, day_requests, day_tokens, day_micros }) => [model_id ?? "", day_requests, day_tokens, day_micros]);
   expect(told.toSorted()).toEqual([["", 1, 150, 500], ...meant].toSorted());
-  // What a process that died counted for a member goes by the same parts.
+  // What was counted for a member by a process that died is divided in the same way.
   const [total] = await callTotals(database.db, name, [id]);
   const attempts = (custom_metadata as { attempts?: { model: string }[] }).attempts;
   const parts = new Map<string, number>();

@@ -47,14 +47,14 @@ export const modelStore: RecordStore<ModelRow, ModelInsert, ModelPatch, ModelFil
 
 export const modelIdByName = idByName("models");
 
-/** Which of these ids are models of the tenant. */
+/** Those of the IDs that are models of the tenant. */
 export async function knownModels(db: Database | Trx, tenantId: string, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db.selectFrom("models").select("id").where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
   return new Set(rows.map((row) => row.id));
 }
 
-/** The model as it stays until the transaction ends: nobody deletes or changes it, and others may name it too. */
+/** Share-locks the model until the transaction ends, so that nobody deletes or changes it while others may refer to it too. */
 export async function lockedModel(trx: Trx, tenantId: string, id: string): Promise<Pick<ModelRow, "id" | "name" | "modes"> | undefined> {
   return trx
     .selectFrom("models")
@@ -75,7 +75,7 @@ export async function judgesByDefault(db: Database | Trx, tenantId: string, mode
   return row !== undefined;
 }
 
-/** Modes of the members of a routing group, by the members' names. */
+/** The modes of a routing group's members, by member name. */
 export async function membersOfGroup(
   db: Database | Trx,
   tenantId: string,
@@ -90,7 +90,7 @@ export async function membersOfGroup(
     .execute();
 }
 
-/** The models of a tenant that are members of routing groups. */
+/** The tenant's models that are members of routing groups. */
 export async function routedModels(db: Database | Trx, tenantId: string, routingGroupIds: readonly string[]): Promise<ModelRow[]> {
   if (routingGroupIds.length === 0) return [];
   return modelsOf(db, tenantId)
@@ -102,8 +102,8 @@ export async function routedModels(db: Database | Trx, tenantId: string, routing
 }
 
 /**
- * Writes what a probe found; the record's updated_at is that of its configuration and stays. Returns whether it is news:
- * the first finding, or another than the last. False as well for a model that is gone.
+ * Writes the result of a probe, leaving `updated_at` alone because the configuration did not change. Returns true if it is the first result
+ * or differs from the last; false also if the model is gone.
  */
 export async function recordHealth(db: Database | Trx, tenantId: string, modelId: string, healthy: boolean, at: Date): Promise<boolean> {
   const { rows } = await sql<{ news: boolean }>`
@@ -114,7 +114,7 @@ export async function recordHealth(db: Database | Trx, tenantId: string, modelId
   return rows[0]?.news ?? false;
 }
 
-/** The model gives up its name: what is recorded of it under that name until now stays its own. */
+/** Records that the model gives up its name, so that its usage under that name until `until` stays its own. */
 export async function noteFormerName(
   trx: Trx,
   { id, tenant_id, name }: Pick<ModelRow, "id" | "tenant_id" | "name">,
@@ -127,7 +127,7 @@ export async function noteFormerName(
     .execute();
 }
 
-/** Of models that are reached by the provider's record. */
+/** For models reached through the provider's record. */
 export async function forgetHealthOfProvider(trx: Trx, providerId: string): Promise<void> {
   await trx
     .updateTable("models")

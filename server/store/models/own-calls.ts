@@ -1,8 +1,8 @@
 import { SUBTYPES_WITHOUT_MODEL } from "../../kernel/operations/subtypes-without-model.ts";
 
 /**
- * How the rows of calls are filed that the gateway makes itself on behalf of a caller's. What they use counts like
- * anything else; requests they are of nobody.
+ * Subtypes of the rows of calls that the gateway makes itself for a caller's call. Their tokens and cost count as usual, but they are
+ * nobody's requests.
  */
 export const OWN_CALLS = [
   "semantic_policy_judge",
@@ -18,8 +18,8 @@ export type OwnCall = (typeof OWN_CALLS)[number];
 
 const subtypeIsNone = (of: readonly string[]) => `coalesce(proxy_subtype, '') NOT IN (${of.map((subtype) => `'${subtype}'`).join(", ")})`;
 
-/** Of an audit row, in SQL: whether a caller made it. */
+/** SQL condition on an audit row: a caller made the call. */
 export const MADE_BY_CALLER = subtypeIsNone(OWN_CALLS);
 
-/** Whether it is a request to a model that quotas count: a caller made it, and it did not only ask for what was made before. */
+/** SQL condition: the call is a model request that quotas count, made by a caller and not only fetching an earlier result. */
 export const IS_REQUEST = subtypeIsNone([...new Set([...OWN_CALLS, ...SUBTYPES_WITHOUT_MODEL])]);

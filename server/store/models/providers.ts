@@ -40,7 +40,7 @@ export async function providerById(db: Database | Trx, tenantId: string, id: str
   return providerStore.find(db, tenantId, id);
 }
 
-/** Whether a model of the provider has a key of its own that goes to the provider's address. */
+/** Whether a model of the provider has its own key that is sent to the provider's address. */
 export async function keyedModelFollows(db: Database | Trx, providerId: string): Promise<boolean> {
   const row = await db
     .selectFrom("models")
@@ -53,7 +53,7 @@ export async function keyedModelFollows(db: Database | Trx, providerId: string):
   return row !== undefined;
 }
 
-/** Whether a model of the provider has a key of its own, wherever it goes. */
+/** Whether a model of the provider has its own key, whatever address it is sent to. */
 export async function keyedModelOf(db: Database | Trx, providerId: string): Promise<boolean> {
   const keyed = db.selectFrom("models").select("id").where("provider_id", "=", providerId).where("api_key_sealed", "is not", null);
   return (await keyed.limit(1).executeTakeFirst()) !== undefined;

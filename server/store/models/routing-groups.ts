@@ -23,7 +23,7 @@ const members = sql<MemberRow[]>`coalesce((
   SELECT jsonb_agg(jsonb_build_object('model_id', m.id, 'name', m.name, 'routing_weight', m.routing_weight) ORDER BY m.routing_weight DESC, m.name)
     FROM models m WHERE m.tenant_id = g.tenant_id AND m.routing_group_id = g.id), '[]')`;
 
-/** What every member of the group `g` that is switched on can be asked for, the group's own mode first. */
+/** Modes that every enabled member of group `g` supports, the group's own mode first. */
 export const SHARED_MODES = sql<string[]>`ARRAY[g.mode] || ARRAY(
   SELECT shared.mode FROM models m CROSS JOIN LATERAL unnest(m.modes) AS shared(mode)
    WHERE m.tenant_id = g.tenant_id AND m.routing_group_id = g.id AND m.enabled AND shared.mode <> g.mode
@@ -31,7 +31,7 @@ export const SHARED_MODES = sql<string[]>`ARRAY[g.mode] || ARRAY(
   HAVING count(*) = (SELECT count(*) FROM models a WHERE a.tenant_id = g.tenant_id AND a.routing_group_id = g.id AND a.enabled)
    ORDER BY shared.mode COLLATE "C")`;
 
-/** The groups of one tenant: their ids are unique in it only. */
+/** Bound to one tenant, because group IDs are unique only within a tenant. */
 export function routingGroupStore(
   tenantId: string,
 ): RecordStore<RoutingGroupRow, RoutingGroupInsert, RoutingGroupPatch, RoutingGroupFilters> {
@@ -69,7 +69,7 @@ export function routingGroupStore(
   };
 }
 
-/** The group that callers ask for by this virtual model. */
+/** The group that callers address by this virtual model. */
 export async function routingGroupOfVirtualModel(db: Database, tenantId: string, modelId: string): Promise<RoutingGroupRow | undefined> {
   return db
     .selectFrom("routing_groups as g")
@@ -92,7 +92,7 @@ export async function routingGroupsCalled(db: Database | Trx, tenantId: string, 
   return rows.map((row) => row.id);
 }
 
-/** What a model that joins the group must serve; undefined when there is no such group. The group stays until the transaction ends. */
+/** The mode that a joining model must support; undefined if there is no such group. Locks the group until the transaction ends. */
 export async function routingGroupMode(trx: Trx, tenantId: string, id: string): Promise<string | undefined> {
   const row = await trx
     .selectFrom("routing_groups")
@@ -104,12 +104,12 @@ export async function routingGroupMode(trx: Trx, tenantId: string, id: string): 
   return row?.mode;
 }
 
-/** Holds everything in the tenant that callers can put in `model`, until the transaction ends: one name must mean one thing. */
+/** Locks all names of the tenant that callers can put in `model` until the transaction ends, so that each stays unique. */
 export async function lockModelNames(trx: Trx, tenantId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`model-names:${tenantId}`}, 0))`.execute(trx);
 }
 
-/** Which of these ids are those of virtual models of the tenant. */
+/** Those of the IDs that are virtual models of the tenant. */
 export async function knownVirtualModels(db: Database | Trx, tenantId: string, modelIds: readonly string[]): Promise<Set<string>> {
   if (modelIds.length === 0) return new Set();
   const rows = await db

@@ -35,7 +35,7 @@ export const semanticCacheConfigStore: RecordStore<
 
 export const semanticCacheConfigIdByName = idByName("semantic_cache_configs");
 
-/** Oldest first: where two hold for one group, the older does. */
+/** Oldest first: if two apply to a group, the older wins. */
 export async function readSemanticCacheConfigs(db: Database | Trx, tenantId: string): Promise<SemanticCacheConfigRow[]> {
   return db
     .selectFrom("semantic_cache_configs as c")
@@ -47,7 +47,7 @@ export async function readSemanticCacheConfigs(db: Database | Trx, tenantId: str
     .execute();
 }
 
-/** Leaves it bound to exactly these groups. */
+/** Replaces the groups it is bound to. */
 export async function setSemanticCacheGroups(trx: Trx, tenantId: string, configId: string, ids: readonly string[]): Promise<void> {
   await trx.deleteFrom("semantic_cache_config_groups").where("tenant_id", "=", tenantId).where("config_id", "=", configId).execute();
   if (ids.length > 0)

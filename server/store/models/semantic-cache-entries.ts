@@ -5,7 +5,7 @@ import type { SemanticCacheEntryTable } from "../tables/policies.ts";
 
 export type SemanticCacheEntryInsert = Insertable<SemanticCacheEntryTable>;
 
-/** Which configuration is asked, and under which state of it. */
+/** A configuration of a tenant. */
 export interface CacheOf {
   readonly tenantId: string;
   readonly configId: string;
@@ -46,7 +46,7 @@ export async function answerById(db: Database, of: CacheOf, id: string, now: Dat
     .executeTakeFirst();
 }
 
-/** The newest vectors of a space that were stored after `after` (an id), at most `limit`; ids sort by time. */
+/** The newest vectors of a space stored after the ID `after`, at most `limit`; IDs sort by time. */
 export async function vectorsOf(
   db: Database,
   of: CacheOf,
@@ -67,10 +67,10 @@ export async function vectorsOf(
   return rows as StoredVectorRow[];
 }
 
-/** Stores an answer unless the configuration has moved to another generation since the call began; a newer one replaces an older. */
+/** Stores an answer, replacing an older one, unless the configuration has moved to another generation since the call began. */
 export async function storeAnswer(db: Database, generation: string, entry: SemanticCacheEntryInsert): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    // The lock makes whoever invalidates wait: what is stored here is there to be dropped then.
+    // The lock makes invalidation wait, so that it also drops what is stored here.
     const config = await trx
       .selectFrom("semantic_cache_configs")
       .select("generation")
@@ -79,7 +79,7 @@ export async function storeAnswer(db: Database, generation: string, entry: Seman
       .forShare()
       .executeTakeFirst();
     if (config?.generation !== generation) return;
-    // The row of its call may have arrived, and been erased, before it.
+    // The call's row may already have arrived and been erased.
     const erased = await trx
       .selectFrom("audit_rows")
       .select("id")
@@ -101,7 +101,7 @@ export async function storeAnswer(db: Database, generation: string, entry: Seman
   });
 }
 
-/** Drops answers of a configuration, and tells every process to forget what it holds of them; gives how many. */
+/** Drops answers of a configuration and makes every process forget them; returns how many. */
 export async function dropAnswers(trx: Trx, of: CacheOf, which: { readonly before?: Date; readonly model?: string }): Promise<number> {
   await trx
     .updateTable("semantic_cache_configs")
@@ -119,7 +119,7 @@ export async function dropAnswers(trx: Trx, of: CacheOf, which: { readonly befor
   return Number(numDeletedRows);
 }
 
-/** Answers nobody is given any more, and the oldest of a configuration that holds more than `most`; 10,000 of each at a time. */
+/** Deletes expired answers, and the oldest of a configuration that holds more than `most`; at most 10,000 of each. */
 export async function pruneAnswers(db: Database, most: number): Promise<void> {
   await sql`DELETE FROM semantic_cache_entries WHERE id IN (
     SELECT e.id FROM semantic_cache_configs c, LATERAL (SELECT id FROM semantic_cache_entries WHERE config_id = c.id ORDER BY id DESC OFFSET ${most} LIMIT 10000) e)`.execute(

@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import type { Trx } from "../database.ts";
 import { unicodeForms } from "./usernames.ts";
 
-/** By these a person is known in records that are not audit rows. */
+/** The names by which records other than audit rows refer to a person. */
 export interface PersonNames {
   readonly ids: readonly string[];
   readonly usernames: readonly string[];
 }
 
-/** The accounts any of the names stands for, locked. */
+/** The accounts that any of the names refers to, locked. */
 export async function accountsNamed(
   trx: Trx,
   tenantId: string,

@@ -21,7 +21,7 @@ export async function putAdminBackupCodes(trx: Trx, adminId: string, hashes: rea
       .execute();
 }
 
-/** The hash in a slot whose code was not used yet. */
+/** The hash in a slot whose code is unused. */
 export async function adminBackupCodeHash(db: Database, adminId: string, slot: number): Promise<string | undefined> {
   const row = await db
     .selectFrom("admin_backup_codes")

@@ -37,7 +37,7 @@ export const adminUserStore: RecordStore<AdminUserRow, AdminUserInsert, AdminUse
   ...writesById("admin_users"),
 };
 
-/** The admin with this username, in any case and form, in the tenant; null is the system. */
+/** The admin with this username, ignoring case and Unicode form; a null tenant means system admins. */
 export async function adminByUsername(db: Database | Trx, tenantId: string | null, username: string): Promise<AdminUserRow | undefined> {
   return db
     .selectFrom("admin_users")
@@ -68,7 +68,7 @@ export type SignedInRow = AdminUserRow & {
   readonly admin_two_factor: "optional" | "required" | null;
 };
 
-/** An admin with what their tenant says of it; null for a system admin. */
+/** An admin with the settings of their tenant, which are null for a system admin. */
 export async function adminWithTenant(db: Database, id: string): Promise<SignedInRow | undefined> {
   return db
     .selectFrom("admin_users as u")
@@ -83,7 +83,7 @@ export async function systemAdminExists(db: Database | Trx): Promise<boolean> {
   return (await db.selectFrom("admin_users").select("id").where("tenant_id", "is", null).limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Active system admins other than `id`. Locks the right to change system admins until the transaction ends. */
+/** The number of active system admins other than `id`. Serialises changes to system admins until the transaction ends. */
 export async function otherActiveSystemAdmins(trx: Trx, id: string): Promise<number> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('system_admins', 0))`.execute(trx);
   const { count } = await trx
@@ -96,7 +96,7 @@ export async function otherActiveSystemAdmins(trx: Trx, id: string): Promise<num
   return count;
 }
 
-/** Makes a second process that starts at the same moment wait until the first has made its records. */
+/** Makes a second process that starts at the same time wait until the first has created its records. */
 export async function lockFirstStart(trx: Trx): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('first_start', 0))`.execute(trx);
 }

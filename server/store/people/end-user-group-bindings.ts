@@ -8,12 +8,12 @@ export interface Binding {
   readonly endUserGroupId: string;
 }
 
-/** Lets one change of bindings happen at a time: from either side each holds its own record and needs the other's. */
+/** Serialises changes of bindings: from either side, each locks its own record and needs the other's. */
 export async function lockBindings(trx: Trx, tenantId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`end_user_group_bindings/${tenantId}`}, 0))`.execute(trx);
 }
 
-/** Returns the bindings that were not there before. */
+/** Returns the bindings that are new. */
 export async function bindEndUserGroups(trx: Trx, tenantId: string, bindings: readonly Binding[]): Promise<Binding[]> {
   const rows = await trx
     .insertInto("resource_group_end_user_groups")
@@ -30,7 +30,7 @@ export async function bindEndUserGroups(trx: Trx, tenantId: string, bindings: re
   return rows.map((row) => ({ resourceGroupId: row.resource_group_id, endUserGroupId: row.end_user_group_id }));
 }
 
-/** Returns the bindings that were there. */
+/** Returns the bindings that existed. */
 export async function unbindEndUserGroups(trx: Trx, tenantId: string, bindings: readonly Binding[]): Promise<Binding[]> {
   const gone: Binding[] = [];
   for (const { resourceGroupId, endUserGroupId } of bindings) {
@@ -59,7 +59,7 @@ export async function endUserGroupsOfResourceGroup(
   return pageOfRows(bound, bound.selectAll("end_user_groups").select(memberCount).orderBy("end_user_groups.name"), page);
 }
 
-/** Ids of the resource groups an end-user group is bound to. */
+/** The resource groups that an end-user group is bound to. */
 export async function resourceGroupsOfEndUserGroup(
   db: Database,
   tenantId: string,

@@ -43,14 +43,14 @@ export const endUserGroupStore: RecordStore<
   ...writesById("end_user_groups"),
 };
 
-/** Waits for others who are naming a group there. */
+/** Serialises the naming of groups in the tenant. */
 export async function endUserGroupIdByName(trx: Trx, tenantId: string, name: string): Promise<string | undefined> {
   await lockName(trx, `end_user_groups/${tenantId}`);
   const row = await trx.selectFrom("end_user_groups").select("id").where("tenant_id", "=", tenantId).where(isName(name)).executeTakeFirst();
   return row?.id;
 }
 
-/** Which of these ids are records of the tenant. */
+/** Those of the IDs that are records of the tenant. */
 export async function knownOf(
   db: Database | Trx,
   table: "end_users" | "end_user_groups" | "resource_groups",
@@ -105,7 +105,7 @@ export async function directMembers(trx: Trx, groupId: string): Promise<string[]
   return rows.map((row) => row.end_user_id);
 }
 
-/** Adds direct memberships and returns the ids that had none. */
+/** Adds direct memberships and returns the IDs that are new. */
 export async function addMembers(trx: Trx, tenantId: string, groupId: string, userIds: readonly string[]): Promise<string[]> {
   if (userIds.length === 0) return [];
   const rows = await trx
@@ -117,7 +117,7 @@ export async function addMembers(trx: Trx, tenantId: string, groupId: string, us
   return rows.map((row) => row.end_user_id);
 }
 
-/** Takes direct memberships away and returns the ids that had one. What an external directory says stays. */
+/** Removes direct memberships and returns the IDs that had one. Memberships from an external directory stay. */
 export async function removeMembers(trx: Trx, groupId: string, userIds: readonly string[]): Promise<string[]> {
   if (userIds.length === 0) return [];
   const rows = await trx

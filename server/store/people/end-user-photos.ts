@@ -6,7 +6,7 @@ export interface PhotoRow {
   readonly content: Buffer;
 }
 
-/** Takes the place of the photo the user had. */
+/** Replaces the user's photo. */
 export async function putPhoto(
   trx: Trx,
   photo: { end_user_id: string; tenant_id: string; photo_id: string; mime_type: string; content: Buffer },
@@ -26,7 +26,7 @@ export async function removePhoto(trx: Trx, userId: string): Promise<void> {
   await trx.deleteFrom("end_user_photos").where("end_user_id", "=", userId).execute();
 }
 
-/** By the unguessable part of its address. */
+/** Looks up a photo by the unguessable part of its address. */
 export async function photoByAddress(db: Database, photoId: string): Promise<PhotoRow | undefined> {
   return db.selectFrom("end_user_photos").select(["tenant_id", "mime_type", "content"]).where("photo_id", "=", photoId).executeTakeFirst();
 }

@@ -38,7 +38,7 @@ export async function endUserExists(db: Database | Trx, tenantId: string, id: st
   );
 }
 
-/** The user with this username, in any case and form. */
+/** The user with this username, ignoring case and Unicode form. */
 export async function endUserByUsername(db: Database | Trx, tenantId: string, username: string): Promise<EndUserRow | undefined> {
   return db
     .selectFrom("end_users")
@@ -50,8 +50,8 @@ export async function endUserByUsername(db: Database | Trx, tenantId: string, us
 }
 
 /**
- * The user, with the login noted; undefined when they are gone, inactive, or have another password or second factor than `verified` by
- * now.
+ * Records the login and returns the user; undefined if they are gone, inactive, or have changed password or second factor since `verified`
+ * was read.
  */
 export async function noteLogin(
   db: Database,
@@ -69,20 +69,20 @@ export async function noteLogin(
     .executeTakeFirst();
 }
 
-/** Those after `afterId`, in the order of their ids: for an export that reads them all without holding them all. */
+/** Users after `afterId`, ordered by ID, for an export that cannot hold all of them in memory. */
 export async function endUsersAfter(db: Database, tenantId: string, afterId: string | null, limit: number): Promise<EndUserRow[]> {
   let query = db.selectFrom("end_users").selectAll().where("tenant_id", "=", tenantId);
   if (afterId !== null) query = query.where("id", ">", afterId);
   return query.orderBy("id").limit(limit).execute();
 }
 
-/** Every API key the user has or had. */
+/** IDs of every API key the user has or had. */
 export async function keyIdsOfUser(db: Database, tenantId: string, userId: string): Promise<string[]> {
   const rows = await db.selectFrom("api_keys").select("id").where("tenant_id", "=", tenantId).where("end_user_id", "=", userId).execute();
   return rows.map((row) => row.id);
 }
 
-/** Hashes of the values of every API key that is the user's own. */
+/** Hashes of all values, current and former, of the user's own API keys. */
 export async function keyHashesOfUser(db: Database | Trx, userId: string): Promise<string[]> {
   const rows = await db.selectFrom("api_keys").select(["id", "key_hash", "previous_hash"]).where("end_user_id", "=", userId).execute();
   const former = await formerValuesOf(
@@ -92,7 +92,7 @@ export async function keyHashesOfUser(db: Database | Trx, userId: string): Promi
   return [...rows.flatMap((row) => (row.previous_hash === null ? [row.key_hash] : [row.key_hash, row.previous_hash])), ...former];
 }
 
-/** Their API keys open nothing from now on, until they sign in again. */
+/** Suspends these users' API keys until they sign in again. */
 export async function suspendKeysOf(trx: Trx, tenantId: string, ids: readonly string[], now: Date): Promise<void> {
   if (ids.length === 0) return;
   await trx
@@ -104,7 +104,7 @@ export async function suspendKeysOf(trx: Trx, tenantId: string, ids: readonly st
     .execute();
 }
 
-/** Nobody's primary group is one that goes. */
+/** Clears the group, which is being deleted, as anybody's primary group. */
 export async function forgetPrimaryGroup(trx: Trx, tenantId: string, groupId: string): Promise<void> {
   await trx
     .updateTable("end_users")
@@ -114,7 +114,7 @@ export async function forgetPrimaryGroup(trx: Trx, tenantId: string, groupId: st
     .execute();
 }
 
-/** A user as calls meet them. */
+/** A user as calls need it. */
 export interface EndUserIdentityRow {
   readonly id: string;
   readonly tenant_id: string;
@@ -124,9 +124,9 @@ export interface EndUserIdentityRow {
   readonly tokens_valid_from: Date;
   readonly api_keys_suspended_at: Date | null;
   readonly primary_group_id: string | null;
-  /** The resource groups the user is in: the one an administrator gave, then those of their user groups, longest a member first. */
+  /** Resource groups of the user: the one an administrator assigned, then those of their user groups, longest membership first. */
   readonly group_ids: string[];
-  /** Who they are at the identity provider they last signed in with; null: with none. */
+  /** Their identity at the identity provider they last signed in with; null if none. */
   readonly idp_user_id: string | null;
   readonly idp_user_username: string | null;
   readonly idp_user_email: string | null;

@@ -3,8 +3,8 @@ import type { PersonNames } from "./accounts-named.ts";
 import type { Trx } from "../database.ts";
 
 /**
- * Takes out of approvals what a person asked with, and their name where they asked or resolved; one that still waits is
- * over. What others were told of these approvals goes too. Answers how many there were.
+ * Removes a person's arguments and names from approvals they requested or resolved; pending ones expire. Notifications about these
+ * approvals are deleted too. Returns how many approvals were changed.
  */
 export async function eraseFromApprovals(trx: Trx, tenantId: string, { ids, usernames }: PersonNames, now: Date): Promise<number> {
   const asked = await sql<{ id: string }>`
@@ -27,10 +27,7 @@ export async function eraseFromApprovals(trx: Trx, tenantId: string, { ids, user
   return touched.length;
 }
 
-/**
- * Tokens with which tool servers were reached in the person's name, and the clients that were granted them. Answers whose they were and
- * for which server.
- */
+/** Deletes the person's tokens for tool servers, and the grants of clients that used them. Returns the principal and server of each. */
 export async function eraseUpstreamTokens(
   trx: Trx,
   tenantId: string,
@@ -45,7 +42,7 @@ export async function eraseUpstreamTokens(
   return rows;
 }
 
-/** Answers kept for the person alone. */
+/** Deletes cached answers that only this person was given. */
 export async function eraseStoredAnswers(trx: Trx, tenantId: string, ids: readonly string[]): Promise<void> {
   await sql`
     WITH gone AS (DELETE FROM semantic_cache_entries WHERE tenant_id = ${tenantId} AND end_user_id::text = ANY(${ids}) RETURNING config_id)

@@ -7,7 +7,10 @@ const IS_SUBJECT = SUBJECT_COLUMNS.map(
   (column) => `(e.subject ? '${column}' AND e.subject->>'${column}' = encode(sha256(convert_to(e.salt || a.${column}, 'UTF8')), 'hex'))`,
 ).join(" OR ");
 
-/** Erases what has just been stored of subjects erased before it arrived. `which` is a condition on `audit_rows a`. True where it was any. */
+/**
+ * Erases newly stored rows of subjects that were erased before the rows arrived. `which` is a condition on `audit_rows a`. Returns whether
+ * there were any.
+ */
 export async function eraseArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<boolean> {
   const due = await client.query(
     prepared(`SELECT FROM data_erasures WHERE at >= (SELECT min(${hadCome("a")}) FROM audit_rows a WHERE ${which}) LIMIT 1`, parameters),
@@ -23,7 +26,7 @@ export async function eraseArrivals(client: pg.PoolClient, which: string, parame
     rows.map((row) => row.tenant_id),
     rows.map((row) => row.id),
   ]);
-  // Other processes hold the answers in memory until they hear of the new generation.
+  // Other processes hold the answers in memory until they learn of the new generation.
   for (const { tenant_id } of forgotten.rows) await recordChangeOn(client, { tenant_id, topic: "policy" });
   const runs = rows.filter((row) => row.root_task_id !== null);
   if (runs.length > 0) await client.query(FORGET_RUN_NAMES, [runs.map((row) => row.tenant_id), runs.map((row) => row.root_task_id)]);

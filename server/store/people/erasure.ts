@@ -7,7 +7,7 @@ import { lookupsOf } from "../ledger/row-lookups.ts";
 import { matchingIds } from "../ledger/row-search.ts";
 import { PERSONAL } from "../ledger/unhashed.ts";
 
-/** Columns that tell whom a row is about. */
+/** Columns that identify the subject of a row. */
 export const SUBJECT_COLUMNS = [
   "gateway_user_id",
   "gateway_user_username",
@@ -33,25 +33,25 @@ export interface ErasureRow {
   readonly approvals_erased: number;
 }
 
-/** Of a row's other facts only these are no content: without them totals could not be added up again. */
+/** The only metadata that is not content: totals could not be recomputed without it. */
 const METADATA =
   `(SELECT jsonb_object_agg(key, value) FROM jsonb_each(CASE WHEN jsonb_typeof(a.custom_metadata) = 'object' THEN ` +
   `a.custom_metadata ELSE '{}' END) WHERE key IN ('joined_row_id', 'run_outcome', 'refused_by', 'ship_error'))`;
 
-/** Who received it stays; a path below may be one that the caller chose. */
+/** Keeps the recipient's host; the caller may have chosen the path. */
 const HOST_OF_TARGET = `regexp_replace(a.target_url, '^([A-Za-z][A-Za-z0-9+.-]*://[^/?#]*).*$', '\\1')`;
 
 export const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`).join(", ")}, target_url = ${HOST_OF_TARGET}, custom_metadata = ${METADATA}`;
 
-/** When a row's call had come at the latest. The time of a span is what its sender says, which may be a time to come. */
+/** The latest time at which a row's call can have arrived. A span's timestamp is its sender's and may lie in the future. */
 export const hadCome = (rows: string) => `least(${rows}.timestamp, ${rows}.created_at)`;
 
 export const FORGET_RUN_NAMES =
   `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id ` +
   `= k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
 
-// Answers kept for others who ask the same are content of the call they were made in. Processes hold some that no table
-// holds: under another generation nobody finds them.
+// Answers cached for others who ask the same are content of the call they came from. Some are only in the memory of processes; a new
+// generation makes them unreachable.
 export const FORGET_ANSWERS = `
   WITH gone AS (DELETE FROM semantic_cache_entries e USING unnest($1::text[], $2::text[]) AS k (tenant_id, call_id) WHERE e.tenant_id = k.tenant_id AND e.call_id = k.call_id),
     moved AS (UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE tenant_id = ANY($1::text[]) RETURNING tenant_id)
@@ -60,19 +60,19 @@ export const FORGET_ANSWERS = `
 export interface Erasure {
   readonly id: string;
   readonly tenantId: string;
-  /** ISO 8601 with six decimals: rows of calls up to then are erased whenever they arrive. */
+  /** ISO 8601 with six decimals. Rows of calls up to then are erased whenever they arrive. */
   readonly at: string;
   readonly requestedBy: string | null;
   readonly reason: string | null;
   readonly salt: string;
   readonly values: Readonly<Partial<Record<SubjectColumn, string>>>;
   readonly digests: Readonly<Partial<Record<SubjectColumn, string>>>;
-  /** What went with the person before rows are looked at. */
+  /** What was erased of the person before their rows. */
   readonly accountErased: boolean;
   readonly approvalsErased: number;
 }
 
-/** Erases the subject's rows and records that it was done, all in the caller's transaction. */
+/** Erases the subject's rows and records the erasure, in the caller's transaction. */
 export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: number; runs: number }> {
   await sql`SELECT pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
   const roots = new Set<string>();
@@ -105,7 +105,7 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
       if (user !== null) users.add(user);
     }
   }
-  // Runs may be kept for longer than the rows they are made of.
+  // Runs may be kept for longer than their rows.
   const named = [erasure.values.gateway_user_id, erasure.values.subject_id].filter((id) => id !== undefined);
   const leaving = [...users, ...named];
   await eraseTasks(trx, erasure.tenantId, leaving);
@@ -131,7 +131,7 @@ export async function erasurePage(
   tenantId: string | null,
   page: { readonly limit: number; readonly offset: number },
 ): Promise<{ items: ErasureRow[]; total: number }> {
-  // Those from before the tenant was made are of another one that had its id.
+  // Erasures from before the tenant's creation belong to an earlier tenant with the same ID.
   const where =
     tenantId === null
       ? sql``
@@ -144,7 +144,7 @@ export async function erasurePage(
   return { items: found.rows, total: counted.rows[0]?.total ?? 0 };
 }
 
-/** How many erasures there have been: a number that changes when there is another. */
+/** The number of erasures so far, which changes with every new one. */
 export async function countErasures(db: Database): Promise<number> {
   const { rows } = await sql<{ total: number }>`SELECT count(*) AS total FROM data_erasures`.execute(db);
   return rows[0]?.total ?? 0;

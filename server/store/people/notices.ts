@@ -4,7 +4,7 @@ import type { NoticeConfigTable } from "../tables/people.ts";
 
 export type NoticeConfigRow = Selectable<NoticeConfigTable>;
 
-/** The tenant's own configuration, and that of the system when one is named. */
+/** The tenant's own configuration, and that of the system if one is named. */
 export async function noticeConfigs(db: Database | Trx, tenantId: string, systemId: string | null): Promise<NoticeConfigRow[]> {
   return db
     .selectFrom("notice_configs")
@@ -25,7 +25,7 @@ export async function putNoticeConfig(trx: Trx, values: Insertable<NoticeConfigT
     .execute();
 }
 
-/** What was removed; undefined where there was none. */
+/** The removed configuration; undefined if there was none. */
 export async function removeNoticeConfig(trx: Trx, tenantId: string, systemId: string | null): Promise<NoticeConfigRow | undefined> {
   return trx
     .deleteFrom("notice_configs")
@@ -53,7 +53,7 @@ export async function noticesOfConversation(db: Database, tenantId: string, hand
     .execute();
 }
 
-/** The first of a conversation and method stays. */
+/** Keeps the first notice of each conversation and method. */
 export async function addConversationNotice(
   db: Database,
   notice: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date },
@@ -65,7 +65,7 @@ export async function addConversationNotice(
     .execute();
 }
 
-/** Forgets notices of before that time, whose records are reduced as well. Answers how many. */
+/** Deletes notices from before that time, whose records are reduced as well. Returns how many. */
 export async function forgetConversationNotices(db: Database, tenantId: string, before: Date): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom("conversation_notices")
@@ -75,7 +75,7 @@ export async function forgetConversationNotices(db: Database, tenantId: string, 
   return Number(numDeletedRows);
 }
 
-/** How calls are filed in whose answers a model speaks. A portal may look up models or count tokens before it shows anything. */
+/** Subtypes of calls that a model answers. Looking up models or counting tokens shows the user nothing yet. */
 const TURNS = [
   "chat_completions",
   "responses",
@@ -91,9 +91,9 @@ export interface StatementRow {
 }
 
 /**
- * Each conversation that had its first assistant turn in the window, and whether a notice record stands before it: in
- * time, and in the log where one writer wrote both. Two writers have no common order but time. The rows are read once
- * for all conversations.
+ * Each conversation whose first assistant turn is in the window, and whether a notice was recorded before that turn: earlier in time, and
+ * also in the log if the same writer wrote both. Different writers have no common order except time. Reads the rows once for all
+ * conversations.
  */
 export async function noticeBeforeFirstTurn(
   db: Database,
@@ -121,7 +121,7 @@ export async function noticeBeforeFirstTurn(
   return rows;
 }
 
-/** Counts a person's post and tells whether it is within `most` in `withinMs`, whichever process each came to. */
+/** Counts a person's post and returns whether it is within `most` per `withinMs`, across all processes. */
 export async function countNoticePost(
   db: Database,
   { tenantId, userId, most, withinMs }: { tenantId: string; userId: string; most: number; withinMs: number },

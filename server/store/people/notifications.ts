@@ -12,7 +12,7 @@ export interface NotificationFilters {
 
 const notExpired = sql<boolean>`(expires_at IS NULL OR expires_at > now())`;
 
-/** Newest first, without those whose time is over. */
+/** Newest first, without expired ones. */
 export async function notificationPage(
   db: Database,
   tenantId: string,
@@ -38,7 +38,7 @@ export async function unreadNotifications(db: Database, tenantId: string, userId
   return count;
 }
 
-/** Undefined when the user has no such notification. One that is read keeps the time it was. */
+/** Undefined if the user has no such notification. Keeps the time if it was already read. */
 export async function markRead(
   db: Database,
   tenantId: string,
@@ -56,7 +56,7 @@ export async function markRead(
     .executeTakeFirst();
 }
 
-/** Answers how many were unread. */
+/** Returns how many were unread. */
 export async function markAllRead(db: Database, tenantId: string, userId: string, now: Date): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable("notifications")
@@ -68,7 +68,7 @@ export async function markAllRead(db: Database, tenantId: string, userId: string
   return Number(numUpdatedRows);
 }
 
-/** Takes away what was told before. Answers how many. */
+/** Deletes notifications from before that time. Returns how many. */
 export async function pruneNotifications(db: Database, tenantId: string, before: Date): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom("notifications")
@@ -84,7 +84,7 @@ export async function notificationById(db: Database, tenantId: string, id: strin
 
 const FORGOTTEN_AT_ONCE = 5_000;
 
-/** Removes what nobody is shown any more. */
+/** Deletes expired notifications. */
 export async function forgetExpiredNotifications(db: Database, now: Date): Promise<void> {
   for (let forgotten = FORGOTTEN_AT_ONCE; forgotten === FORGOTTEN_AT_ONCE;) {
     const { numAffectedRows } =

@@ -21,7 +21,7 @@ export async function putBackupCodes(trx: Trx, userId: string, hashes: readonly 
       .execute();
 }
 
-/** The hash in a slot whose code was not used yet. */
+/** The hash in a slot whose code is unused. */
 export async function backupCodeHash(db: Database, userId: string, slot: number): Promise<string | undefined> {
   const row = await db
     .selectFrom("end_user_backup_codes")

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from "kysely";
 
 /**
- * Names are stored composed (NFC), so that one text is one person however their keyboard wrote it. Stored before, two
- * people may have names that differ in the form alone: each is found by their own.
+ * Usernames are stored composed (NFC), so that one name is one person whatever the keyboard produced. Older records may differ only in
+ * their Unicode form: each is found by its own.
  */
 export function unicodeForms(usernames: readonly string[]): string[] {
   return usernames.flatMap((name) => [name, name.normalize("NFC")]);

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-/** When each of these users who did acknowledged the alert. */
+/** When each of these users acknowledged the alert, for those who did. */
 export async function acknowledgementsOf(db: Database, alertId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
   if (userIds.length === 0) return new Map();
   const rows = await db
@@ -13,7 +13,7 @@ export async function acknowledgementsOf(db: Database, alertId: string, userIds:
   return new Map(rows.map((row) => [row.end_user_id, row.acknowledged_at]));
 }
 
-/** When the user acknowledged the alert, now or before; undefined when none of these groups has it. */
+/** When the user acknowledged the alert, which may have been earlier; undefined if none of these groups has the alert. */
 export async function acknowledgeAlert(
   db: Database,
   tenantId: string,

@@ -23,7 +23,7 @@ export async function alertById(db: Database, tenantId: string, id: string): Pro
   return db.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
 
-/** Takes away alerts of before that time that are over, or were of no window. Answers how many. */
+/** Deletes alerts from before that time that are resolved or have no window. Returns how many. */
 export async function pruneAlerts(db: Database, tenantId: string, before: Date): Promise<number> {
   const { numAffectedRows } =
     await sql`DELETE FROM alerts WHERE tenant_id = ${tenantId} AND id < audit_id_floor(${before}) AND (resolved OR expires_at IS NULL)`.execute(
@@ -32,7 +32,7 @@ export async function pruneAlerts(db: Database, tenantId: string, before: Date):
   return Number(numAffectedRows ?? 0);
 }
 
-/** An alert about a window is over with the window. */
+/** Resolves alerts whose window has ended. */
 export async function resolveExpired(db: Database): Promise<void> {
   await sql`UPDATE alerts SET resolved = true, resolved_at = expires_at WHERE NOT resolved AND expires_at < now()`.execute(db);
 }

@@ -36,7 +36,7 @@ export const argumentPolicyStore: RecordStore<ArgumentPolicyRow, ArgumentPolicyI
 
 export const argumentPolicyIdByName = idByName("argument_policies");
 
-/** Those switched on, by name. */
+/** Enabled policies, by name. */
 export async function readArgumentPolicies(db: Database | Trx, tenantId: string): Promise<ArgumentPolicyRow[]> {
   return db
     .selectFrom("argument_policies as p")
@@ -48,7 +48,7 @@ export async function readArgumentPolicies(db: Database | Trx, tenantId: string)
     .execute();
 }
 
-/** Leaves it bound to exactly these groups; null: to every group of the tenant, those still to come included. */
+/** Replaces the groups it is bound to. Null binds it to every group of the tenant, including future ones. */
 export async function setArgumentPolicyGroups(trx: Trx, tenantId: string, policyId: string, ids: readonly string[] | null): Promise<void> {
   await trx
     .updateTable("argument_policies")

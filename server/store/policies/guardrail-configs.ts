@@ -25,7 +25,7 @@ export const guardrailConfigStore: RecordStore<
 
 export const guardrailConfigIdByName = idByName("guardrail_configs");
 
-/** Names of configurations that ask a model as a guard by one of these, its name or its id; at most `limit`. */
+/** Names of configurations that use a guard model by one of these names or IDs; at most `limit`. */
 export async function guardrailsAsking(db: Database | Trx, tenantId: string, called: readonly string[], limit: number): Promise<string[]> {
   const asks = (named: string) => sql<boolean>`providers @> ${JSON.stringify([{ provider: "guard_model", model: named }])}::jsonb`;
   const rows = await db

@@ -10,21 +10,21 @@ export interface NewAlert {
   readonly severity: string;
   readonly title: string;
   readonly message: string;
-  /** Null: it is the whole tenant's, and told to its administrators alone. */
+  /** Null if it is about the whole tenant; then only its administrators are notified. */
   readonly group_id: string | null;
   readonly threshold_value: number;
   readonly current_value: number;
-  /** Left out where it is about no limit. */
+  /** Undefined if it is not about a limit. */
   readonly usage_limit?: AlertedLimit;
-  /** Names the threshold crossed, so that it is alerted once. */
+  /** Identifies the crossing of the threshold, so that it raises one alert only. */
   readonly crossing: string;
   readonly expires_at: Date | null;
 }
 
-/** Writes the alert and a notification to each user who is in a group of the group's branch, unless it was written before. */
+/** Writes the alert, and a notification to each user in the group or below it. Returns false if the crossing already has an alert. */
 export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    // A group that went meanwhile has nobody left to tell.
+    // If the group was deleted in the meantime, there is nobody to notify.
     const whose =
       alert.group_id === null
         ? sql`NULL::uuid FROM tenants WHERE id = ${alert.tenant_id}`

@@ -46,7 +46,7 @@ export async function readSemanticPolicies(db: Database | Trx, tenantId: string)
     .execute();
 }
 
-/** Leaves it bound to exactly these groups. */
+/** Replaces the groups it is bound to. */
 export async function setSemanticPolicyGroups(trx: Trx, tenantId: string, policyId: string, ids: readonly string[]): Promise<void> {
   await trx.deleteFrom("semantic_policy_groups").where("tenant_id", "=", tenantId).where("policy_id", "=", policyId).execute();
   if (ids.length > 0)
@@ -56,7 +56,7 @@ export async function setSemanticPolicyGroups(trx: Trx, tenantId: string, policy
       .execute();
 }
 
-/** Names of policies that name the model as their judge, at most `limit`. */
+/** Names of policies that use the model as their judge, at most `limit`. */
 export async function policiesJudgedBy(db: Database | Trx, tenantId: string, modelId: string, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom("semantic_policies")
@@ -69,7 +69,7 @@ export async function policiesJudgedBy(db: Database | Trx, tenantId: string, mod
   return rows.map((row) => row.name);
 }
 
-/** Those of the groups that are not given the model, handed down or themselves: it is there for them to judge, and for nothing else. */
+/** Those of the groups to which the model is neither bound nor inherited: there it may judge and nothing else. */
 export async function groupsOnlyJudgedBy(
   trx: Trx,
   tenantId: string,

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** What of a record a directory may look for. The names in `json` and `each` are those of attributes, never a caller's own. */
+/** A field that directories may filter by. The names in `json` and `each` are attribute names of the schema, never taken from a caller. */
 export type ScimField =
   | { readonly kind: "column"; readonly column: ScimColumn }
   | { readonly kind: "json"; readonly path: readonly string[]; readonly caseExact: boolean; readonly boolean: boolean }
-  /** A member of one value of an attribute that has several. */
+  /** A member of one value of a multi-valued attribute. */
   | { readonly kind: "member"; readonly name: string; readonly caseExact: boolean; readonly boolean: boolean };
 
 export type ScimColumn = "id" | "userName" | "externalId" | "active" | "displayName" | "created" | "lastModified" | "member";
@@ -18,7 +18,7 @@ export type ScimCondition =
 
 type Condition = RawBuilder<boolean>;
 
-/** What the columns are in one of the lists. `normal`: the form their text is compared in. */
+/** SQL of the columns of a list. `normal`: the form in which text is compared. */
 export type ScimColumns = Readonly<
   Partial<
     Record<
@@ -28,7 +28,7 @@ export type ScimColumns = Readonly<
   >
 >;
 
-/** The attributes of the record as it was written; of `each` its one value. */
+/** The record's attributes as they were written; inside `each`, the one value. */
 type Json = RawBuilder<unknown>;
 
 export function conditionSql(condition: ScimCondition, columns: ScimColumns, json: Json = sql`s.attributes`): Condition {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Trx } from "../database.ts";
 import type { AccountIds } from "../sign-on/sign-on-sessions.ts";
 
-/** What is pending in a person's name is nobody's to approve any more. */
+/** Expires the person's pending approvals, which nobody is to approve any more. */
 export async function expireApprovalsOf(trx: Trx, tenantId: string, userId: string, now: Date): Promise<void> {
   await trx
     .updateTable("approvals")
@@ -14,13 +14,13 @@ export async function expireApprovalsOf(trx: Trx, tenantId: string, userId: stri
     .execute();
 }
 
-/** All that a directory may call whom a provider knows by this key: the key itself, and what stands in it behind a slash. */
+/** All IDs that a directory may use for the subject of a provider: the subject itself, and its parts after each slash. */
 const keysOf = (subject: RawBuilder<unknown>) => sql`(
   SELECT array_to_string(parts[n:], '/') AS key FROM string_to_array(${subject}, '/') parts, generate_subscripts(parts, 1) n
    UNION
   SELECT replace(replace(substring(${subject} FROM '//([^/]*)$'), '%2F', '/'), '%25', '%'))`;
 
-/** Ends the sessions of the administrators whom a provider of this directory's people signed in under this key. */
+/** Ends the sessions of administrators that a provider linked to this directory signed in under this key. */
 export async function endAdminSessionsOf(trx: Trx, tenantId: string, source: string, externalId: string): Promise<void> {
   await sql`
     UPDATE admin_users a SET tokens_valid_from = greatest(date_trunc('milliseconds', now()), a.tokens_valid_from + interval '1 millisecond')
@@ -30,8 +30,8 @@ export async function endAdminSessionsOf(trx: Trx, tenantId: string, source: str
 }
 
 /**
- * Of people of a directory, the accounts that a provider lets in for being in a group of one of these names, or gives a role for it, and
- * that have signed in by it; and whose API keys such a provider suspends.
+ * Among these people of a directory, the accounts that have signed in through a provider which admits them, or gives them a role, for being
+ * in one of the named groups; and whether that provider suspends their API keys.
  */
 export async function accountsLetInByGroup(
   trx: Trx,
@@ -39,7 +39,8 @@ export async function accountsLetInByGroup(
   names: readonly string[],
   peopleIds: readonly string[],
 ): Promise<AccountIds & { readonly keysSuspendedOf: readonly string[] }> {
-  // Each person by an index, and administrators by equal keys: in a large company nobody can be compared with each sign-in.
+  // People are found by an index, and administrators by equal keys: in a large company, comparing each person with each sign-in would take
+  // too long.
   const { rows } = await sql<{ end_user_id: string | null; admin_user_id: string | null; suspends: boolean }>`
     WITH provider AS (
       SELECT id, (settings ->> 'suspends_api_keys')::boolean AS suspends FROM identity_providers

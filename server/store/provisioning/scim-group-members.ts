@@ -7,7 +7,7 @@ export interface ScimMember {
   readonly display: string;
 }
 
-/** Who is in these groups, as their directory says. */
+/** Members of these groups according to their directory. */
 export async function scimMembersOf(
   db: Database | Trx,
   tenantId: string,
@@ -23,7 +23,7 @@ export async function scimMembersOf(
   return rows;
 }
 
-/** The next people of one group in the order of their ids: those after `after`, or the first. */
+/** The next members of one group, ordered by ID: those after `after`, or the first. */
 export async function scimMembersAfter(
   db: Database,
   { tenantId, source, groupId, after }: { tenantId: string; source: string; groupId: string; after: string | null },
@@ -38,7 +38,7 @@ export async function scimMembersAfter(
   return rows;
 }
 
-/** How many are in each of these groups, as their directory says; a group of nobody is not among them. */
+/** Member counts of these groups according to their directory; empty groups are left out. */
 export async function countScimMembers(
   db: Database | Trx,
   tenantId: string,
@@ -58,7 +58,7 @@ export async function scimMemberIds(trx: Trx, source: string, groupId: string): 
   return rows.map((row) => row.end_user_id);
 }
 
-/** Answers with those who were not in it. */
+/** Returns those who were not members. */
 export async function addScimMembers(
   trx: Trx,
   tenantId: string,
@@ -74,7 +74,7 @@ export async function addScimMembers(
   return rows.map(({ id }) => id);
 }
 
-/** Answers with those who were in it. */
+/** Returns those who were members. */
 export async function removeScimMembers(trx: Trx, source: string, groupId: string, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<{ id: string }>`

@@ -71,7 +71,7 @@ export async function scimGroupByExternalId(
     .executeTakeFirst();
 }
 
-/** The directory a group belongs to; undefined: it is the gateway's own. */
+/** The directory that a group belongs to; undefined if it is the gateway's own. */
 export async function scimSourceOfGroup(db: Database | Trx, tenantId: string, groupId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom("scim_groups")
@@ -94,7 +94,7 @@ export async function updateScimGroup(trx: Trx, groupId: string, patch: Updateab
     .execute();
 }
 
-/** Those of the ids that are people of this directory. */
+/** Those of the IDs that are people of this directory. */
 export async function peopleOfSource(trx: Trx, tenantId: string, source: string, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     SELECT end_user_id AS id FROM scim_users
@@ -102,7 +102,7 @@ export async function peopleOfSource(trx: Trx, tenantId: string, source: string,
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Takes a person out of all groups of the directory. */
+/** Removes a person from all groups of the directory. */
 export async function leaveScimGroups(trx: Trx, tenantId: string, source: string, userId: string): Promise<void> {
   await trx
     .deleteFrom("end_user_group_members")

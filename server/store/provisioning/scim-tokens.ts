@@ -16,7 +16,7 @@ export const scimTokenStore: RecordStore<ScimTokenRow, ScimTokenInsert, Updateab
   ...writesById("scim_tokens"),
 };
 
-/** Of an enabled tenant. */
+/** Only for an enabled tenant. */
 export async function scimTokenByHash(db: Database, hash: string): Promise<ScimTokenRow | undefined> {
   return db
     .selectFrom("scim_tokens as t")
@@ -27,14 +27,14 @@ export async function scimTokenByHash(db: Database, hash: string): Promise<ScimT
     .executeTakeFirst();
 }
 
-/** To the minute, so that a directory that sends thousands writes it now and then. */
+/** Accurate to a minute, so that a directory sending thousands of requests causes few writes. */
 export async function noteScimTokenUse(db: Database, id: string, at: Date): Promise<void> {
   await sql`UPDATE scim_tokens SET last_used_at = ${at} WHERE id = ${id} AND (last_used_at IS NULL OR last_used_at < ${at}::timestamptz - interval '1 minute')`.execute(
     db,
   );
 }
 
-/** Whether anybody may speak for the directory now. */
+/** Whether the directory has a valid token. */
 export async function directoryHasToken(db: Database | Trx, tenantId: string, source: string): Promise<boolean> {
   const row = await db
     .selectFrom("scim_tokens")

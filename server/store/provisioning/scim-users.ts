@@ -5,7 +5,7 @@ import { conditionSql, type ScimColumns, type ScimCondition } from "./scim-condi
 import { nameIs } from "../people/usernames.ts";
 import type { ScimUserTable } from "../tables/provisioning.ts";
 
-/** A person of a directory, with what the gateway itself holds of them. */
+/** A person of a directory, with the gateway's own data on them. */
 export interface ScimUserRow extends Selectable<ScimUserTable> {
   readonly username: string;
 }
@@ -68,7 +68,7 @@ export async function scimUserById(
   return rows[0];
 }
 
-/** The person of this external id, deleted ones included. With `share`, the directory changes them only once the transaction has ended. */
+/** The person with this external ID, including deleted ones. With `share`, the directory cannot change them until the transaction ends. */
 export async function scimUserByExternalId(
   db: Database | Trx,
   tenantId: string,
@@ -82,7 +82,7 @@ export async function scimUserByExternalId(
   return rows[0];
 }
 
-/** Whether neither the name nor the directory's id is anybody's, deleted people included: most of a first sync. */
+/** Whether neither the name nor the directory's ID is taken, even by deleted people: the case of most requests of a first sync. */
 export async function isNewPerson(
   trx: Trx,
   tenantId: string,
@@ -98,7 +98,7 @@ export async function isNewPerson(
   return rows[0]?.known === false;
 }
 
-/** What any directory holds of an end user; undefined: they are the gateway's own. */
+/** The record of an end user in any directory; undefined if they are the gateway's own. */
 export async function scimUserOf(
   db: Database | Trx,
   tenantId: string,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-/** What a runtime process must renew. `ref` names the record where renewing less than the tenant is possible. */
+/** What a runtime process must reload. `ref` names the record if reloading less than the tenant is possible. */
 export type ChangeTopic = "tenant" | "policy" | "api_key" | "end_user" | "oauth_tokens" | "identity_provider";
 
 export interface ConfigChange {
@@ -33,7 +33,7 @@ export async function changesAfter(db: Database, version: number): Promise<Confi
   return rows as ConfigChange[];
 }
 
-/** Changes older than a day: every live process has followed them, and one that was away starts from the tables. */
+/** Deletes changes older than a day: every live process has applied them, and one that was down starts from the tables. */
 export async function pruneChanges(db: Database): Promise<void> {
   await db
     .deleteFrom("config_changes")

@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** What the client tells a query of its own kind. */
+/** The methods that the client calls on a custom query. */
 interface OwnQuery extends pg.Submittable {
   handleCopyData(message: { readonly chunk: Buffer }): void;
   handleCommandComplete(): void;
@@ -9,15 +9,15 @@ interface OwnQuery extends pg.Submittable {
 }
 
 /**
- * The lines `COPY ... TO STDOUT` gives, each with its line feed: for pages of some thousands. A stream of bytes costs more
- * than reading the rows in it.
+ * Returns the lines of `COPY ... TO STDOUT`, each with its line feed, for pages of some thousands. Streaming bytes would cost more than
+ * reading the rows.
  */
 export function copyOut(client: pg.PoolClient, statement: string): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const lines: string[] = [];
     const query: OwnQuery = {
       submit: (connection) => connection.query(statement),
-      // PostgreSQL sends one message for each row.
+      // PostgreSQL sends one message per row.
       handleCopyData: ({ chunk }) => void lines.push(chunk.toString()),
       handleCommandComplete: () => undefined,
       handleReadyForQuery: () => resolve(lines),

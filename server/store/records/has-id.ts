@@ -1,5 +1,5 @@
 import { sql } from "kysely";
 import { isStorableText } from "../../kernel/text/storable.ts";
 
-/** That a record has the id that a caller named, which in a body or a query is any text: what no column holds is the id of none. */
+/** Matches a record by an ID that a caller gave, which may be any text: one that no column can hold matches nothing. */
 export const hasId = (id: string, column = "id") => (isStorableText(id) ? sql<boolean>`${sql.ref(column)} = ${id}` : sql<boolean>`false`);

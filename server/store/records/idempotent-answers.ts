@@ -6,7 +6,7 @@ export type IdempotentAnswerRow = Selectable<IdempotentAnswerTable>;
 
 type OfKey = Pick<IdempotentAnswerRow, "admin_id" | "key_hash">;
 
-/** Made after `since`. */
+/** Only an answer made after `since`. */
 export async function idempotentAnswer(db: Database | Trx, of: OfKey, since: Date): Promise<IdempotentAnswerRow | undefined> {
   return db
     .selectFrom("idempotent_answers")
@@ -17,7 +17,7 @@ export async function idempotentAnswer(db: Database | Trx, of: OfKey, since: Dat
     .executeTakeFirst();
 }
 
-/** Takes the place of one that has expired. */
+/** Replaces an expired answer. */
 export async function putIdempotentAnswer(trx: Trx, row: IdempotentAnswerRow): Promise<void> {
   const { admin_id: _admin, key_hash: _key, ...rest } = row;
   await trx
@@ -36,12 +36,12 @@ export async function finishIdempotentAnswer(db: Database, of: OfKey, answerSeal
     .execute();
 }
 
-/** What is kept of a record that goes would be kept of a person. */
+/** Deletes answers about a record that is being deleted, because they may contain personal data. */
 export async function forgetIdempotentAnswersOf(trx: Trx, recordId: string): Promise<void> {
   await trx.deleteFrom("idempotent_answers").where("record_id", "=", recordId).execute();
 }
 
-/** Safe to run from many processes. */
+/** Safe to run in many processes at once. */
 export async function pruneIdempotentAnswers(db: Database, before: Date): Promise<void> {
   await db.deleteFrom("idempotent_answers").where("made_at", "<=", before).execute();
 }

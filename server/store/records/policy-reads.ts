@@ -17,7 +17,7 @@ import { type SemanticPolicyRow, readSemanticPolicies } from "../policies/semant
 import { readWebSearchProviders, type WebSearchProviderRow } from "../tools/web-search-providers.ts";
 import type { GuardrailConfigTable } from "../tables/policies.ts";
 
-/** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
+/** What the runtime plane reads to compile its policies: once per change, never per call in steady state. */
 
 export interface TenantPolicyRows extends PolicyRows {
   readonly tenant: {
@@ -30,7 +30,7 @@ export interface TenantPolicyRows extends PolicyRows {
     compliance_frameworks: string[] | null;
     autonomy_floor: "autonomous" | "restricted" | "suspended";
   };
-  /** The groups that are classified or handle health information; none where the tenant reports under nothing. */
+  /** Groups that are classified or handle health information; none if the tenant reports under no framework. */
   readonly classified_groups: ClassifiedGroup[];
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
@@ -38,7 +38,7 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly mcp_servers: Selectable<McpServerTable>[];
   readonly server_configs: Selectable<ServerConfigTable>[];
   readonly virtual_servers: Selectable<VirtualServerTable>[];
-  /** Those switched on. */
+  /** Enabled ones only. */
   readonly guardrail_configs: Selectable<GuardrailConfigTable>[];
   readonly argument_policies: ArgumentPolicyRow[];
   readonly semantic_caches: SemanticCacheConfigRow[];
@@ -51,12 +51,12 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly knowledge_bases: KnowledgeBaseGrantRow[];
   /** By name. */
   readonly agent_skills: ServedSkillRow[];
-  /** Those switched on, in the order in which they are asked. */
+  /** Enabled ones, in the order in which they are tried. */
   readonly web_search_providers: WebSearchProviderRow[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
-  // One transaction, so that a model never refers to a provider the other query did not see yet.
+  // One transaction, so that a model never refers to a provider that an earlier query did not see.
   return db
     .transaction()
     .setIsolationLevel("repeatable read")
@@ -121,7 +121,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     });
 }
 
-/** The oldest enabled chat model, for the example a start prints; null when there is none. */
+/** The oldest enabled chat model, for the example printed at start; null if there is none. */
 export async function readAnyModelName(db: Database): Promise<string | null> {
   const row = await db
     .selectFrom("models")

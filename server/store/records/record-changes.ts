@@ -10,8 +10,8 @@ export interface NewChange {
 }
 
 /**
- * Records changes of configuration inside the transaction that makes them. The counter's row lock is held until the
- * commit, so versions become visible in order and a reader that polls `version > last` misses none.
+ * Records configuration changes inside the transaction that makes them. The counter's row lock is held until commit, so versions become
+ * visible in order and a reader polling `version > last` misses none.
  */
 export async function recordChanges(trx: Trx, changes: readonly NewChange[]): Promise<void> {
   if (changes.length === 0) return;
@@ -28,7 +28,7 @@ export async function recordChanges(trx: Trx, changes: readonly NewChange[]): Pr
   if (rows.length !== 1) throw new Error("the configuration counter is missing");
 }
 
-/** The same on a connection that is in a transaction of its own. */
+/** The same on a plain connection that is in a transaction. */
 export async function recordChangeOn(client: pg.PoolClient, change: { tenant_id: string; topic: ChangeTopic }): Promise<void> {
   const { rowCount } = await client.query(
     `WITH next AS (UPDATE config_version SET version = version + 1 RETURNING version),

@@ -4,19 +4,19 @@ import type { Page, Paged } from "./paging.ts";
 import type { Schema } from "../schema.ts";
 
 /**
- * What the SQL of a directory table offers. `Scope` is the tenant every query is held to; where it may be null, null
- * means all tenants.
+ * The SQL operations of a directory table. `Scope` is the tenant that every query is restricted to; where null is allowed, it means all
+ * tenants.
  */
 export interface RecordStore<Row, Insert, Patch, Filters, Scope extends string | null = string> {
   page(db: Database | Trx, scope: Scope, filters: Filters, page: Page): Promise<Paged<Row>>;
-  /** With `lock`, the row stays as it is until the transaction ends. */
+  /** With `lock`, the row is locked until the transaction ends. */
   find(db: Database | Trx, scope: Scope, id: string, lock?: "lock"): Promise<Row | undefined>;
   insert(trx: Trx, values: Insert): Promise<void>;
   update(trx: Trx, id: string, patch: Patch): Promise<void>;
   remove(trx: Trx, id: string): Promise<void>;
 }
 
-/** Tables whose rows have an id of their own and a tenant. */
+/** Tables whose rows have an ID of their own and a tenant. */
 export type TenantRecordTable =
   | "admin_users"
   | "providers"
@@ -52,7 +52,7 @@ export type TenantRecordTable =
   | "discovered_assets"
   | "assets";
 
-/** Those of which a tenant has one of a name. */
+/** Those whose names are unique within a tenant. */
 type NamedTable = Extract<
   TenantRecordTable,
   | "agent_skills"
@@ -70,11 +70,11 @@ type NamedTable = Extract<
   | "web_search_providers"
 >;
 
-/** `find` of a store that tells of a row what its table has, and nothing of other tables. */
+/** `find` for a store whose rows contain only columns of their own table. */
 export function findInTenant<Table extends TenantRecordTable>(
   table: Table,
 ): RecordStore<Selectable<Schema[Table]>, unknown, unknown, unknown>["find"] {
-  // Kysely resolves the columns of named tables, not of a type parameter.
+  // Kysely resolves columns only for named tables, not for a type parameter.
   const named: TenantRecordTable = table;
   return async (db, tenantId, id, lock) => {
     const query = db.selectFrom(named).selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
@@ -84,8 +84,8 @@ export function findInTenant<Table extends TenantRecordTable>(
 }
 
 /**
- * `find` of a store whose rows tell of other tables as well. The lock is taken before they are read: a statement that
- * has to wait for a lock finds other tables as they were when it began.
+ * `find` for a store whose rows also contain data of other tables. Locks first and then reads: a statement that has to wait for a lock sees
+ * other tables as they were when it began.
  */
 export function lockThenFind<Row>(
   table: TenantRecordTable | "routing_groups",
@@ -98,7 +98,7 @@ export function lockThenFind<Row>(
   };
 }
 
-/** The writes of a store; the row was found in its tenant before. */
+/** The writes of a store; the caller has already found the row in its tenant. */
 export function writesById<Table extends TenantRecordTable | "tenants">(
   table: Table,
 ): Pick<RecordStore<unknown, Insertable<Schema[Table]>, Updateable<Schema[Table]>, unknown>, "insert" | "update" | "remove"> {
@@ -116,7 +116,7 @@ export function writesById<Table extends TenantRecordTable | "tenants">(
   };
 }
 
-/** Finds the id of the tenant's record that has exactly this name. */
+/** Finds the ID of the tenant's record with exactly this name. */
 export function idByName(table: NamedTable): (db: Database | Trx, tenantId: string, name: string) => Promise<string | undefined> {
   return async (db, tenantId, name) => {
     const row = await db.selectFrom(table).select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
@@ -124,7 +124,9 @@ export function idByName(table: NamedTable): (db: Database | Trx, tenantId: stri
   };
 }
 
-/** The tenant of a record, for callers who may see all tenants; null for a record of no tenant. */
+/**
+ * The tenant of a record, for callers who may see all tenants; null for a record without a tenant, undefined if there is no such record.
+ */
 export async function tenantOfRecord(db: Database, table: TenantRecordTable, id: string): Promise<string | null | undefined> {
   const row = await db.selectFrom(table).select("tenant_id").where("id", "=", id).executeTakeFirst();
   return row?.tenant_id;

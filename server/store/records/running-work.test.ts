@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** The plan of the first statement that `work` makes; a moment stands in for parameters nothing else is given for. */
+/** The plan of the first statement that `work` runs; a time stands in for parameters that are not given. */
 async function planOf(
   work: (db: TestDatabase["db"]) => Promise<unknown>,
   settings: string,

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../database.ts";
 
-/** Where keys of upstreams are stored: the table, what names its record, and the column. */
+/** Where upstream keys are stored: table, ID column and key column. */
 const PLACES = [
   ["providers", "id", "api_key_sealed"],
   ["models", "id", "api_key_sealed"],
@@ -11,10 +11,13 @@ const PLACES = [
   ["web_search_providers", "id", "api_key_sealed"],
   ["identity_providers", "id", "client_secret_sealed"],
 ] as const;
-/** Of each table: enough to tell whether the key is the one they were sealed under, however many there are. */
+/** Keys tried per table: enough to tell whether this is the key they were sealed with, however many there are. */
 const LOOKED_AT = 1_000;
 
-/** How many of the newest stored upstream keys were looked at, and the records of those `secrets` does not open: without one, of all. */
+/**
+ * Tries to open the newest stored upstream keys. Returns how many were tried and the records that `secrets` cannot open; without `secrets`,
+ * that is all of them.
+ */
 export async function openStoredKeys(
   db: Database,
   secrets: SecretBox | null,
@@ -32,7 +35,7 @@ export async function openStoredKeys(
   return { looked, unreadable };
 }
 
-/** Imports that are switched on, and the providers of those without a key of the account: they fail until one is stored. */
+/** The number of enabled imports, and the providers among them without an account key: these fail until one is stored. */
 export async function importsWithoutKey(db: Database): Promise<{ readonly enabled: number; readonly keyless: readonly string[] }> {
   const { rows } = await sql<{ provider_id: string; keyed: boolean }>`
     SELECT provider_id::text, api_key_sealed IS NOT NULL AS keyed FROM usage_import_settings WHERE import_enabled ORDER BY 1`.execute(db);

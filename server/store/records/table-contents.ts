@@ -4,20 +4,20 @@ import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 
-/** All rows of all tables, as `COPY` gives and takes them: what a backup is made of. */
+/** A table as `COPY` reads and writes it. A backup consists of all rows of all tables. */
 
 export interface TableContents {
   readonly name: string;
   readonly columns: readonly string[];
 }
 
-/** Of the rows of a table in whatever order: how many, and the sum of their SHA-256 modulo 2^256. */
+/** A digest of a table's rows independent of their order: their number, and the sum of their SHA-256 modulo 2^256. */
 export interface RowsDigest {
   readonly rows: number;
   readonly digest: string;
 }
 
-/** The same value has to be the same text, whatever the server and the session are set to. */
+/** Makes the text of a value the same whatever the server and session settings. */
 const PLAIN_TEXT =
   "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; " +
   "SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = 'hex'; SET LOCAL statement_timeout = 0";
@@ -26,8 +26,8 @@ const LINE_FEED = 0x0a;
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * The state of a database that has its tables at one moment, from here to the end of the transaction. It is the moment at which no
- * months are being dropped: from one before, with these gone, rows would be missing that were moved out of them.
+ * Begins a consistent read of the whole database, until the transaction ends. Waits until no monthly partitions are being dropped: an older
+ * snapshot would miss rows that were moved out of dropped partitions.
  */
 export async function beginReading(client: pg.ClientBase): Promise<void> {
   await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${PLAIN_TEXT}; LOCK TABLE audit_rows IN ACCESS SHARE MODE`);
@@ -38,8 +38,8 @@ export async function beginLoading(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Every table but the one that says which migrations are applied; of a partitioned one the whole. None that is lost in a crash of the
- * database: nothing needs its rows later, and a standby, from which a backup may be made, does not have them.
+ * Every table except the record of migrations; partitioned tables as a whole. Unlogged tables are left out: nothing needs their rows later,
+ * and a standby, which backups may be made from, does not have them.
  */
 export async function listTables(client: pg.ClientBase): Promise<TableContents[]> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(`
@@ -51,7 +51,7 @@ export async function listTables(client: pg.ClientBase): Promise<TableContents[]
   return rows;
 }
 
-/** By name: where a sequence stands; null where it was never asked. */
+/** The last value of each sequence by name; null if it was never used. */
 export async function readSequences(client: pg.ClientBase): Promise<Record<string, string | null>> {
   const { rows } = await client.query<{ name: string; last: string | null }>(
     "SELECT sequencename AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = current_schema() ORDER BY 1",
@@ -64,7 +64,7 @@ export async function setSequences(client: pg.ClientBase, sequences: Readonly<Re
     if (last !== null) await client.query("SELECT setval($1::regclass, $2::bigint)", [quoted(name), last]);
 }
 
-/** First moments of the months the audit rows are kept in. */
+/** First days of the months that have audit partitions. */
 export async function readPartitions(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ month: string }>(`
     SELECT replace(right(c.relname, 7), '_', '-') || '-01' AS month FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -76,7 +76,7 @@ export async function makePartitions(client: pg.ClientBase, months: readonly str
   for (const month of months) await client.query("SELECT ensure_audit_partition($1::timestamptz)", [`${month}T00:00:00Z`]);
 }
 
-/** The rows of a table as lines; `counted` is told of each. */
+/** The rows of a table as lines; also feeds them to `counted`. */
 export async function* copyRows(client: pg.ClientBase, { name, columns }: TableContents, counted: RowsCount): AsyncGenerator<Buffer> {
   const stream = client.query(copyTo(`COPY (SELECT ${columns.map(quoted).join(", ")} FROM ${quoted(name)}) TO STDOUT`));
   for await (const piece of stream as AsyncIterable<Buffer>) {
@@ -90,7 +90,7 @@ export async function loadRows(client: pg.ClientBase, { name, columns }: TableCo
   await pipeline(Readable.from(lines, { objectMode: false }), into);
 }
 
-/** Counts lines that come in pieces of any size. */
+/** Counts and digests lines that arrive in chunks of any size. */
 export class RowsCount {
   private rows = 0;
   private sum = 0n;
@@ -115,10 +115,7 @@ export class RowsCount {
   }
 }
 
-/**
- * Runs `load` while no trigger fires and no reference is checked, on tables without a row; then checks all references.
- * Within a transaction.
- */
+/** Runs `load` on empty tables without triggers and reference checks, then checks all references. Call within a transaction. */
 export async function withoutRules(client: pg.ClientBase, load: () => Promise<void>): Promise<void> {
   const { rows: references } = await client.query<{ table: string; name: string; definition: string }>(`
     SELECT c.conrelid::regclass::text AS table, c.conname AS name, pg_get_constraintdef(c.oid) AS definition

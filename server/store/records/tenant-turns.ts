@@ -1,4 +1,4 @@
-/** How many are wanted: in all, and of one tenant with those that are under way. */
+/** How many items to take: in total, and per tenant including those already in progress. */
 export interface TenantTurns {
   readonly most: number;
   readonly mostOfOne: number;

@@ -4,8 +4,8 @@ import { poolOf } from "../database.ts";
 import { prepared } from "../connections/prepared.ts";
 
 /**
- * By job: rows there are whenever it may have something to do, now or within a moment. Where the job goes by the gateway's
- * clock, the database's may be behind it.
+ * Rows exist whenever the job may have work, now or in a moment. Jobs that go by the gateway's clock get a minute's margin, because the
+ * database's clock may be behind.
  */
 const WAITING = {
   deliver_agent_notifications: "SELECT FROM agent_push_deliveries",
@@ -31,7 +31,7 @@ const STATEMENT = `SELECT ${kinds.map((kind) => `EXISTS (${WAITING[kind]}) AS ${
 
 export const isWorkKind = (name: string): name is WorkKind => Object.hasOwn(WAITING, name);
 
-/** Which jobs may have something to do, in one look. */
+/** Which jobs may have work, in one query. */
 export async function waitingWork(db: Database): Promise<Readonly<Record<WorkKind, boolean>>> {
   const { rows } = await poolOf(db).query(prepared(STATEMENT, []));
   return rows[0];

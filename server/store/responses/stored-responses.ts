@@ -9,8 +9,8 @@ export type NewStoredResponse = Insertable<StoredResponseTable>;
 export type { ResponseUse };
 
 /**
- * Keeps responses under the ids that their providers gave them; returns the calls whose were kept. An id that is there already
- * stays whose it is, whatever a provider says, and of whoever was deleted meanwhile nothing is kept.
+ * Records responses under their providers' IDs and returns the calls whose responses were stored. An existing ID keeps its owner, whatever
+ * a provider says, and nothing is stored for deleted owners.
  */
 export async function insertStoredResponses(db: Database, responses: readonly NewStoredResponse[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ request_id: string }>`
@@ -35,7 +35,7 @@ export async function findStoredResponse(db: Database, owner: FileOwner, id: str
     .executeTakeFirst();
 }
 
-/** False where it is not known yet what it used: then it has to stay. */
+/** Returns false while its usage is not known yet; it must be kept until then. */
 export async function deleteStoredResponse(db: Database, owner: FileOwner, id: string): Promise<boolean> {
   const { rows } = await sql`DELETE FROM stored_responses WHERE id = ${id} AND ${ownedBy(owner)} AND look_at IS NULL RETURNING 1`.execute(
     db,
@@ -49,7 +49,7 @@ export async function countOpenResponses(db: Database, tenantId: string): Promis
   return rows[0]?.n ?? 0;
 }
 
-/** Takes responses whose use is to be found out now, of each tenant one after the other; nobody else takes them for `leaseMs`. */
+/** Leases responses that are due to be polled for their usage for `leaseMs`, taking turns between tenants. */
 export async function takeDueResponses(
   db: Database,
   { most, mostOfOne, underWay }: TenantTurns,
@@ -75,7 +75,7 @@ export async function lookAtResponseAgain(db: Database, { tenant_id, id }: Store
      WHERE tenant_id = ${tenant_id} AND id = ${id} AND look_at IS NOT NULL`.execute(db);
 }
 
-/** Names the row that is to tell what a response used. False where one is named already, or it is known. */
+/** Records the ID of the row that will report the response's usage. Returns false if one is recorded already, or the usage is known. */
 export async function claimResponseSettlement(
   db: Database,
   { tenant_id, id }: StoredResponseRow,
@@ -88,19 +88,19 @@ export async function claimResponseSettlement(
   return rows.length > 0;
 }
 
-/** The row that was named tells nothing, and never will: another one has to. */
+/** Clears the recorded row, which will never report the usage, so that another one must. */
 export async function forgetResponseSettlement(db: Database, { tenant_id, id }: StoredResponseRow): Promise<void> {
   await sql`
     UPDATE stored_responses SET settlement_id = NULL, settling_since = NULL, used = NULL, look_at = now()
      WHERE tenant_id = ${tenant_id} AND id = ${id} AND look_at IS NOT NULL`.execute(db);
 }
 
-/** A row tells what it used. */
+/** Marks that a row reports the usage. */
 export async function noteResponseSettled(db: Database, { tenant_id, id }: StoredResponseRow): Promise<void> {
   await sql`UPDATE stored_responses SET look_at = NULL WHERE tenant_id = ${tenant_id} AND id = ${id}`.execute(db);
 }
 
-/** What became of a row: null while nobody knows. */
+/** The fate of a row that a process was about to write; null while it is unknown. */
 export async function fateOfResponseRow(
   db: Database,
   tenantId: string,
@@ -112,7 +112,10 @@ export async function fateOfResponseRow(
   return rows[0] ?? null;
 }
 
-/** Those that a process began whose chain this is: when it comes back, nobody is looking at them for it. */
+/**
+ * Unsettled responses begun by the process that owns this chain: after its restart nobody else holds them in its limits. They become due
+ * for polling.
+ */
 export async function takeUpResponses(db: Database, chain: string): Promise<readonly StoredResponseRow[]> {
   const { rows } = await sql<StoredResponseRow>`
     UPDATE stored_responses SET look_at = now() WHERE look_at IS NOT NULL AND chain = ${chain} RETURNING *`.execute(db);
@@ -122,7 +125,7 @@ export async function takeUpResponses(db: Database, chain: string): Promise<read
 /** A response, and the call that began it. */
 export type ResponseOfCall = Pick<StoredResponseRow, "request_id" | "tenant_id" | "id">;
 
-/** Of these responses the ones that are settled, or that are there no more, with what they used. */
+/** Those of the responses that are settled or deleted, with their usage. */
 export async function settledResponses(
   db: Database,
   responses: readonly ResponseOfCall[],

@@ -4,9 +4,9 @@ import type { StoredSignatureTable } from "../schema.ts";
 
 type KeptSignatureRow = Insertable<StoredSignatureTable>;
 
-/** A call's id that comes again names the newer call. No two of the rows may be of one name. */
+/** A repeated call ID replaces the older entry. No two rows may have the same name. */
 export async function writeStoredSignatures(db: Database, rows: readonly KeptSignatureRow[]): Promise<void> {
-  // A tenant that was deleted meanwhile takes nothing.
+  // Nothing can be stored for a tenant that was deleted in the meantime.
   const known = await db
     .selectFrom("tenants")
     .select("id")
@@ -26,7 +26,7 @@ export async function writeStoredSignatures(db: Database, rows: readonly KeptSig
     .execute();
 }
 
-/** Those of the names that are kept and not yet to be forgotten. */
+/** Entries with these names that have not expired. */
 export async function readStoredSignatures(
   db: Database,
   tenantId: string,

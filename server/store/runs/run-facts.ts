@@ -7,14 +7,16 @@ import { MADE_BY_CALLER } from "../models/own-calls.ts";
 
 const listed = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
 
-/** Calls about a run, about many, and of a person about themselves: they are recorded, and are no action of any run. */
+/**
+ * SQL condition: the row is an action of a run. Calls about runs, and people's calls about themselves, are recorded but are not actions.
+ */
 export const isAction = (row: string): string =>
   `coalesce(${row}.proxy_subtype, '') NOT IN (${listed(RECORD_SUBTYPES)}) AND ${row}.proxy_type IS DISTINCT FROM 'portal'`;
-/** A span that tells once more of a call the gateway carried itself. */
+/** SQL condition: the row is a span that reports a call which the gateway itself carried. */
 export const isJoined = (row: string): string => `(${row}.custom_metadata->'joined_row_id' IS NOT NULL)`;
 export const IS_ACTION = isAction("a");
 
-/** What a run would end as if this row were its last. */
+/** The state in which a run would end if this row were its last. */
 const RESULT = `CASE
     WHEN a.success THEN 'completed'
     WHEN a.error_type = 'run_ceiling_reached' THEN 'exhausted'
@@ -33,18 +35,15 @@ const USES_TOOL = `a.proxy_type IN ('skill', 'a2a') OR (a.proxy_type IN ('mcp', 
     AND (a.source = 'otel' OR a.mcp_method IN (${listed(CAPABILITY_METHODS)}) OR a.proxy_subtype = 'mcp_sub_path'))`;
 
 /**
- * What a call of the gateway's own came to is told by the caller's call that it was made for, where there is one: that
- * went on or did not as somebody decided for the case.
+ * SQL condition: the row decides the run's result. A nested call of the gateway does not, because the caller's call shows whether it went
+ * on.
  */
 const DECIDES = `(a.parent_request_id IS NULL OR ${MADE_BY_CALLER})`;
 
-/** When a row of `audit_rows a` happened. A span that says it began after it arrived was told by a clock that is wrong. */
+/** When a row of `audit_rows a` happened. A span that claims to have begun after it arrived comes from a wrong clock. */
 export const HAPPENED_AT = `CASE WHEN a.source = 'otel' THEN least(a.timestamp, a.created_at) ELSE a.timestamp END`;
 
-/**
- * What runs need to know of a row of `audit_rows a`, and not its bodies: they would be carried along. `moment` is text
- * that sorts as the time does.
- */
+/** What runs need of a row of `audit_rows a`, without bodies, which would be carried along. `moment` is text that sorts by time. */
 export const RUN_FACTS = `a.id, a.tenant_id, a.root_task_id COLLATE "C" AS root_task_id, ${HAPPENED_AT} AS timestamp, a.created_at, to_char(${HAPPENED_AT} AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS') AS moment,
   (${ASKS_MODEL}) AS asks_model, coalesce(${USES_TOOL}, false) AS tool, a.success IS FALSE OR coalesce(a.tags, '[]') @> '["tool_error"]' AS failed_tool, a.source, a.success, a.trace_continuity, a.run_end_state, a.resource_group_id, coalesce(a.api_key_id, a.gateway_user_id) AS participant,
   CASE WHEN a.trace_continuity = 'client_asserted' THEN a.request_headers->>'x-gw-run-id' END AS run_id,

@@ -1,6 +1,6 @@
 import type { Database } from "../database.ts";
 
-/** The first of these runs in which the user took part; null when there is none. */
+/** The first of these runs in which the user took part; null if none. */
 export async function runOfUser(db: Database, tenantId: string, rootTaskIds: readonly string[], userId: string): Promise<string | null> {
   const rows = await db
     .selectFrom("audit_rows")
@@ -24,7 +24,7 @@ export interface Feedback {
   readonly now: Date;
 }
 
-/** Takes the place of what the user said of the run before. */
+/** Replaces the user's earlier feedback on the run. */
 export async function putFeedback(db: Database, { tenantId, rootTaskId, userId, score, comment, now }: Feedback): Promise<void> {
   await db
     .insertInto("run_feedback")

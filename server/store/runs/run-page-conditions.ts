@@ -5,13 +5,13 @@ import type { RunState } from "./runs.ts";
 export interface RunFilters {
   readonly state?: RunState | undefined;
   readonly outcome?: (typeof RUN_OUTCOMES)[number] | undefined;
-  /** ISO 8601; runs that started at or after. */
+  /** ISO 8601; runs that started at or after this time. */
   readonly from?: string | undefined;
-  /** ISO 8601; runs that started before. */
+  /** ISO 8601; runs that started before this time. */
   readonly to?: string | undefined;
 }
 
-/** A filter that is not given stands nowhere in the text: each of the indexes is for one. */
+/** Filters that are not given do not appear in the SQL, so that the matching index is used. */
 export function runPageConditions(tenantId: string, groupId: string, { state, outcome, from, to }: RunFilters): RawBuilder<boolean> {
   const all: RawBuilder<unknown>[] = [sql`tenant_id = ${tenantId}`, sql`resource_group_id = ${groupId}`];
   if (state !== undefined) all.push(sql`state = ${sql.lit(state)}`);

@@ -5,16 +5,17 @@ import { type RunFilters, runPageConditions } from "./run-page-conditions.ts";
 import { RUN_COLUMNS, type RunRow } from "./runs.ts";
 
 export interface RunPage extends Paged<RunRow> {
-  /** False when `total` was not counted run by run. */
+  /** False if `total` was not counted run by run. */
   readonly exact: boolean;
 }
 
-/** Counting on costs more than the page itself. */
+/** Counting further costs more than the page itself. */
 const COUNTED = 1_000;
 
 /**
- * Runs of a resource group, newest first. More than a thousand are told by the sums of their hours, which begin with the
- * hour `from` is in and of which the last may not be over; where there are none of both filters, by what was counted.
+ * Runs of a resource group, newest first. Beyond a thousand, the total comes from hourly sums, which start with the hour containing `from`
+ * and of which the last may still be running; with both a state and an outcome filter there are no such sums, and the total is what was
+ * counted.
  */
 export async function readRunPage(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: Page): Promise<RunPage> {
   const where = runPageConditions(tenantId, groupId, filters);
@@ -31,7 +32,7 @@ export async function readRunPage(db: Database, tenantId: string, groupId: strin
   const items = found.rows.slice(0, page.limit);
   const total = counted.rows[0]?.total ?? 0;
   if (total <= COUNTED) return { items, total, exact: true };
-  // Beyond this page while there is more: whoever reads on until it is reached misses none.
+  // Always beyond this page while there is more, so that reading on until the total misses no run.
   return {
     items,
     total: Math.max(COUNTED, page.offset + found.rows.length, await hoursTotal(db, tenantId, groupId, filters)),

@@ -6,7 +6,7 @@ import { RUN_TOTALS } from "./run-totals.ts";
  * Adds newly stored audit rows to the runs they belong to, inside the transaction that stored them.
  */
 
-/** Sums over facts that are judged (below): `RUN_TOTALS`, then whether the run is degraded. */
+/** Aggregates over judged facts (see below): `RUN_TOTALS`, then whether the run is degraded. */
 const SUMS = `
   count(*) FILTER (WHERE counted), count(*) FILTER (WHERE counted AND a.asks_model), count(*) FILTER (WHERE counted AND a.tool),
   count(*) FILTER (WHERE counted AND a.tool AND a.failed_tool), count(*) FILTER (WHERE counted AND a.success IS FALSE),
@@ -18,18 +18,18 @@ const SUMS = `
   coalesce(sum(a.cost_micro_usd) FILTER (WHERE counted), 0), count(*) FILTER (WHERE counted AND a.unpriced),
   coalesce(bool_or(a.degraded) FILTER (WHERE counted), false)`;
 
-/** `a` with `counted`, of facts with `late`. A span that joined a call of the gateway is that call told again. */
+/** Facts with `late`, as `a` with `counted` added. A span that joined a call of the gateway reports that call again and is not counted. */
 const JUDGED = (facts: string) => `(SELECT j.*, NOT j.late AND NOT j.joined AS counted FROM (${facts}) j) a`;
 
-// The value of the row that comes last or first in an order. Aggregates that order for themselves would sort for each
-// run anew, and most runs have one row; text that sorts as the order does is compared only where there are more.
+// The value of the last or first row in an order. Ordered aggregates would sort for each run, and most runs have one row; comparing text
+// that sorts in the same order costs only where there are more.
 const IN_ORDER = (moment: string, value: string) => `ARRAY[${moment}, a.id, ${value}] COLLATE "C"`;
 const newest = (value: string, which: string) => `(max(${IN_ORDER("a.moment", value)}) FILTER (WHERE ${which}))[3]`;
 const DECIDING = "NOT a.late AND a.decides";
-/** The call that says what the run would end as: when it began, which it is, and the state. */
+/** The row that decides the run's result: its time, ID and state. */
 const LAST = `max(a.timestamp) FILTER (WHERE ${DECIDING}), (max(${IN_ORDER("a.moment", "a.result")}) FILTER (WHERE ${DECIDING}))[2], ${newest("a.result", DECIDING)}`;
 
-/** Names a run among those of all tenants: no tenant's id has a space. */
+/** Identifies a run across tenants: no tenant ID contains a space. */
 const RUN_KEY = "tenant_id || ' ' || root_task_id";
 
 const ENDS_IT = "a.run_end_state IS NOT NULL AND NOT a.late";
@@ -39,12 +39,12 @@ const END_STATE =
 const ENDED_AT = `min(a.created_at) FILTER (WHERE ${ENDS_IT})`;
 
 /**
- * Adds the rows of `shipped`, a common table of facts, to their runs: more common tables, of which `closed_runs` names
- * the runs that are over and have rows of these, and tells whether calls were counted that came after the end.
+ * CTEs that add the rows of `shipped`, a CTE of facts, to their runs. `closed_runs` names the runs with rows here that are over, and
+ * whether calls were counted that came after the end.
  *
- * Runs that are there are locked in the order of the key before one is written, so that writers cannot deadlock, and one
- * that somebody ends meanwhile is seen as ended. `ends` says when the runs that are over were: one value, mostly null,
- * because a join of two lists that nobody knows the length of may be made in a way that takes the product of both.
+ * Existing runs are locked in key order before any is written, so that writers cannot deadlock and a run that is ended meanwhile is seen as
+ * ended. `ends` holds the end times of closed runs as one value, mostly null, because the planner might join two lists of unknown length as
+ * their product.
  */
 export const ADD_TO_RUNS = `
   known AS MATERIALIZED (
@@ -103,7 +103,7 @@ const TAG_LATE = `
     RETURNING a.id)
   INSERT INTO audit_late_rows SELECT id FROM tagged ON CONFLICT DO NOTHING`;
 
-// A run ended by one writer may have had later calls of another counted already: such a run is added up anew.
+// When one writer ends a run, another may already have counted later calls of it: such a run is recomputed.
 const ADD_UP_ANEW = `
   UPDATE runs r SET (last_at, decided_at, last_id, last_result, ${RUN_TOTALS.join(", ")}, degraded) = (
     SELECT max(a.timestamp) FILTER (WHERE NOT a.late), ${LAST}, ${SUMS}
@@ -120,7 +120,7 @@ export interface ClosedRun {
   readonly over: boolean | null;
 }
 
-/** Marks the late rows of runs that `ADD_TO_RUNS` found closed, and corrects those that were over earlier than was known. */
+/** Marks the late rows of runs that `ADD_TO_RUNS` found closed, and corrects runs that ended earlier than was known. */
 export async function settleClosedRuns(client: pg.PoolClient, closed: readonly ClosedRun[]): Promise<void> {
   if (closed.length === 0) return;
   await client.query(TAG_LATE, keysOf(closed));

@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { RUN_TOTALS } from "./run-totals.ts";
 
-/** Runs and their calls summed over the hours or days in which the runs started. */
+/** Totals of runs and their calls by the hours or days in which the runs started. */
 export interface RunSums extends Readonly<Record<(typeof RUN_TOTALS)[number], number>> {
-  /** Start of the hour or day, ISO 8601 UTC; null over a whole window. */
+  /** Start of the hour or day, ISO 8601 UTC; null for a whole window. */
   readonly at: string | null;
   readonly runs: number;
   readonly open: number;
@@ -43,7 +43,7 @@ const SUMS = sql.raw(
   `${SUMMED.map((name) => `coalesce(sum(${name}), 0)::bigint AS ${name}`).join(", ")}, coalesce(max(longest), 0) AS longest`,
 );
 
-/** One sum over the window, or one for each hour or day in it that has runs. Whole hours only. */
+/** One total for the window, or one for each hour or day in it that has runs. The window must be whole hours. */
 export async function runSums(
   db: Database,
   tenantId: string,

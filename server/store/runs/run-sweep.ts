@@ -3,13 +3,13 @@ import type { Database } from "../database.ts";
 import { DERIVED } from "./runs.ts";
 
 const SWEPT_AT_ONCE = 1_000;
-/** Of a tenant that is gone there are no calls to come: its runs end as those of others do, and are not kept for good. */
+/** Runs of a deleted tenant get no more calls, but must end like others so that they are not kept forever. */
 const GONE_IDLE_MINUTES = 30;
 const SWEPT_TENANTS = sql`SELECT id, run_idle_minutes FROM tenants UNION ALL SELECT id, ${sql.lit(GONE_IDLE_MINUTES)} FROM gone_tenants g WHERE NOT EXISTS (SELECT FROM tenants t WHERE t.id = g.id)`;
 
 /**
- * Ends the open runs that have had no call for their tenant's `run_idle_minutes`, in the state their last call led to.
- * They ended with that call; calls are late from now on. Safe in many processes at once. Returns how many it ended.
+ * Ends open runs without a call for their tenant's `run_idle_minutes`, in the state their last call led to. They count as ended with that
+ * call; calls are late from now on. Safe to run in many processes at once. Returns how many it ended.
  */
 export async function endIdleRuns(db: Database, now: Date): Promise<number> {
   for (let total = 0; ;) {

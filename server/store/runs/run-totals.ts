@@ -1,4 +1,4 @@
-/** What the calls of a run add up to: columns of a run, and of all runs that began within an hour. */
+/** Totals of a run's calls: columns of a run, and of the hourly sums over runs that began in an hour. */
 export const RUN_TOTALS = [
   "calls",
   "llm_calls",

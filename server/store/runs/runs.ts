@@ -8,10 +8,10 @@ import { isAction, isJoined } from "./run-facts.ts";
 export type RunState = (typeof RUN_STATES)[number];
 export type EndState = Exclude<RunState, "open">;
 
-/** A run as the ledger's rows add up to it. Times are ISO 8601 UTC; a late call is in `late_calls` and nowhere else. */
+/** A run as aggregated from the ledger's rows. Times are ISO 8601 UTC; a late call counts in `late_calls` and nowhere else. */
 export interface RunRow {
   readonly root_task_id: string;
-  /** What the caller called it; null when it was minted. */
+  /** The ID the caller gave it; null if the gateway generated one. */
   readonly run_id: string | null;
   readonly resource_group_id: string;
   readonly state: RunState;
@@ -37,7 +37,7 @@ export interface RunRow {
 export const RUN_COLUMNS = sql`root_task_id, run_id, resource_group_id, state, state_source, outcome, ${isoColumn("started_at")} AS started_at, ${isoColumn("active_at")} AS last_call_at, ${isoColumn("ended_at")} AS ended_at,
   calls, llm_calls, tool_calls, tool_errors, errors, late_calls, external_calls, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_calls`;
 
-/** The run of one of the ids that `participant` took part in; the first id that has one counts. */
+/** The first of the IDs' runs in which `participant` took part; undefined if there is none. */
 export async function findRun(db: Database, tenantId: string, ids: readonly string[], participant: string): Promise<RunRow | undefined> {
   const { rows } = await sql<RunRow>`
     SELECT ${RUN_COLUMNS} FROM runs WHERE tenant_id = ${tenantId} AND root_task_id = ANY(${ids}) AND participants @> ARRAY[${participant}]
@@ -76,11 +76,11 @@ const ACTION_FIELDS: readonly FieldName[] = [
 ];
 
 export interface ActionRow extends AuditRow {
-  /** A span that tells once more of a call the gateway carried itself. */
+  /** Whether this is a span that reports a call which the gateway itself carried. */
   readonly joined?: boolean | null;
 }
 
-/** The rows of a run in the order of the calls, at most `limit`. */
+/** The rows of a run in call order, at most `limit`. */
 export async function runActions(db: Database, tenantId: string, rootTaskId: string, limit: number): Promise<ActionRow[]> {
   const { rows } = await sql<ActionRow>`
     SELECT ${auditColumns(ACTION_FIELDS)}, ${sql.raw(isJoined("audit_rows"))} AS joined FROM audit_rows
@@ -92,8 +92,8 @@ export async function runActions(db: Database, tenantId: string, rootTaskId: str
 export const DERIVED = sql`CASE WHEN coalesce(last_result, 'completed') <> 'completed' THEN last_result WHEN degraded THEN 'completed_degraded' ELSE 'completed' END`;
 
 /**
- * Ends a run that is open: in `state`, or without one in the state its calls led to. An outcome is kept beside the state,
- * the first one told after the end too. Returns the run as it is then.
+ * Ends an open run in `state`, or in the state its calls led to. The first outcome is recorded beside the state, even if it comes after the
+ * end. Returns the run as it is then.
  */
 export async function endRun(
   db: Database,

@@ -14,7 +14,7 @@ export async function externalIdentity(db: Database | Trx, providerId: string, s
     .executeTakeFirst();
 }
 
-/** One from before subjects said where their parts end, which from now on is known by the subject that does. */
+/** Takes over an identity recorded before subjects were encoded exactly; it is known by the exact subject from now on. */
 export async function adoptFormerIdentity(
   trx: Trx,
   providerId: string,
@@ -38,7 +38,7 @@ export async function insertExternalIdentity(
   await trx.insertInto("external_identities").values(identity).execute();
 }
 
-/** What the provider says of somebody who just signed in there. */
+/** Records what the provider says about somebody who just signed in there. */
 export async function noteExternalLogin(
   trx: Trx,
   providerId: string,
@@ -72,7 +72,7 @@ export interface ExternalIdentityFilters {
   readonly admin_user_id?: string | undefined;
 }
 
-/** Those linked first come first. */
+/** Earliest linked first. */
 export async function externalIdentityPage(
   db: Database,
   tenantId: string,

@@ -25,7 +25,7 @@ export const identityProviderStore: RecordStore<
 
 export const identityProviderIdByName = idByName("identity_providers");
 
-/** All that are in force for an audience in a tenant that is enabled. */
+/** Enabled providers for an audience, in an enabled tenant. */
 export async function enabledProviders(
   db: Database | Trx,
   tenantId: string,

@@ -5,8 +5,8 @@ import type { SignOnSessionTable } from "../tables/identity.ts";
 export type SignOnSessionRow = Selectable<SignOnSessionTable>;
 
 /**
- * How a provider names a session that it signs out: by the session where it says one, else all of the subject. Those of a subject
- * that it named no session of when they began may be the one meant.
+ * How a provider identifies a session that it signs out: by session if it gives one, otherwise all of the subject. Sessions of the subject
+ * that were begun without a session ID may be the one meant.
  */
 export interface NamedSession {
   readonly providerId: string;
@@ -18,7 +18,7 @@ export async function insertSignOnSession(db: Database | Trx, row: Insertable<Si
   await db.insertInto("sign_on_sessions").values(row).execute();
 }
 
-/** Takes the sessions away that are meant. */
+/** Deletes and returns the matching sessions. */
 export async function takeSignOnSessions(trx: Trx, { providerId, subjectHash, sessionHash }: NamedSession): Promise<SignOnSessionRow[]> {
   let query = trx.deleteFrom("sign_on_sessions").where("provider_id", "=", providerId);
   if (subjectHash !== null) query = query.where("subject_hash", "=", subjectHash);
@@ -29,7 +29,7 @@ export async function takeSignOnSessions(trx: Trx, { providerId, subjectHash, se
   return query.returningAll().execute();
 }
 
-/** The newest of the account whose provider may be asked to sign out, takes it away with the others of the account. */
+/** Deletes the account's sessions and returns the newest whose provider may be asked to sign out. */
 export async function takeAskedSignOut(
   db: Database,
   account: { readonly column: "end_user_id" | "admin_user_id"; readonly id: string },
@@ -44,13 +44,13 @@ export async function pruneSignOnSessions(db: Database, now: Date): Promise<void
   await db.deleteFrom("sign_on_sessions").where("expires_at", "<", now).execute();
 }
 
-/** Accounts, by the table they are in. */
+/** IDs of accounts, by the table they are in. */
 export interface AccountIds {
   readonly endUserIds: readonly string[];
   readonly adminIds: readonly string[];
 }
 
-/** Whoever ever signed in by the provider: of those alone there may be sessions. */
+/** Accounts that ever signed in through the provider; only these can have sessions. */
 export async function accountsSignedInBy(trx: Trx, providerId: string): Promise<AccountIds> {
   const rows = await trx
     .selectFrom("external_identities")
@@ -64,7 +64,7 @@ export async function accountsSignedInBy(trx: Trx, providerId: string): Promise<
   };
 }
 
-/** Ends every session and token of the accounts. `now` is asked for once nobody signs in to one of them any more. */
+/** Ends all sessions and tokens of the accounts. `now` is called once the locks are held, so that nobody is signing in to them. */
 export async function endSessionsOfAccounts(
   trx: Trx,
   tenantId: string,
@@ -77,7 +77,7 @@ export async function endSessionsOfAccounts(
   ] as const;
   for (const [table, column, ids] of tables) {
     if (ids.length === 0) continue;
-    // In one order, or two that end the same sessions would wait for each other.
+    // Locks in one order, so that two transactions ending the same sessions cannot deadlock.
     await sql`SELECT FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} AND id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR UPDATE`.execute(
       trx,
     );

@@ -4,14 +4,14 @@ import type { SignOnStepTable } from "../tables/identity.ts";
 
 export type SignOnStepRow = Selectable<SignOnStepTable>;
 
-/** What is over is cleared away with it. */
+/** Also deletes expired steps. */
 export async function insertSignOnStep(db: Database, step: Insertable<SignOnStepTable>, now: Date): Promise<void> {
   await db.deleteFrom("sign_on_steps").where("expires_at", "<", now).execute();
   await db.deleteFrom("sign_on_used").where("expires_at", "<", now).execute();
   await db.insertInto("sign_on_steps").values(step).execute();
 }
 
-/** Takes the step away: it is good once, and only in the browser that began it. */
+/** Deletes and returns the step: it is valid once, and only in the browser that began it. */
 export async function takeSignOnStep(
   db: Database,
   step: Pick<SignOnStepRow, "step_hash" | "kind" | "binding_hash">,
@@ -27,7 +27,7 @@ export async function takeSignOnStep(
     .executeTakeFirst();
 }
 
-/** False when it was used before. */
+/** Returns false if it was used before. */
 export async function useOnce(db: Database, providerId: string, usedId: string, expiresAt: Date): Promise<boolean> {
   const { rows } = await sql`
     INSERT INTO sign_on_used (provider_id, used_id, expires_at) VALUES (${providerId}, ${usedId}, ${expiresAt})

@@ -3,7 +3,7 @@ import type { Database, Trx } from "../database.ts";
 import type { IdentityProviderRow } from "./identity-providers.ts";
 import { lockName } from "../connections/named-lock.ts";
 
-/** Of whichever tenant: whoever signs in knows the provider only. */
+/** Not scoped by tenant: somebody signing in knows only the provider. */
 export async function signOnProviderById(db: Database | Trx, id: string): Promise<IdentityProviderRow | undefined> {
   return db
     .selectFrom("identity_providers as p")
@@ -15,7 +15,7 @@ export async function signOnProviderById(db: Database | Trx, id: string): Promis
     .executeTakeFirst();
 }
 
-/** As it is until the transaction ends: it cannot go, be switched off, nor change, behind the back of who signs in by it. */
+/** Locks the provider until the transaction ends, so that it cannot be deleted, disabled or changed during a sign-in. */
 export async function heldProvider(trx: Trx, tenantId: string, id: string): Promise<Pick<IdentityProviderRow, "settings"> | undefined> {
   return trx
     .selectFrom("identity_providers")
@@ -27,7 +27,7 @@ export async function heldProvider(trx: Trx, tenantId: string, id: string): Prom
     .executeTakeFirst();
 }
 
-/** Makes exactly these the memberships of this source; answers whether any changed. */
+/** Replaces the memberships from this source; returns whether any changed. */
 export async function setMembershipsOf(
   trx: Trx,
   tenantId: string,
@@ -45,7 +45,7 @@ export async function setMembershipsOf(
   return gone.rows.length + come.rows.length > 0;
 }
 
-/** Takes away all that this source said, but of these groups; answers whether there was any. */
+/** Deletes the memberships from this source except in these groups; returns whether there were any. */
 export async function endMembershipsOf(trx: Trx, tenantId: string, source: string, keptGroupIds: readonly string[]): Promise<boolean> {
   let query = trx.deleteFrom("end_user_group_members").where("tenant_id", "=", tenantId).where("source", "=", source);
   if (keptGroupIds.length > 0) query = query.where("group_id", "not in", [...keptGroupIds]);
@@ -53,7 +53,10 @@ export async function endMembershipsOf(trx: Trx, tenantId: string, source: strin
   return gone.numDeletedRows > 0n;
 }
 
-/** Whether another owner of the tenant could still sign in. Two of them that sign in at once look one after the other. */
+/**
+ * Whether another owner of the tenant could still sign in. Serialised, so that two owners signing in at once do not both count on the
+ * other.
+ */
 export async function hasOtherOwner(trx: Trx, tenantId: string, adminId: string): Promise<boolean> {
   await lockName(trx, `owners/${tenantId}`);
   const row = await trx

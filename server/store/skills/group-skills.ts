@@ -15,7 +15,7 @@ export interface GroupSkillRow {
   readonly bound_group_name: string;
 }
 
-/** Skills granted to any of the groups or handed down to it, each once, from the nearest group that was granted it. */
+/** Skills granted to the groups or inherited, each once, from the nearest group that was granted it. */
 const granted = (tenantId: string, groupIds: readonly string[]) => sql`
   WITH RECURSIVE chain AS (
     SELECT id, name, parent_group_id, inherit_resources, 0 AS depth FROM resource_groups
@@ -50,7 +50,7 @@ export interface SkillGroupRow {
   readonly bound_group_name: string;
 }
 
-/** Groups that were granted the skill or are handed it down, each once, with the nearest group that was granted it. */
+/** Groups that were granted the skill or inherit it, each once, with the nearest group that was granted it. */
 export async function groupsOfSkill(db: Database, tenantId: string, skillId: string, page: Page): Promise<Paged<SkillGroupRow>> {
   const { rows } = await sql<SkillGroupRow & { total: number }>`
     WITH RECURSIVE reached AS (
@@ -68,7 +68,7 @@ export async function groupsOfSkill(db: Database, tenantId: string, skillId: str
   return { items: rows.filter((row) => row.id !== null), total: rows[0]?.total ?? 0 };
 }
 
-/** Those that members of the groups may take home: published, enabled, and allowed to leave. */
+/** Skills that members of the groups may download: published, enabled and exportable. */
 export async function exportableSkills(db: Database, tenantId: string, groupIds: readonly string[]): Promise<GroupSkillRow[]> {
   if (groupIds.length === 0) return [];
   const { rows } = await sql<GroupSkillRow>`${granted(tenantId, groupIds)}
@@ -82,7 +82,7 @@ export async function knownSkills(trx: Trx, tenantId: string, ids: readonly stri
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Grants and returns the ids that were not granted before. */
+/** Returns the IDs that were not granted before. */
 export async function bindSkills(trx: Trx, tenantId: string, groupId: string, skillIds: readonly string[]): Promise<string[]> {
   const rows = await trx
     .insertInto("resource_group_agent_skills")
@@ -93,7 +93,7 @@ export async function bindSkills(trx: Trx, tenantId: string, groupId: string, sk
   return rows.map((row) => row.skill_id);
 }
 
-/** Takes grants away and returns the ids that had one. */
+/** Returns the IDs that had been granted. */
 export async function unbindSkills(trx: Trx, tenantId: string, groupId: string, skillIds: readonly string[]): Promise<string[]> {
   const rows = await trx
     .deleteFrom("resource_group_agent_skills")

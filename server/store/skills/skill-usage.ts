@@ -3,13 +3,11 @@ import type { Database } from "../database.ts";
 import { type HourlyCount, HOUR_OR_DAY, IN_DAY } from "../tools/tool-usage.ts";
 import { SURVIVING_GROUP, SURVIVING_GROUPS } from "../usage/usage-totals.ts";
 
-/**
- * What the use of skills needs to know of a row of `audit_rows a`: whether something of one was asked for, and whether a script was run.
- */
+/** What skill usage needs of a row of `audit_rows a`: whether something of a skill was requested, and whether a script was run. */
 export const SKILL_FACTS = `a.skill_id, a.proxy_type = 'skill' AND a.source IS DISTINCT FROM 'otel' AND a.target_url IS NOT NULL
     AND a.mcp_capability_name IS NOT NULL AS of_skills, a.proxy_subtype = 'skill_run' AS of_skill_run`;
 
-/** Adds the rows of `shipped`, a common table of facts, as one more. Like the other usage, in the order of the key. */
+/** One more CTE, which adds the rows of `shipped`, a CTE of facts. In key order, like the other usage. */
 export const ADD_SKILL_USAGE = `
   skills AS (
     INSERT INTO skill_usage_hourly
@@ -23,7 +21,7 @@ export const ADD_SKILL_USAGE = `
     FROM (SELECT tenant_id, skill_id, count(*) AS runs FROM shipped WHERE of_skills AND of_skill_run GROUP BY 1, 2) r, skills_run
     WHERE s.id = r.skill_id AND s.tenant_id = r.tenant_id AND skills_run.id = s.id)`;
 
-/** Calls of skills in the day of `at`, milliseconds. Days are UTC. */
+/** Skill calls in the UTC day of `at`, in milliseconds since the epoch. */
 export async function skillUsageOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
     SELECT ${sql.raw(SURVIVING_GROUP)} AS resource_group_id, skill_id AS item, ${HOUR_OR_DAY(at)} AS hour, sum(calls)::bigint AS count

@@ -1,6 +1,6 @@
 import type { Stamp } from "./columns.ts";
 
-/** Which row tells what part of the cost of an agent's task, until it is known to be there. */
+/** Which row reports which part of the cost of an agent's task, until that row is known to be stored. */
 export interface AgentCostClaimTable {
   tenant_id: string;
   agent_id: string;

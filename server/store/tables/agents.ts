@@ -1,8 +1,8 @@
 import type { NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
-/** The tables of agents, of their tasks, and of who is told of those. */
+/** Tables of agents, their tasks, and subscribers to these. */
 
-/** What the signatures of an agent's card came to when it was last looked at. */
+/** The result of the last check of an agent card's signatures. */
 export interface AgentCardSignature {
   readonly status: "unsigned" | "unverified" | "verified" | "failed";
   readonly kid: string | null;
@@ -25,10 +25,10 @@ export interface AgentTable {
   /** Seconds. */
   timeout: WithDefault<number>;
   enabled: WithDefault<boolean>;
-  /** Null: all. */
+  /** Null for all. */
   skills_allowed: string[] | null;
   resource_group_id: string | null;
-  /** Null, as what follows, until a card was found. */
+  /** Null until a card was found, like the fields below. */
   endpoint_url: string | null;
   protocol_version: string | null;
   dialect: string | null;
@@ -81,7 +81,7 @@ export interface AgentTaskTable {
   resource_group_id: string;
   state: string;
   status_at: Stamp;
-  /** JSON text; null where no bodies are stored. */
+  /** JSON text; null if no bodies are stored. */
   task: string | null;
   root_task_id: string;
   depth: number;

@@ -13,11 +13,11 @@ export interface ApprovalTable {
   requester_display: string;
   requester_group_id: string;
   approver_group_ids: WithDefault<string[]>;
-  /** JSON text, as it was sent. */
+  /** JSON text, as sent. */
   call_arguments: string;
   /** SHA-256, hex, of the canonical arguments. */
   arguments_digest: string;
-  /** What the tool took when approval was asked for; empty of a tool that was not listed. */
+  /** Digest of the tool's definition when approval was requested; empty if the tool was not listed. */
   definition_digest: WithDefault<string>;
   request_metadata: JsonWithDefault<Record<string, unknown>>;
   status: WithDefault<string>;
@@ -25,14 +25,14 @@ export interface ApprovalTable {
   expires_at: Stamp;
   token_nonce: string | null;
   resolved_by: string | null;
-  /** The end user's; null for an administrator, empty where nobody knows any more. */
+  /** The end user's ID; null for an administrator, empty if it is not known any more. */
   resolver_id: string | null;
   resolved_at: NullableStamp;
   resolution_note: string | null;
   consumed_at: NullableStamp;
-  /** The call that redeemed it or, where the tool asked for input, the last that carried it on. */
+  /** The call that redeemed it or, if the tool asked for input, the last call that continued it. */
   consumed_by_call: string | null;
-  /** Digests of the handshake sessions in which the caller was shown the way to it. */
+  /** Digests of the handshake sessions in which the caller was shown a link to it. */
   shown_in: WithDefault<string[]>;
   created_at: Stamp;
 }

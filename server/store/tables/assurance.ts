@@ -1,9 +1,9 @@
 import type { JsonWithDefault, NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
-/** The tables of AI Systems, of what speaks for them, and of their contracts. */
+/** Tables of AI Systems, their evidence and their contracts. */
 
 export interface AiSystemTable {
-  /** Of the resource group that is registered. */
+  /** The ID of the registered resource group. */
   id: string;
   tenant_id: string;
   owner: string | null;
@@ -53,16 +53,16 @@ export interface AiContractTable {
   version: number;
   state: string;
   digest: string;
-  /** Canonical JSON text: what the digest is of. */
+  /** Canonical JSON text; the digest is computed over it. */
   content: string;
   note: string | null;
   minted_by: string | null;
   minted_by_id: string | null;
   approvals: JsonWithDefault<StoredApproval[]>;
   required_approvals: WithDefault<number>;
-  /** Why it was rejected, withdrawn or revoked, and by whom. */
+  /** By whom it was rejected, withdrawn or revoked, and why. */
   decision: NullableJson<StoredApproval>;
-  /** Why it was promoted although its replay gate was not passed. */
+  /** Why it was promoted without passing its replay gate. */
   gate_override: NullableJson<StoredApproval>;
   approved_at: NullableStamp;
   promoted_at: NullableStamp;
@@ -81,7 +81,7 @@ export interface AiSystemObservationTable {
   calls: number;
   first_seen: Date;
   last_seen: Date;
-  /** Ids of rows of the ledger. */
+  /** IDs of ledger rows. */
   first_row: string;
   last_row: string;
 }
@@ -112,7 +112,7 @@ export interface AiSystemHourTable {
   log_ms: number;
   refused: number;
   guarded: number;
-  /** Null of hours that were added up before it was told. */
+  /** Null for hours aggregated before this was recorded. */
   last_at: Date | null;
 }
 
@@ -122,9 +122,9 @@ export interface AiSystemControlTable {
   control: string;
   /** Rows on which it gave a sign of life. */
   looked: number;
-  /** Calls that carried something, since the first. */
+  /** Calls that carried something to inspect, since the first sign of life. */
   calls: number;
-  /** Those since the last. */
+  /** Those since the last sign of life. */
   since_last: number;
   last_seen: Date;
   last_row: string;

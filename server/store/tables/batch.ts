@@ -8,7 +8,7 @@ export interface BatchJobError {
   readonly message: string;
 }
 
-/** What is wrong with a line; `line` is null where it is the whole input. */
+/** A problem with a line; `line` is null if it concerns the whole input. */
 export interface BatchProblem extends BatchJobError {
   readonly line: number | null;
   readonly field: string | null;
@@ -20,7 +20,7 @@ export interface BatchJobTable {
   resource_group_id: string;
   end_user_id: string | null;
   api_key_id: string | null;
-  /** As of the portal's token that it was submitted with. */
+  /** Taken from the portal token that the job was submitted with. */
   signed_on: WithDefault<boolean>;
   status: BatchStatus;
   ends_as: BatchStatus | null;
@@ -65,7 +65,7 @@ export interface BatchLineTable {
   line: number;
   custom_id: string;
   body: string;
-  /** 0 waits, 1 is with a process, 2 was answered, 3 failed, 4 left in a batch of its provider, 5 was answered there and is to be given. */
+  /** 0 waiting, 1 held by a process, 2 answered, 3 failed, 4 departed in a provider's batch, 5 answered there and to be delivered. */
   state: ColumnType<number, number | undefined, number>;
   attempt: WithDefault<number>;
   owner: string | null;

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from "kysely";
 
-/** Kinds of columns: what is read, inserted and updated. */
+/** Column types: what is read, inserted and updated. */
 
 export type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
 export type NullableStamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;

@@ -7,7 +7,7 @@ export interface SealedComplianceReportTable {
   window_from: Stamp;
   window_to: Stamp;
   digest: string;
-  /** The report's JSON text as it is answered. */
+  /** The report as JSON text, as it is served. */
   content: string;
   /** Its signed statement. */
   envelope: string;

@@ -16,7 +16,7 @@ export interface BaselineEpochTable {
 export interface IncidentWindowTable {
   id: string;
   tenant_id: string;
-  /** Null: every system of the tenant. */
+  /** Null for every system of the tenant. */
   ai_system_id: string | null;
   title: string;
   severity: string;

@@ -4,10 +4,10 @@ export interface FileTable {
   id: string;
   tenant_id: string;
   resource_group_id: string;
-  /** Whose it is, where a person made it. */
+  /** The owner, if a person made it. */
   end_user_id: string | null;
   kind: string;
-  /** As a client of OpenAI's files named it. */
+  /** In the terms of OpenAI's files API. */
   purpose: string | null;
   mime_type: string;
   size_bytes: number;
@@ -20,7 +20,7 @@ export interface FileTable {
   expires_at: NullableStamp;
   deleted_at: NullableStamp;
   access_count: WithDefault<number>;
-  /** Which has the bytes; null where every process reaches them, and where it is not known. */
+  /** The ID of the directory that holds the bytes; null if every process reaches them, or if it is not known. */
   directory: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface FileDirectoryTable {
   seen_at: Stamp;
 }
 
-/** Bytes of an upload that are in the store under a key of their own. */
+/** Bytes of an upload that are stored under a key of their own. */
 export interface UploadPiece {
   readonly key: string;
   readonly bytes: number;

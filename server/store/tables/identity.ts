@@ -1,7 +1,7 @@
 import type { ColumnType } from "kysely";
 import type { NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
-/** Sign-in at other places, and what is under way of it. */
+/** Identity providers, and sign-ins in progress. */
 
 export interface IdentityProviderTable {
   id: string;
@@ -26,7 +26,7 @@ export interface ExternalIdentityTable {
   last_login: NullableStamp;
   username: string | null;
   email: string | null;
-  /** Whether the subject says where each part of it ends. */
+  /** Whether the subject encodes where each of its parts ends. */
   exact: WithDefault<boolean>;
 }
 

@@ -16,7 +16,7 @@ export interface AdminLogTable {
   after: ColumnType<unknown, string | null, never>;
   client_ip: string | null;
   request_id: string | null;
-  /** Null on entries from before the log was chained. */
+  /** Null in entries from before the log was chained. */
   chain_seq: number | null;
   prev_hash: string | null;
   entry_hash: string | null;
@@ -49,7 +49,7 @@ export interface AuditKeyTable {
   public_key: string;
   valid_from: Stamp;
   valid_to: NullableStamp;
-  /** When a process last said that it has it. */
+  /** When a process last reported that it uses the chain. */
   used_at: NullableStamp;
 }
 

@@ -1,7 +1,7 @@
 import type { ColumnType } from "kysely";
 import type { JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
-/** Micro-dollars per million tokens, under the names of the plain columns; one that is left out is as without the tier. */
+/** Micro-dollars per million tokens, named like the plain columns; a missing one is the same as without the tier. */
 export interface ColumnPrices {
   input_cost?: number;
   output_cost?: number;
@@ -17,14 +17,14 @@ export interface TierPrices extends ColumnPrices {
   above_input_tokens: number;
 }
 
-/** Prices of calls that are served another way than usual; what is left out is the usual price by the factor. */
+/** Prices of calls in another service tier; a missing one is the usual price times the factor. */
 export interface ServiceTierPrices extends ColumnPrices {
   service_tier: string;
   price_factor?: number;
   tiers: TierPrices[];
 }
 
-/** Prices that take the place of all others, tiers included, from a moment on; one that is left out is unpriced. */
+/** Prices that replace all others, including tiers, from a time on; a missing one is unpriced. */
 export interface StoredPriceChange extends ColumnPrices {
   /** ISO 8601, UTC. */
   effective_from: string;
@@ -55,20 +55,20 @@ export interface ProviderTable {
   updated_at: Stamp;
 }
 
-/** What a picture costs that was asked for so; what is left out fits every one. */
+/** Price of an image with these parameters; a missing one matches any. */
 export interface StoredImagePrice {
   readonly quality?: string;
   readonly size?: string;
   readonly cost: number;
 }
 
-/** What a million uses of a tool of the vendor's cost. */
+/** Price of a million uses of a vendor's tool. */
 export interface StoredToolPrice {
   readonly tool: string;
   readonly cost: number;
 }
 
-/** What a second of video costs. */
+/** Price per second of video. */
 export interface StoredVideoPrice {
   readonly resolution?: string;
   readonly second_cost: number;
@@ -89,19 +89,19 @@ export interface ModelTable {
   default_temperature: number | null;
   default_max_tokens: number | null;
   system_prompt: string | null;
-  /** Micro-dollars per million tokens, as all five; null is unpriced. */
+  /** Micro-dollars per million tokens, like all five; null is unpriced. */
   input_cost: number | null;
   output_cost: number | null;
   cache_read_cost: number | null;
   cache_write_cost: number | null;
   cache_write_hour_cost: number | null;
-  /** Null: as other tokens. */
+  /** Null if priced like other tokens. */
   audio_input_cost: number | null;
   audio_output_cost: number | null;
   price_tiers: JsonWithDefault<TierPrices[]>;
   price_changes: JsonWithDefault<StoredPriceChange[]>;
   service_tier_prices: JsonWithDefault<ServiceTierPrices[]>;
-  /** Micro-dollars for a million images, seconds, characters, seconds, searches and search units of reranking; null is unpriced. */
+  /** Micro-dollars per million images, seconds, characters, seconds, searches and rerank search units; null is unpriced. */
   image_cost: number | null;
   audio_input_second_cost: number | null;
   audio_output_character_cost: number | null;
@@ -109,12 +109,12 @@ export interface ModelTable {
   web_search_cost: number | null;
   search_unit_cost: number | null;
   batch_price_factor: number | null;
-  /** Of tokens that are pictures or videos, as the token prices; null: as other tokens. */
+  /** For image and video tokens, in the unit of the token prices; null if priced like other tokens. */
   image_input_cost: number | null;
   image_output_cost: number | null;
   image_cache_read_cost: number | null;
   video_output_cost: number | null;
-  /** Micro-dollars for a million; the first that fits. */
+  /** Micro-dollars per million; the first match applies. */
   image_prices: JsonWithDefault<StoredImagePrice[]>;
   video_prices: JsonWithDefault<StoredVideoPrice[]>;
   tool_prices: JsonWithDefault<StoredToolPrice[]>;
@@ -128,7 +128,7 @@ export interface ModelTable {
   supports_tools: WithDefault<boolean>;
   supports_file_uploads: WithDefault<boolean>;
   supports_streaming: WithDefault<boolean>;
-  /** Null: as the catalog knows models of its name. */
+  /** Null to use the catalog's value for the model's name. */
   supports_system_turns: boolean | null;
   supports_sampling: boolean | null;
   max_tokens_parameter: string | null;
@@ -148,9 +148,9 @@ export interface ModelTable {
 
 export interface RoutingGroupTable {
   tenant_id: string;
-  /** A slug, unique in the tenant only. */
+  /** A slug, unique only within the tenant. */
   id: string;
-  /** Gateway id of the virtual model. */
+  /** Gateway ID of the virtual model. */
   model_id: string;
   name: string;
   description: string | null;
@@ -158,7 +158,7 @@ export interface RoutingGroupTable {
   routing_strategy: WithDefault<string>;
   enabled: WithDefault<boolean>;
   allowed_fails: WithDefault<number>;
-  /** Seconds, as the other durations. */
+  /** Seconds, like the other durations. */
   cooldown_time: WithDefault<number>;
   cooldown_window: WithDefault<number>;
   num_retries: WithDefault<number>;

@@ -4,7 +4,7 @@ export interface OAuthUpstreamClientTable {
   tenant_id: string;
   mcp_server_id: string;
   issuer: string;
-  /** Empty of one that an admin made. */
+  /** Empty if an admin made the client. */
   redirect_uri: WithDefault<string>;
   client_id: string;
   client_secret_sealed: string | null;
@@ -28,7 +28,7 @@ export interface OAuthTokenTable {
   refresh_token_sealed: string | null;
   scopes: WithDefault<string[]>;
   expires_at: NullableStamp;
-  /** Who renews them now, and until when nobody else may. */
+  /** Who is renewing the tokens, and until when nobody else may. */
   renewal_id: string | null;
   renewal_ends: NullableStamp;
   created_at: Stamp;

@@ -33,9 +33,12 @@ export interface PageSessionTable {
   rotated_at: Date;
   created_at: Date;
   expires_at: Date;
-  /** When an identity provider said that the session ends. */
+  /** The end of the session as set by an identity provider. */
   ends_at: Date | null;
-  /** Whether an identity provider vouched for its holder, and no password was given; of an administrator one that asks for a second factor. */
+  /**
+   * Whether the holder signed in through an identity provider instead of a password; for an administrator, one that requires a second
+   * factor.
+   */
   signed_on: WithDefault<boolean>;
 }
 
@@ -58,7 +61,7 @@ export interface EndUserTable {
   password_hash: string;
   is_active: WithDefault<boolean>;
   is_verified: WithDefault<boolean>;
-  /** Whether a stranger made the account, as the portal lets them. */
+  /** Whether the account was made through the portal's open registration. */
   self_registered: WithDefault<boolean>;
   must_change_password: WithDefault<boolean>;
   /** Administrators who had this person's e-mail address until the person changed it. */
@@ -69,7 +72,7 @@ export interface EndUserTable {
   primary_group_id: string | null;
   assigned_group_id: string | null;
   tokens_valid_from: Stamp;
-  /** Since when their API keys open nothing, because an identity provider lets them in no more; null: they do. */
+  /** Since when their API keys are suspended because an identity provider no longer admits them; null if they are not. */
   api_keys_suspended_at: NullableStamp;
   totp_secret_sealed: string | null;
   totp_last_step: number | null;

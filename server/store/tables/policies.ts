@@ -1,7 +1,7 @@
 import type { ColumnType } from "kysely";
 import type { Json, NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
-/** What bounds calls, and what the bounds led to. */
+/** Limits and policies on calls, and the alerts they raise. */
 
 export interface GroupPolicyTable {
   tenant_id: string;
@@ -16,7 +16,7 @@ export interface GroupPolicyTable {
 export interface AlertedLimit {
   readonly limit_type: string;
   readonly max_limit: number;
-  /** What it holds for: the group, each of its users, or the model or tool server of that name in it. */
+  /** What it applies to: the group, each of its users, or the model or tool server of that name in it. */
   readonly scope: string;
   readonly group_name: string;
   readonly item_name: string | null;
@@ -51,7 +51,7 @@ export interface SemanticCacheConfigTable {
   embedding_model_id: string | null;
   max_temperature: WithDefault<number>;
   include_tools: WithDefault<boolean>;
-  /** Another one once stored answers stopped being valid. */
+  /** Changes whenever stored answers are invalidated. */
   generation: string;
   created_at: Stamp;
   updated_at: Stamp;
@@ -100,7 +100,7 @@ export interface GuardrailConfigTable {
   name: string;
   description: string | null;
   enabled: WithDefault<boolean>;
-  /** Null: every group. */
+  /** Null for every group. */
   group_ids: string[] | null;
   surfaces: Json<Record<string, boolean>>;
   builtin: Json<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { ColumnType } from "kysely";
 import type { JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
-/** External directories: their tokens, their people and groups, and what they did. */
+/** External directories: their tokens, people, groups and log. */
 
 export interface ScimTokenTable {
   id: string;

@@ -3,7 +3,7 @@ import type { NullableStamp, Stamp } from "./columns.ts";
 export interface ResponsePolicyTable {
   id: string;
   tenant_id: string;
-  /** Null: every system of the tenant. */
+  /** Null for every system of the tenant. */
   ai_system_id: string | null;
   name: string;
   finding_kinds: string[];

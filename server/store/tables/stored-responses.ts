@@ -1,6 +1,6 @@
 import type { NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
-/** What a response came to, in micro-dollars (null: unpriced) and tokens. */
+/** The usage of a response, in micro-dollars (null if unpriced) and tokens. */
 export interface ResponseUse {
   readonly micros: number | null;
   readonly input: number;

@@ -1,15 +1,16 @@
 import type { Json, JsonWithDefault, NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
-/** The tables of tool servers and of approvals. */
+/** Tables of tool servers and approvals. */
 
 /**
- * A tool as calls need it: hash of its definition, and the arguments the stateless dialect mirrors in headers (null: wrongly annotated).
+ * A tool as calls need it: its definition's hash, and the arguments that the stateless dialect mirrors in headers (null if wrongly
+ * annotated).
  */
 export interface IndexedTool {
   readonly name: string;
   readonly hash: string;
   readonly params: readonly { readonly path: readonly string[]; readonly header: string }[] | null;
-  /** Address of the interface it brings. */
+  /** Address of the user interface it provides. */
   readonly ui?: string;
 }
 
@@ -28,22 +29,22 @@ export interface McpServerTable {
   timeout: WithDefault<number>;
   enabled: WithDefault<boolean>;
   icon_url: string | null;
-  /** Null, as what follows, until a discovery was conclusive. */
+  /** Null until a discovery was conclusive, like the fields below. */
   dialect: string | null;
   protocol_version: string | null;
   server_name: string | null;
   server_version: string | null;
-  /** What else it says of itself to clients. */
+  /** What else it tells clients about itself. */
   server_info: NullableJson<Record<string, unknown>>;
   capabilities: JsonWithDefault<Record<string, unknown>>;
   instructions: string | null;
-  /** Of a stateless server that has sessions for clients of the handshake dialect itself. */
+  /** Set for a stateless server that itself supports sessions for clients of the handshake dialect. */
   handshake: NullableJson<{ protocolVersion: string; capabilities: Record<string, unknown>; instructions: string | null }>;
   tool_index: JsonWithDefault<IndexedTool[]>;
   discovered_at: NullableStamp;
   is_healthy: boolean | null;
   health_checked_at: NullableStamp;
-  /** Of the discovery whose tools somebody accepted last. */
+  /** The discovery whose tools were last accepted. */
   accepted_snapshot_id: string | null;
   accepted_at: NullableStamp;
   created_at: Stamp;
@@ -58,7 +59,7 @@ export interface McpServerSnapshotTable {
   protocol_version: string;
   dialect: string;
   server_version: string | null;
-  /** Null also in snapshots from before they were kept. */
+  /** Also null in snapshots from before these were kept. */
   instructions: string | null;
   capabilities: Json<Record<string, unknown>>;
   tools: Json<unknown[]>;
@@ -79,7 +80,7 @@ export interface ServerConfigTable {
   enabled: WithDefault<boolean>;
   priority: WithDefault<number>;
   is_default: WithDefault<boolean>;
-  /** Null: all. */
+  /** Null for all. */
   enabled_tools: string[] | null;
   disabled_tools: WithDefault<string[]>;
   approval_required_tools: WithDefault<string[]>;

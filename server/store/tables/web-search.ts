@@ -24,7 +24,7 @@ export interface WebSearchProviderTable {
 
 export interface WebSearchAddressTable {
   tenant_id: string;
-  /** SHA-256, hex, as is the address. */
+  /** SHA-256, hex, like the address. */
   principal: string;
   address: string;
   expires_at: Stamp;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database, Trx } from "../database.ts";
 import type { TenantRow } from "./tenants.ts";
 
-/** Keeps what the tenant's audit rows are held to when it is gone itself. */
+/** Keeps the retention settings that the tenant's audit rows are subject to after it is deleted. */
 export async function recordDeletedTenant(trx: Trx, row: Pick<TenantRow, "id" | "data_retention">, now: Date): Promise<void> {
   const data_retention = JSON.stringify(row.data_retention);
   await trx
@@ -18,13 +18,13 @@ export async function isTenantDeleted(db: Database, id: string): Promise<boolean
 
 const LEFT = sql<boolean>`(EXISTS (SELECT FROM audit_rows r WHERE r.tenant_id = g.id) OR EXISTS (SELECT FROM runs r WHERE r.tenant_id = g.id))`;
 
-/** Whether a tenant of this id was deleted, and audit rows or runs of its are still kept. */
+/** Whether a tenant of this ID was deleted and audit rows or runs of it are still kept. */
 export async function hasRetainedRows(trx: Trx, id: string): Promise<boolean> {
   const { rows } = await sql`SELECT FROM gone_tenants g WHERE id = ${id} AND ${LEFT}`.execute(trx);
   return rows.length > 0;
 }
 
-/** What is kept under a tenant's id, apart from rows and runs, which go one by one, and from the admin log and its like, which stay. */
+/** Tables with data under a tenant's ID. Not rows and runs, which expire one by one, nor the admin log and similar records, which stay. */
 const KEPT = [
   "usage_daily",
   "usage_hourly",
@@ -38,14 +38,14 @@ const KEPT = [
   "audit_retention",
 ] as const;
 
-/** Lets go of the rest of a tenant that is gone; nothing of one that was made under its id since. */
+/** Deletes the remaining data of a deleted tenant; does nothing if a new tenant has its ID. */
 export async function forgetDeletedTenant(trx: Trx, id: string): Promise<void> {
   const { numDeletedRows } = await trx.deleteFrom("gone_tenants").where("id", "=", id).executeTakeFirstOrThrow();
   if (numDeletedRows === 0n) return;
   for (const table of KEPT) await sql`DELETE FROM ${sql.table(table)} WHERE tenant_id = ${id}`.execute(trx);
 }
 
-/** Those whose last rows and runs have had their time and are gone. */
+/** Deleted tenants whose last rows and runs have expired. */
 export async function purgeableTenants(db: Database, now: Date): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM gone_tenants g

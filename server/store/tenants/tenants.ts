@@ -28,7 +28,7 @@ export const tenantStore: RecordStore<TenantRow, TenantInsert, TenantPatch, Tena
   ...writesById("tenants"),
 };
 
-/** Ids of the first tenants there are, at most `limit`. */
+/** IDs of the first tenants, at most `limit`. */
 export async function tenantIds(db: Database, limit: number): Promise<string[]> {
   const rows = await db.selectFrom("tenants").select("id").orderBy("id").limit(limit).execute();
   return rows.map((row) => row.id);
@@ -85,13 +85,13 @@ export async function tenantIsEnabled(db: Database, id: string): Promise<boolean
   return (await db.selectFrom("tenants").select("enabled").where("id", "=", id).executeTakeFirst())?.enabled === true;
 }
 
-/** True of a tenant that is not there: whoever asks learns nothing of it. */
+/** True if the tenant does not exist, so that the answer reveals nothing. */
 export async function tenantTakesPasswords(db: Database | Trx, tenantId: string): Promise<boolean> {
   const row = await db.selectFrom("tenants").select("local_passwords").where("id", "=", tenantId).executeTakeFirst();
   return row?.local_passwords ?? true;
 }
 
-/** Whether people of the tenant may make API keys of their own. */
+/** Whether people of the tenant may create their own API keys. */
 export async function tenantAllowsOwnKeys(db: Database | Trx, tenantId: string): Promise<boolean> {
   const row = await db.selectFrom("tenants").select("portal_api_keys").where("id", "=", tenantId).executeTakeFirst();
   return row?.portal_api_keys === "on";

@@ -9,7 +9,7 @@ export interface ConnectedAccountFilters {
 
 export type ConnectedAccountRow = OAuthTokenRow & { readonly server_name: string; readonly principal_name: string | null };
 
-/** Those connected last come first. */
+/** Most recently connected first. */
 export async function connectedAccounts(
   db: Database,
   tenantId: string,

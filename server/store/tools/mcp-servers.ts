@@ -25,7 +25,7 @@ export const mcpServerStore: RecordStore<McpServerRow, McpServerInsert, McpServe
   ...writesById("mcp_servers"),
 };
 
-/** `baseUrl` without a slash at its end, which makes no other address of it. Waits for others who are registering one. */
+/** `baseUrl` is given without a trailing slash, which makes no difference. Serialises registrations in the tenant. */
 export async function mcpServerAt(trx: Trx, tenantId: string, baseUrl: string, path: string): Promise<string | undefined> {
   await lockName(trx, `mcp_servers/${tenantId}`);
   const row = await trx
@@ -38,7 +38,7 @@ export async function mcpServerAt(trx: Trx, tenantId: string, baseUrl: string, p
   return row?.id;
 }
 
-/** An enabled server that is reached in its users' names, of whichever tenant: browsers and clients come to it without a key. */
+/** An enabled server that uses per-user authorization. Not scoped by tenant: browsers and clients come without a key. */
 export async function oauthServerById(
   db: Database,
   id: string,
@@ -54,7 +54,7 @@ export async function oauthServerById(
     .executeTakeFirst();
 }
 
-/** Names by id, of those that are servers of the tenant. */
+/** Names by ID, for those that are servers of the tenant. */
 export async function knownMcpServers(
   db: Database | Trx,
   tenantId: string,
@@ -67,7 +67,7 @@ export async function knownMcpServers(
   return new Map(rows.map((row) => [row.id, row.name]));
 }
 
-/** Each configuration of the server with the tools it names. */
+/** The server's configurations with the tools each names. */
 export async function toolsOfConfigs(db: Database | Trx, serverId: string): Promise<{ name: string; tools: ReadonlySet<string> }[]> {
   const rows = await db
     .selectFrom("server_configs")
@@ -104,7 +104,7 @@ export async function virtualServersWith(db: Database | Trx, tenantId: string, s
   return rows.map((row) => row.name);
 }
 
-/** Definitions of a server's tools as the last conclusive discovery found them. */
+/** Tool definitions found by the last conclusive discovery. */
 export async function lastDiscoveredTools(db: Database, tenantId: string, serverId: string): Promise<unknown[] | undefined> {
   const row = await db
     .selectFrom("mcp_server_snapshots")
@@ -117,7 +117,7 @@ export async function lastDiscoveredTools(db: Database, tenantId: string, server
   return row?.tools;
 }
 
-/** Resources of a server as the last conclusive discovery found them listed. */
+/** Resources found by the last conclusive discovery. */
 export async function lastDiscoveredResources(db: Database, tenantId: string, serverId: string): Promise<unknown[] | undefined> {
   const row = await db
     .selectFrom("mcp_server_snapshots")

@@ -5,7 +5,7 @@ import type { McpServerSnapshotTable } from "../tables/tools.ts";
 
 export type McpSnapshotRow = Selectable<McpServerSnapshotTable>;
 
-/** The newest snapshot, and the one that `accepted` names, else the first; undefined where nothing was discovered yet. */
+/** The newest snapshot, and the one `accepted` names or else the first; undefined if nothing was discovered yet. */
 export async function comparedMcpSnapshots(
   db: Database | Trx,
   tenantId: string,

@@ -13,7 +13,7 @@ export interface GrantRotation {
   readonly nextNonce: string;
 }
 
-/** Turns a grant's refresh token over. `replayed` when it was not the newest; null when there is no such grant. */
+/** Rotates a grant's refresh token. `replayed` if the presented one was not the newest; null if there is no such grant. */
 export async function rotateGrant(
   db: Database,
   { tenantId, grantId, nonce, nextNonce }: GrantRotation,
@@ -30,7 +30,7 @@ export async function rotateGrant(
   return (await tokenOfGrant(db, tenantId, grantId)) === undefined ? null : "replayed";
 }
 
-/** The row the grant stands for; undefined once it has ended. */
+/** ID of the token row behind the grant; undefined once the grant has ended. */
 export async function tokenOfGrant(db: Database | Trx, tenantId: string, grantId: string): Promise<string | undefined> {
   return (
     await db

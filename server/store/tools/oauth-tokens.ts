@@ -5,7 +5,7 @@ import type { OAuthTokenTable } from "../tables/oauth.ts";
 export type OAuthTokenRow = Selectable<OAuthTokenTable>;
 type OAuthTokenInsert = Insertable<OAuthTokenTable>;
 
-/** In whose name a tool server is reached: a person, or a key that belongs to none. */
+/** On whose behalf a tool server is called: a person, or a key that belongs to nobody. */
 export interface OAuthPrincipal {
   readonly tenantId: string;
   readonly type: "api_key" | "user";
@@ -17,7 +17,7 @@ export async function newestToken(db: Database, principal: OAuthPrincipal, serve
   return ofPrincipal(db, principal).where("mcp_server_id", "=", serverId).orderBy("updated_at", "desc").limit(1).executeTakeFirst();
 }
 
-/** Whose tokens the principal has for the server. */
+/** Issuers of the principal's tokens for the server. */
 export async function issuersOf(db: Database, principal: OAuthPrincipal, serverId: string): Promise<string[]> {
   return (await ofPrincipal(db, principal).where("mcp_server_id", "=", serverId).execute()).map(({ issuer }) => issuer);
 }
@@ -35,10 +35,10 @@ export async function tokenById(db: Database, tenantId: string, id: string): Pro
   return db.selectFrom("oauth_tokens").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
 
-/** Longer than an authorization server is waited for. */
+/** Longer than the timeout for an authorization server. */
 export const RENEWAL_SECONDS = 20;
 
-/** Whether these very tokens are the caller's to renew now: over all processes one renewal at a time is under way. */
+/** Whether the caller may renew exactly these tokens now: one renewal at a time across all processes. */
 export async function beginRenewal(
   db: Database,
   row: Pick<OAuthTokenRow, "id" | "access_token_sealed">,
@@ -52,7 +52,7 @@ export async function beginRenewal(
   return numAffectedRows === 1n;
 }
 
-/** For the next one to try. */
+/** Lets the next caller try. */
 export async function abandonRenewal(db: Database, renewalId: string, id: string): Promise<void> {
   await db
     .updateTable("oauth_tokens")
@@ -62,14 +62,14 @@ export async function abandonRenewal(db: Database, renewalId: string, id: string
     .execute();
 }
 
-/** Held until the transaction ends. */
+/** Locked until the transaction ends. */
 export async function lockedToken(trx: Trx, tenantId: string, id: string): Promise<OAuthTokenRow | undefined> {
   return trx.selectFrom("oauth_tokens").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
 /**
- * Replaces what the principal holds of this issuer for this server, under the id it has; `created_at` is of what replaces
- * it. A renewal of what was there before is over.
+ * Replaces the principal's tokens of this issuer for this server, keeping the row's ID; `created_at` is that of the new tokens. Ends a
+ * renewal of the old ones.
  */
 export async function putToken(trx: Trx, given: Omit<OAuthTokenInsert, "renewal_id" | "renewal_ends">): Promise<OAuthTokenRow> {
   const values = { ...given, renewal_id: null, renewal_ends: null };
@@ -88,9 +88,9 @@ export async function removeToken(trx: Trx, tenantId: string, id: string): Promi
   await trx.deleteFrom("oauth_tokens").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
 }
 
-/** Deletes the tokens of whoever is gone for good, a revoked key or a person who is no more, and returns what was there. */
+/** Deletes and returns tokens whose principal is gone for good: a revoked key or a deleted person. */
 export async function pruneOrphanTokens(db: Database): Promise<OAuthTokenRow[]> {
-  // Apart, so that each is one look at all who could hold one, and not one for each token.
+  // Two statements, so that each scans the possible holders once and not once per token.
   const { rows: ofPeople } =
     await sql<OAuthTokenRow>`DELETE FROM oauth_tokens t WHERE t.principal_type = 'user' AND NOT EXISTS (SELECT 1 FROM end_users u WHERE u.id::text = t.principal_id) RETURNING t.*`.execute(
       db,

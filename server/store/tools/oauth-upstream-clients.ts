@@ -4,7 +4,7 @@ import type { OAuthUpstreamClientTable } from "../tables/oauth.ts";
 
 export type OAuthUpstreamClientRow = Selectable<OAuthUpstreamClientTable>;
 
-/** The client an admin made for the server; its redirect address is empty. */
+/** The client that an admin made for the server; its redirect URI is empty. */
 export async function adminClient(db: Database | Trx, tenantId: string, serverId: string): Promise<OAuthUpstreamClientRow | undefined> {
   return db
     .selectFrom("oauth_upstream_clients")

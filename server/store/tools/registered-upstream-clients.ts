@@ -20,7 +20,7 @@ export async function registeredClient(
     .executeTakeFirst();
 }
 
-/** The first of two registrations made at once stays. */
+/** Of two concurrent registrations, the first stays. */
 export async function putRegisteredClient(db: Database, values: Insertable<OAuthUpstreamClientTable>): Promise<void> {
   await db
     .insertInto("oauth_upstream_clients")

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database.ts";
 import { type SessionRef, type ToolSessionRow, TOOL_CHANNEL } from "./tool-sessions.ts";
 
-/** Undefined when the session has subscribed to `most` others already. */
+/** Undefined if the session already has `most` other subscriptions. */
 export function addSubscription(
   db: Database,
   { tenantId, session }: SessionRef,
@@ -19,7 +19,7 @@ export function addSubscription(
   );
 }
 
-/** Undefined when nothing was noted of the session. */
+/** Undefined if nothing is recorded of the session. */
 export function removeSubscription(db: Database, { tenantId, session }: SessionRef, uri: string): Promise<ToolSessionRow | undefined> {
   return told(
     db,
@@ -37,7 +37,7 @@ export function setLogLevel(db: Database, { tenantId, session }: SessionRef, lev
   );
 }
 
-/** Whatever was noted of the session is over with it. */
+/** Ends the session and everything recorded of it. */
 export function markSessionEnded(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
   return told(
     db,
@@ -47,7 +47,7 @@ export function markSessionEnded(db: Database, { tenantId, session }: SessionRef
   );
 }
 
-/** The write, and word of it to every process in the same statement. */
+/** Runs the write and notifies every process in the same statement. */
 async function told(db: Database, ref: SessionRef, write: RawBuilder<unknown>): Promise<ToolSessionRow | undefined> {
   const { rows } = await sql<ToolSessionRow>`
     WITH noted AS (${write} RETURNING uris, log_level, version, ended)

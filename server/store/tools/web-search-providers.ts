@@ -29,7 +29,7 @@ export const webSearchProviderStore: RecordStore<
 
 export const webSearchProviderIdByName = idByName("web_search_providers");
 
-/** Those switched on, in the order in which they are asked. */
+/** Enabled ones, in the order in which they are tried. */
 export async function readWebSearchProviders(db: Database | Trx, tenantId: string): Promise<WebSearchProviderRow[]> {
   return db
     .selectFrom("web_search_providers")

@@ -8,7 +8,7 @@ export interface DueImport {
   readonly import_backfill_through: string | null;
 }
 
-/** The imports that are due, oldest first. Each is locked for this process until the transaction ends. */
+/** Due imports, oldest first, each locked for this process until the transaction ends. */
 export async function lockDueImports(trx: Trx, now: Date, limit: number): Promise<DueImport[]> {
   const { rows } = await sql<DueImport>`
     SELECT provider_id, tenant_id, import_schedule_cron, import_backfill_through::text AS import_backfill_through

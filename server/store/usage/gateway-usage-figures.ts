@@ -11,9 +11,9 @@ export interface FigureSpan {
 
 export interface GatewayFigures {
   readonly day: string;
-  /** As the provider knows it. */
+  /** The provider's name of it. */
   readonly model: string;
-  /** Of a model with a key of its own, its id; else null. */
+  /** The ID of a model with its own key; null otherwise. */
   readonly keyed_model: string | null;
   readonly requests: number;
   readonly input_tokens: number;
@@ -23,7 +23,7 @@ export interface GatewayFigures {
   readonly estimated_tokens: number;
 }
 
-/** What the gateway's rows say of the days and models that the vendor reports on. What traces tell is a claim of others. */
+/** The gateway's own figures for the days and models that the vendor reports on. Traces are left out because they are others' claims. */
 export async function gatewayFigures(db: Database | Trx, { tenantId, providerId, from, to }: FigureSpan): Promise<GatewayFigures[]> {
   const [since, until] = [`${from}T00:00:00Z`, `${to}T00:00:00Z`];
   const { rows } = await sql<GatewayFigures>`

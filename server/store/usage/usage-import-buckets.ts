@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database, Trx } from "../database.ts";
 import type { FigureSpan } from "./gateway-usage-figures.ts";
 
-/** One figure as it is kept. */
+/** One figure as stored. */
 export interface BucketFigure {
   readonly bucket_start: string;
   readonly bucket_seconds: number;
@@ -16,7 +16,7 @@ export interface BucketFigure {
   readonly input_tokens: number | null;
   readonly cached_tokens: number | null;
   readonly output_tokens: number | null;
-  /** As digits, which JSON would round. */
+  /** Decimal digits, because JSON would round the number. */
   readonly cost_nano: string | null;
   readonly currency: string | null;
   readonly provisional: boolean;
@@ -33,10 +33,7 @@ const GIVEN = `jsonb_to_recordset($figures::jsonb) AS g(bucket_start timestamptz
   dimensions jsonb, model text, key_id text, project text, requests bigint, input_tokens bigint, cached_tokens bigint, output_tokens bigint,
   cost_nano numeric, currency text, provisional boolean)`;
 
-/**
- * Takes figures in, each once: one that is there already is noted as seen, one that changed becomes a further revision. Gives how many
- * were new.
- */
+/** Stores figures, each once: an existing one is marked as seen, a changed one becomes a new revision. Returns how many were new. */
 export async function takeBuckets(
   trx: Trx,
   { tenantId, providerId, source, runId }: FigurePlace,
@@ -63,7 +60,7 @@ export async function takeBuckets(
   return Number(numAffectedRows ?? 0n);
 }
 
-/** What the vendor no longer tells of a window that was read to its end. Gives how many figures that was. */
+/** Withdraws figures that the vendor no longer reports in a fully read window. Returns how many. */
 export async function withdrawUnseen(
   trx: Trx,
   { providerId, source, runId }: FigurePlace,
@@ -90,7 +87,7 @@ export interface VendorFigures {
   readonly provisional: boolean;
 }
 
-/** What the vendor says now, by day and everything it splits by. */
+/** The vendor's current figures, by day and all its dimensions. */
 export async function vendorFigures(db: Database | Trx, { tenantId, providerId, from, to }: FigureSpan): Promise<VendorFigures[]> {
   const { rows } = await sql<VendorFigures>`
     SELECT (bucket_start AT TIME ZONE 'UTC')::date::text AS day, model, key_id, project, sum(requests) AS requests,
@@ -102,7 +99,7 @@ export async function vendorFigures(db: Database | Trx, { tenantId, providerId, 
   return rows;
 }
 
-/** Names of the vendor in what it tells of a window. */
+/** The vendor's names for models and keys in its figures. */
 export async function vendorNames(db: Database | Trx, { tenantId, providerId }: Pick<FigureSpan, "tenantId" | "providerId">) {
   const { rows } = await sql<{ kind: "model" | "key"; vendor_id: string; project: string | null }>`
     SELECT 'model' AS kind, model AS vendor_id, NULL AS project FROM usage_import_buckets

@@ -33,10 +33,7 @@ export async function allMappings(db: Database | Trx, tenantId: string, provider
     .execute();
 }
 
-/**
- * What somebody said by hand stays as it was said, and a key that was once found stays found: its use was the gateway's,
- * whatever key it has now.
- */
+/** Manual mappings are kept, and a key once matched stays matched: its usage was the gateway's, whatever key it has now. */
 export async function noteMapping(trx: Trx, values: Insertable<UsageImportMappingTable>): Promise<void> {
   const { label, project, target, matched_by: by, updated_at: at } = values;
   const stays = sql.raw("m.matched_by = 'hand' OR (m.kind = 'key' AND EXCLUDED.target IS NULL)");
@@ -48,7 +45,7 @@ export async function noteMapping(trx: Trx, values: Insertable<UsageImportMappin
       matched_by = CASE WHEN ${stays} THEN m.matched_by ELSE EXCLUDED.matched_by END, updated_at = EXCLUDED.updated_at`.execute(trx);
 }
 
-/** Undefined where the vendor never named it. */
+/** Undefined if the vendor never reported the name. */
 export async function setMapping(
   trx: Trx,
   key: { readonly tenantId: string; readonly providerId: string; readonly kind: string; readonly vendorId: string },
@@ -67,9 +64,9 @@ export async function setMapping(
 }
 
 export interface ImportTargets {
-  /** Models as the provider knows them. */
+  /** Models, by the provider's names. */
   readonly models: readonly string[];
-  /** Ends of the keys that calls are made with, each with whose it is: `provider`, or the id of a model. */
+  /** Last characters of the keys that calls use, and whose each is: `provider`, or a model's ID. */
   readonly keys: readonly { readonly hint: string; readonly of: string }[];
 }
 
@@ -96,7 +93,7 @@ export async function importTargets(db: Database | Trx, tenantId: string, provid
   };
 }
 
-/** An entry of the registry for a model that only the vendor knows of; one that is there stays as it is. */
+/** Registers a model that only the vendor knows; an existing entry is kept. */
 export async function registerVendorModel(
   trx: Trx,
   {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database, Trx } from "../database.ts";
 
 export interface RunProgress {
-  /** `pages` of this source in this window so far, and how often it was begun anew. */
+  /** `pages` read so far of this source in this window, and how often it was restarted. */
   readonly checkpoint: {
     readonly window: number;
     readonly source: number;
@@ -14,7 +14,7 @@ export interface RunProgress {
   readonly leaseUntil: Date;
 }
 
-/** False when the run is no longer held by this lease. */
+/** Returns false if this lease no longer holds the run. */
 export async function noteRunProgress(trx: Trx | Database, id: string, lease: string, progress: RunProgress): Promise<boolean> {
   const { numAffectedRows } = await sql`
     UPDATE usage_import_runs SET checkpoint = ${JSON.stringify(progress.checkpoint)}::jsonb, rows_imported = rows_imported + ${progress.imported},
@@ -23,7 +23,7 @@ export async function noteRunProgress(trx: Trx | Database, id: string, lease: st
   return numAffectedRows === 1n;
 }
 
-/** False when the run is no longer held by this lease. */
+/** Returns false if this lease no longer holds the run. */
 export async function extendImportLease(db: Database, id: string, lease: string, until: Date): Promise<boolean> {
   const { numAffectedRows } = await sql`
     UPDATE usage_import_runs SET lease_until = ${until} WHERE id = ${id} AND lease = ${lease} AND finished_at IS NULL`.execute(db);
@@ -33,7 +33,7 @@ export async function extendImportLease(db: Database, id: string, lease: string,
 export interface ImportEnd {
   readonly status: "succeeded" | "failed" | "partial" | "queued";
   readonly error: string | null;
-  /** Null of a run that goes on. */
+  /** Null while the run continues. */
   readonly finishedAt: Date | null;
   readonly resumeAt: Date;
   readonly totals: { readonly unmatched: number; readonly cost: bigint; readonly difference: bigint } | null;

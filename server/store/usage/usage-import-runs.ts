@@ -23,7 +23,7 @@ export async function usageImportRunPage(
   return { items, total: await totalOf(all) };
 }
 
-/** The one that is not finished, of which there is one at most. */
+/** The unfinished run, of which there is at most one, locked. */
 export async function openUsageImportRun(trx: Trx, providerId: string): Promise<UsageImportRunRow | undefined> {
   const { rows } = await sql<UsageImportRunRow>`
     SELECT ${COLUMNS} FROM usage_import_runs WHERE provider_id = ${providerId} AND finished_at IS NULL FOR UPDATE`.execute(trx);
@@ -38,7 +38,7 @@ export async function hastenUsageImportRun(trx: Trx, id: string, now: Date): Pro
   await trx.updateTable("usage_import_runs").set({ resume_at: now, attempts: 0 }).where("id", "=", id).execute();
 }
 
-/** Takes a run that waits, or whose process is gone; undefined when there is none. */
+/** Leases a waiting run, or one whose process is gone; undefined if there is none. */
 export async function leaseUsageImportRun(db: Database, lease: string, now: Date, until: Date): Promise<UsageImportRunRow | undefined> {
   const { rows } = await sql<UsageImportRunRow>`
     UPDATE usage_import_runs SET status = 'running', lease = ${lease}, lease_until = ${until} WHERE id = (

@@ -4,7 +4,7 @@ import type { UsageImportSettingsTable } from "../tables/usage-import.ts";
 
 export type UsageImportSettingsRow = Selectable<UsageImportSettingsTable>;
 
-/** Null of settings that were never written. The day is read as text. */
+/** Null fields if the settings were never written. The day is read as text. */
 export async function usageImportSettings(
   db: Database | Trx,
   tenantId: string,
@@ -33,7 +33,7 @@ export async function writeUsageImportSettings(
     .execute();
 }
 
-/** Never back, and not from a day that was set back to before `readFrom`: what lies between is for the next run. */
+/** Never moves back, and not if the day was set back to before `readFrom` meanwhile: the gap is left to the next run. */
 export async function moveBackfillThrough(
   trx: Trx,
   providerId: string,

@@ -12,7 +12,7 @@ export interface UsageSums {
   readonly unpriced_requests: number;
 }
 
-/** One part of what was used; of what it is not divided by there is nothing. */
+/** One part of the usage; dimensions it is not divided by are missing. */
 export interface UsagePartRow extends UsageSums {
   readonly period?: string;
   readonly resource_group_id?: string | null;
@@ -33,7 +33,7 @@ export interface UsageScope {
   readonly model: string | undefined;
 }
 
-/** What it can be divided by: the column it is of, how a part is called in SQL, and what names it in the answer. */
+/** What usage can be divided by: the source column, its SQL expression, and the member that names it in the result. */
 const PARTS = {
   hour: { of: "hour", column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:00:00"Z"')`, shown: "period" },
   day: { of: "hour", column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD')`, shown: "period" },
@@ -44,7 +44,7 @@ const PARTS = {
 } as const;
 
 const SUMS = ["requests", "errors", "prompt_tokens", "completion_tokens", "unpriced_requests"] as const;
-/** The name that is read beside an id. */
+/** The name that is read for an ID. */
 const NAMES: Readonly<Partial<Record<(typeof PARTS)[keyof typeof PARTS]["shown"], (tenantId: string) => RawBuilder<unknown>>>> = {
   resource_group_id: (tenantId) =>
     sql`(SELECT g.name FROM resource_groups g WHERE g.tenant_id = ${tenantId} AND g.id::text = p.resource_group_id) AS resource_group_name`,
@@ -52,7 +52,7 @@ const NAMES: Readonly<Partial<Record<(typeof PARTS)[keyof typeof PARTS]["shown"]
     sql`(SELECT k.name FROM api_keys k WHERE k.tenant_id = ${tenantId} AND k.id::text = p.api_key_id) AS api_key_name`,
 };
 
-/** Added up by the columns as they are first: what is made of each, such as the name of its day, is then made of few rows. */
+/** Aggregates by the raw columns first, so that expressions such as day names are computed for few rows. */
 function addedUp({ tenantId, from, to, resourceGroupId, apiKeyId, model }: UsageScope, columns: ReadonlySet<string>): RawBuilder<unknown> {
   const needed = [...(resourceGroupId === undefined ? columns : new Set([...columns, "resource_group_id"]))];
   const others = needed.includes("resource_group_id") ? sql`` : sql`, NULL::text AS resource_group_id`;
@@ -66,8 +66,8 @@ function addedUp({ tenantId, from, to, resourceGroupId, apiKeyId, model }: Usage
 }
 
 /**
- * What a tenant used, divided: periods in their order, else the dearest part first. Read from the hourly totals, which are
- * kept when rows are not. What a deleted group used counts for its nearest ancestor, as it does for limits.
+ * A tenant's usage, divided: periods in order, other parts by descending cost. Read from the hourly totals, which outlive rows. Usage of a
+ * deleted group counts for its nearest remaining ancestor, as it does for limits.
  */
 export async function readUsage(
   db: Database,

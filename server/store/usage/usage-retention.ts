@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-/** Limits of tools and skills look at a day, and some rows arrive late. */
+/** Limits on tools and skills look back a day, and some rows arrive late. */
 const TOOL_DAYS = 2;
-/** Limits of models look at a month. */
+/** Limits on models look back a month. */
 const MONTH_DAYS = 32;
 
-/** Removes of a tenant's usage what was written down for limits and no limit asks for any more. */
+/** Deletes usage that was kept for limits and that no limit reads any more. */
 export async function pruneUsage(db: Database, tenantId: string, now: Date): Promise<void> {
   const before = (days: number) => new Date(now.getTime() - days * 86_400_000);
   await sql`

@@ -1,20 +1,20 @@
 import { IS_REQUEST } from "../models/own-calls.ts";
 
-/** Agents that report what they cost, and the tool server that searches the web. */
+/** Agents that report their costs, and the tool server that searches the web. */
 const COSTS_BESIDE_MODELS = `a.server_id IS NOT NULL AND (a.proxy_type = 'a2a' AND a.llm_estimated_cost_usd IS NOT NULL
     OR a.proxy_type IN ('mcp', 'virtual_mcp') AND a.llm_estimated_cost_usd > 0)`;
 
 /**
- * What usage needs to know of a row of `audit_rows a`, beside the facts of runs. What traces tell is a claim and no
- * consumption. What costs something beside models stands among them under its id, and is no request to one.
+ * What usage needs of a row of `audit_rows a`, besides the facts of runs. Traces are claims, not consumption. Costs other than those of
+ * models are listed among models under their own ID, but are not model requests.
  */
 export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type IN ('a2a', 'mcp', 'virtual_mcp') THEN a.server_id ELSE a.llm_model_used END AS llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${IS_REQUEST} AND a.proxy_type IN ('llm', 'batch') AS is_request, CASE WHEN a.proxy_type = 'batch' AND a.source = 'gateway' THEN a.custom_metadata->'batch'->>'job_id' END AS batch_job,
   a.source IS DISTINCT FROM 'otel' AND (a.proxy_type IN ('llm', 'batch') AND a.llm_model_used IS NOT NULL
     OR ${COSTS_BESIDE_MODELS}) AS of_models`;
 
 /**
- * Each model a call of `shipped` tried, with what it used there: what the row does not tell of one attempt by itself is
- * the last one's. A row that tells no attempts had one, at the model it names.
+ * Each model that a call of `shipped` tried, with its usage: whatever the row does not attribute to an attempt is the last one's. A row
+ * without attempts counts as one, at the model it names.
  */
 const ASKED = `
   asked AS MATERIALIZED (
@@ -33,7 +33,7 @@ const ASKED = `
     WHERE s.of_models AND s.attempts IS NOT NULL
   )`;
 
-/** Whose name it was at the time, as SQL. A gateway goes on using a former name for as long as it takes to hear of the new one. */
+/** SQL: the ID of the model that had the name at the time. A gateway keeps using a former name until it learns of the new one. */
 const MODEL_ID = `coalesce(
   (SELECT f.model_id::text FROM former_model_names f WHERE f.tenant_id = u.tenant_id AND f.name = u.name AND f.until > u.at ORDER BY f.until LIMIT 1),
   (SELECT m.id::text FROM models m WHERE m.tenant_id = u.tenant_id AND m.name = u.name),
@@ -41,9 +41,8 @@ const MODEL_ID = `coalesce(
   u.name)`;
 
 /**
- * Adds the rows of `shipped`, a common table of facts, to the usage of models, as more common tables. Usage rows are taken
- * in the order of their key: two writers that add to the same ones cannot deadlock. Limits go by the totals of the day,
- * of groups and of each model: their requests are those of callers.
+ * CTEs that add the rows of `shipped`, a CTE of facts, to model usage. Usage rows are written in key order, so that two writers cannot
+ * deadlock. Limits use the daily totals of groups and models, whose requests are only those of callers.
  */
 export const ADD_USAGE = `
   batches AS (

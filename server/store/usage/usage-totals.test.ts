@@ -65,7 +65,7 @@ test("a question is answered alike for few groups and for all, and no more is re
       ]),
     );
   }
-  // A month has the days it has.
+  // Months differ in length.
   for (const day of ["2028-02-01", "2028-02-29", "2028-03-01"])
     await sql`INSERT INTO usage_daily VALUES ('t', ${day}::date, ${lives}, 'a', 1, 0, 1, 0, 1, 0)`.execute(db);
   for (const groupIds of [null, [lives]]) {

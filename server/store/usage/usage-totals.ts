@@ -4,14 +4,14 @@ import type { Database } from "../database.ts";
 import { IS_REQUEST } from "../models/own-calls.ts";
 import { isAction } from "../runs/run-facts.ts";
 
-/** The group that a row of usage `u` counts for: of a deleted group, its nearest ancestor that still exists. */
+/** The group that a usage row `u` counts for: for a deleted group, its nearest ancestor that still exists. */
 export const SURVIVING_GROUP = "coalesce(heir.heir_id::text, u.resource_group_id)";
 export const SURVIVING_GROUPS = "LEFT JOIN gone_groups heir ON heir.tenant_id = u.tenant_id AND heir.group_id = u.resource_group_id";
 
-/** What a group itself used since the first of the month, and of that today: of one model, or of all. Days are UTC. */
+/** A group's own usage since the first of the month, and today's part of it, of one model or of all. Days are UTC. */
 export interface UsageTotal {
   readonly resource_group_id: string;
-  /** Null: of all models. */
+  /** Null for all models. */
   readonly model_id: string | null;
   readonly month_requests: number;
   readonly month_tokens: number;
@@ -21,29 +21,29 @@ export interface UsageTotal {
   readonly day_micros: number;
 }
 
-/** Up to how many groups are looked up one by one. */
+/** Up to this many groups are looked up one by one. */
 export const FEW_GROUPS = 200;
 
-/** What is asked of a tenant's usage: a month of a large tenant is a million rows, and most questions need few of them. */
+/** A query of a tenant's usage: a month of a large tenant is a million rows, and most queries need few of them. */
 export interface UsageQuery {
-  /** As `2026-11-21`; its month is the month meant. */
+  /** As `2026-11-21`; also determines the month. */
   readonly day: string;
-  /** False: only the day is told of, and its figures stand for the month's as well. */
+  /** False to read only the day; the month's figures are then the day's. */
   readonly month: boolean;
-  /** Models told of one by one, beside all of them together. */
+  /** Models to report separately, besides the total of all. */
   readonly modelIds: readonly string[];
-  /** Null, or more than `FEW_GROUPS`: every group. */
+  /** Null, or more than `FEW_GROUPS`, for every group. */
   readonly groupIds: readonly string[] | null;
 }
 
-/** Ids of the groups, and of those that are gone and whose use is theirs. */
+/** IDs of the groups, and of the deleted groups whose usage counts for them. */
 const filedUnder = (tenantId: string, groupIds: readonly string[]) =>
   sql`(${groupIds as string[]}::text[] || ARRAY(SELECT group_id FROM gone_groups WHERE tenant_id = ${tenantId} AND heir_id = ANY(${groupIds as string[]}::uuid[])))`;
 
 export async function usageTotals(db: Database, tenantId: string, { day, month, modelIds, groupIds }: UsageQuery): Promise<UsageTotal[]> {
   const from = month ? sql`date_trunc('month', ${day}::date)::date` : sql`${day}::date`;
   const days = month ? new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)), 0)).getUTCDate() : 1;
-  // The key begins with tenant and day: of few groups each day is looked up, of all of them the days are read.
+  // The key begins with tenant and day. For few groups, each day is looked up; for all, the days are scanned.
   const of = (table: "usage_daily" | "model_usage_daily") =>
     groupIds === null || groupIds.length > FEW_GROUPS
       ? sql`(SELECT * FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} AND day >= ${from} AND day < ${from} + ${days}::integer) u`
@@ -70,8 +70,8 @@ export interface RunTotal {
 }
 
 /**
- * What the calls of one run came to that were shipped so far: requests and tokens of models, what everything cost, and when
- * the first call of any kind was. What traces tell is a claim and holds nobody to anything.
+ * Totals of a run's calls shipped so far: requests and tokens of models, all costs, and the time of the first call of any kind. Traces are
+ * claims and do not count towards limits.
  */
 export async function runTotal(db: Database, tenantId: string, rootTaskId: string): Promise<RunTotal> {
   const { rows } = await sql<RunTotal>`
@@ -85,16 +85,16 @@ export async function runTotal(db: Database, tenantId: string, rootTaskId: strin
   return rows[0] as RunTotal;
 }
 
-/** What one call came to. */
+/** The usage of one call. */
 export interface CallTotal {
   readonly tokens: number;
   readonly micros: number;
   readonly requests: number;
-  /** What each of its attempts used, where it tells of them. */
+  /** The usage of each attempt, if the row records them. */
   readonly attempts: readonly { readonly tokens: number; readonly micros: number }[] | null;
 }
 
-/** What single calls came to, of those that are shipped. */
+/** The usage of single calls, for those that are shipped. */
 export async function callTotals(db: Database, tenantId: string, ids: readonly string[]): Promise<(CallTotal & { readonly id: string })[]> {
   const { rows } = await sql<Omit<CallTotal, "attempts"> & { id: string; attempts: unknown }>`
     SELECT id, CASE WHEN llm_model_used IS NULL THEN 0 ELSE 1 END AS requests, coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0) AS tokens, coalesce(round(llm_estimated_cost_usd * 1000000), 0) AS micros,
@@ -109,7 +109,7 @@ interface ToldAttempt {
   readonly cost_usd?: number | null;
 }
 
-/** What a call used of which no attempt tells was the last one's. */
+/** Usage that no attempt accounts for is the last one's. */
 function partsOf(
   { tokens, micros }: { tokens: number; micros: number },
   told: readonly ToldAttempt[],

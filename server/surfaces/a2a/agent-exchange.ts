@@ -15,16 +15,16 @@ import type { TextSlot } from "../../wire/inbound.ts";
 import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { isNestedDeeper } from "../../wire/json/nesting.ts";
 
-/** Levels of objects and arrays within each other in a body. */
+/** Deepest nesting of objects and arrays in a body. */
 const DEEPEST = 100;
 
-/** The agent a request names. */
+/** The agent that a request names. */
 export interface NamedAgent {
   readonly tenantId: string | null;
   readonly cardName: string;
 }
 
-/** The JSON object a body is. An empty one is an empty object: clients send none where the protocol asks for nothing. */
+/** The body as a JSON object. An empty body is an empty object: clients send none if the protocol needs no parameters. */
 export function bodyOf(body: Uint8Array | null): JsonObject | Refusal {
   if (body === null || body.byteLength === 0) return {};
   const wrong = (message: string) => refuse("agent_invalid_params", undefined, { fields: [{ field: "", message }] });
@@ -42,13 +42,13 @@ export function bodyOf(body: Uint8Array | null): JsonObject | Refusal {
   return unclear === null ? value : refuse("ambiguous_name", ambiguityOf(unclear));
 }
 
-/** Why a request cannot be read, naming the member; throws what is nothing of the kind. */
+/** The refusal of a malformed request, naming the member. Rethrows any other error. */
 export function malformed(error: unknown): Refusal {
   if (!(error instanceof Malformed)) throw error;
   return refuse("agent_invalid_params", undefined, { fields: [{ field: error.field, message: error.problem }] });
 }
 
-/** The skill a message names for itself. One that names two could be let through for the one and be taken for the other. */
+/** The skill that a message names. A message naming two is refused: it could be allowed for one and be taken for the other. */
 function skillOf({ message, metadata }: JsonObject): string | null | Refusal {
   const said = [isObject(message) ? message.metadata : undefined, metadata].flatMap((one) =>
     isObject(one) ? [one.skillId, one.skill_id] : [],
@@ -60,10 +60,10 @@ function skillOf({ message, metadata }: JsonObject): string | null | Refusal {
   return typeof skill === "string" ? skill : null;
 }
 
-/** The agent is asked with the header as it came: with another address it would ask for another extension. */
+/** Read-only, because the agent receives the header unchanged: a different URI would be a different extension. */
 const namedExtension = (text: string): TextSlot => ({ role: "user", kind: "fixed_text", text, replace: () => undefined });
 
-/** The request as controls see it: what is sent is looked at, part by part. */
+/** Builds the exchange; the controls inspect each part of what is sent. */
 export function agentExchange(call: Call, agents: AgentService, named: NamedAgent, request: AgentRequest): Exchange | Refusal {
   const { operation, params, version } = request;
   const sends = operation === "SendMessage" || operation === "SendStreamingMessage";

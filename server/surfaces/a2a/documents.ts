@@ -14,7 +14,7 @@ function decoded(text: string): string {
   }
 }
 
-/** An agent's card, for anybody: as v1.0 has it, or as v0.3 has it for who says so, or looks where older clients look. */
+/** An agent's card, public. In v1.0 form, or in v0.3 form for clients that ask for it or use the older path. */
 export const agentCard = (agents: AgentService): Surface => ({
   ...restRefusals,
   read(call) {
@@ -26,7 +26,7 @@ export const agentCard = (agents: AgentService): Surface => ({
   },
 });
 
-/** The keys a tenant's cards and notifications are signed with. */
+/** The public keys that a tenant's cards and notifications are signed with. */
 export const agentKeys = (agents: AgentService): Surface => ({
   ...restRefusals,
   read(call) {

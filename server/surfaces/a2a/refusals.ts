@@ -9,7 +9,7 @@ const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest";
 const encoder = new TextEncoder();
 
-/** The gRPC status that goes with an HTTP status. */
+/** The gRPC status for an HTTP status. */
 const STATUSES: Readonly<Record<number, string>> = {
   400: "INVALID_ARGUMENT",
   401: "UNAUTHENTICATED",
@@ -25,7 +25,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 const messageOf = ({ message, fields }: Refusal) =>
   fields === undefined ? message : `${message} ${fields.map(({ field, message: why }) => `${field} ${why}`).join("; ")}`;
 
-/** What a refusal is, as the typed details of `google.rpc.Status` tell it. */
+/** The refusal as typed details of `google.rpc.Status`. */
 function detailsOf(refusal: Refusal): JsonValue[] {
   const known = agentErrorOf(refusal.code);
   const metadata = Object.fromEntries(
@@ -50,7 +50,7 @@ export function restErrorText(refusal: Refusal): string {
   return JSON.stringify({ error: { code, status, message: messageOf(refusal), details: detailsOf(refusal) } });
 }
 
-/** v1.0 names its media type in answers where the caller does. */
+/** v1.0's own media type for responses if the caller uses it, otherwise application/json. */
 export function mediaType(call: Pick<Call, "headers"> | null): string {
   const named = ["accept", "content-type"].some((name) => call?.headers.get(name)?.includes("application/a2a+json") === true);
   return named ? "application/a2a+json" : "application/json";
@@ -83,7 +83,7 @@ export function rpcErrorText(id: JsonValue, refusal: Refusal, version: "1.0" | "
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message: messageOf(refusal), data } });
 }
 
-/** A fault of the protocol is an answer of JSON-RPC like any other; what the gateway refuses has its own status. */
+/** Protocol errors are ordinary JSON-RPC responses with status 200; refusals by the gateway have their own HTTP status. */
 export function agentRpcStatus(refusal: Refusal): number {
   const isProtocol = refusal.code.startsWith("rpc_") || agentErrorOf(refusal.code) !== null || refusal.code === "ambiguous_name";
   return isProtocol ? 200 : httpStatusOf(refusal);

@@ -30,7 +30,7 @@ export const agentRest =
     },
   });
 
-/** The address is that of v1.0, so it is meant where nobody says. */
+/** The path belongs to v1.0, so that is the default version. */
 function versionRefusal(call: Call): Refusal | null {
   const asked = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
   if (asked === null || asked.trim() === "" || /^1\.0(?:\.\d+)?$/.test(asked.trim())) return null;
@@ -77,7 +77,7 @@ function query(call: Call): JsonObject {
   return params;
 }
 
-/** What is no number stays what it is, and is refused by whoever needs one. */
+/** Anything but a number is passed on as text and refused where a number is required. */
 const number = (text: string): JsonValue => (/^-?\d{1,9}$/.test(text) ? Number(text) : text);
 const flag = (text: string): JsonValue => (text === "true" || text === "false" ? text === "true" : text);
 

@@ -30,7 +30,7 @@ export function rpcParams(operation: ServedOperation, params: JsonObject): JsonO
   return { id: textOf(params.id, "id"), ...lengthOf(namedMember(params, "historyLength")), ...(metadata == null ? {} : { metadata }) };
 }
 
-/** Of those who ask for more than a task; what is not set may be written as null or empty. */
+/** For list operations; clients may write unset parameters as null or empty. */
 function listParams(params: JsonObject): JsonObject {
   const listed: JsonObject = {};
   for (const name of LIST_PARAMS) {

@@ -20,7 +20,7 @@ import { agentOfPath } from "./agent-path.ts";
 import { rpcErrorText, agentRpcStatus } from "./refusals.ts";
 import { rpcParams, oldRpcParams } from "./rpc-params.ts";
 
-/** Methods of v0.3, which has no list of tasks. */
+/** Methods of v0.3, which has no method to list tasks. */
 const OLD_METHODS: Readonly<Record<string, ServedOperation>> = {
   "message/send": "SendMessage",
   "message/stream": "SendStreamingMessage",
@@ -42,16 +42,16 @@ const encoder = new TextEncoder();
 interface Asked {
   readonly id: JsonValue;
   readonly version: "1.0" | "0.3";
-  /** Whether a client of v0.3 waits for events: those take no refusal but as one of them. */
+  /** Whether the caller is a v0.3 client waiting for events, which can read a refusal only as an event. */
   readonly eventsOnly?: boolean;
 }
-/** Requests under way, so that a refusal answers the request it refuses. */
+/** Requests in progress, so that a refusal carries the ID of its request. */
 const asked = new WeakMap<Call, Asked>();
 
-/** Which agent a call is for. */
+/** Determines which agent a call is for. */
 type AgentNamer = (call: Call) => NamedAgent | Refusal;
 
-/** At an address that several agents share. */
+/** For an address shared by several agents. */
 export const agentOfQuery: AgentNamer = (call) => {
   const cardName = call.headers.get("x-gw-agent") ?? new URL(call.url).searchParams.get("agent");
   return cardName === null
@@ -59,10 +59,10 @@ export const agentOfQuery: AgentNamer = (call) => {
     : { tenantId: null, cardName };
 };
 
-/** At the agent's own address. */
+/** For an agent's own address. */
 export const agentOfAddress: AgentNamer = (call) => agentOfPath(call.path).named;
 
-/** JSON-RPC, whose method says whether it is of A2A v0.3 or of v1.0 (interface 4.5). */
+/** JSON-RPC. The method tells A2A v0.3 from v1.0 (interface 4.5). */
 export const agentRpc = (agents: AgentService, agentOf: AgentNamer): Surface => ({
   refusal(refusal, call) {
     const { id, version, eventsOnly } = askedOf(call);
@@ -105,7 +105,7 @@ export const agentRpc = (agents: AgentService, agentOf: AgentNamer): Surface => 
   },
 });
 
-/** JSON that is no object, as a batch, can be parsed and is no request. */
+/** Valid JSON that is not an object, such as a batch, is an invalid request rather than a parse error. */
 function notOneMessage(call: Call, body: Uint8Array | null): Refusal {
   try {
     JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body ?? new Uint8Array(0)));
@@ -118,7 +118,7 @@ function notOneMessage(call: Call, body: Uint8Array | null): Refusal {
   }
 }
 
-/** An id of JSON other than a number that keeps its digits. */
+/** Whether an ID is an object; big numbers, which are kept as raw JSON, are not counted as such. */
 const isMessageOfNobody = (id: JsonValue) => isObject(id) && !("rawJSON" in id);
 
 const askedOf = (call: Call | null): Asked => (call === null ? undefined : asked.get(call)) ?? { id: null, version: "0.3" };

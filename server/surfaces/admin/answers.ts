@@ -10,7 +10,7 @@ export function adminJsonAnswer(status: number, value: unknown, etag?: string, m
   return status === 204 ? new Response(null, { status, headers: HEADERS }) : Response.json(value, { status, headers });
 }
 
-/** What a GET answers: 304 to who holds it already. */
+/** The response to a GET; 304 if the client already has this version. */
 export function readAnswer(request: Request, status: number, value: unknown): Response {
   const etag = entityTag(value);
   const held = request.headers.get("if-none-match");
@@ -19,7 +19,7 @@ export function readAnswer(request: Request, status: number, value: unknown): Re
     : adminJsonAnswer(status, value, etag);
 }
 
-/** The one place where a refusal becomes an answer of the control plane: `{detail, code, fields?, ...}`. */
+/** The one place where a refusal becomes a response of the control plane: `{detail, code, fields?, ...}`. */
 export function refusalAnswer(refusal: Refusal): Response {
   const status = httpStatusOf(refusal);
   const body = {
@@ -33,7 +33,7 @@ export function refusalAnswer(refusal: Refusal): Response {
   return Response.json(body, { status, headers });
 }
 
-/** What went wrong, as an answer. Whatever is no refusal is ours, and only the log learns what it was. */
+/** The response to an error. Anything but a refusal is our fault, and its details go only to the log. */
 export function errorAnswer(error: unknown, log: Log, where: { method: string; path: string; requestId: string }): Response {
   if (error instanceof Refused) return refusalAnswer(error.refusal);
   log.error("admin_request_failed", { ...where, error: error instanceof Error ? error : new Error(String(error)) });

@@ -35,46 +35,46 @@ export interface AdminDeps {
   readonly learning: AdminServices["learning"];
   readonly signingKey: string;
   readonly passwords: Pick<PasswordHashing, "hashPassword" | "verifyPassword" | "dummyVerify" | "hashCode" | "verifyCode">;
-  /** Left out where no mail server is configured. */
+  /** Undefined if no mail server is configured. */
   readonly welcome?: WelcomeMailer | undefined;
   readonly signOn: Omit<SignOnParts, "directory" | "log">;
   readonly adminPublicUrl?: string | undefined;
-  /** Address of the runtime plane as an operator named it. */
+  /** Address of the runtime plane, as configured. */
   readonly publicUrl?: string | undefined;
   readonly upstream: AdminServices["upstream"];
   readonly toolServers: AdminServices["toolServers"];
-  /** By nobody when left out. */
+  /** If undefined, tokens are not revoked at their issuer. */
   readonly giveUpTokens?: AdminServices["giveUpTokens"] | undefined;
   readonly agentCards?: AdminServices["agentCards"] | undefined;
   readonly tryScript?: AdminServices["tryScript"] | undefined;
   readonly gitBundles?: AdminServices["gitBundles"] | undefined;
   readonly tryImport?: AdminServices["tryImport"] | undefined;
-  /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
-  /** By words alone when left out. */
+  /** If undefined, searches by words only. */
   readonly searchKnowledge?: SearchBench | undefined;
   readonly tryPolicy?: AdminServices["tryPolicy"] | undefined;
+  /** From `status()` of this process's ledger, so that verifying its own chain also checks what the writer knows. */
   readonly liveChain?: (() => LiveChain | null) | undefined;
   readonly gatewayOrigins?: readonly string[] | undefined;
   readonly verified?: AdminServices["verified"] | undefined;
-  /** Whoever gives it has it written. */
+  /** The caller must have its entries written to the admin log. */
   readonly attempts: RefusedAttempts;
   readonly refused?: ((reason: string) => void) | undefined;
-  /** By path: `/healthz`, `/readyz`, `/metrics`. One that is not given answers 404. */
+  /** By path: `/healthz`, `/readyz`, `/metrics`. Missing ones answer 404. */
   readonly health: Readonly<Record<string, HealthHandler>>;
 }
 
 export interface AdminApp {
-  /** `ip` is the address of the caller. Never throws. */
+  /** `ip` is the peer's address. Never throws. */
   fetch(request: Request, info: { ip: string }): Promise<Response>;
 }
 
 const RUNTIME_PLANES = /^\/v1(?:beta)?\/(?:proxy|portal|messages|models|runs|ingest)(?:\/|$)/;
 const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 
-/** The control plane: every route of `routes.ts`, and the errors around them. */
+/** The control plane: every route of `routes.ts`, and error handling around them. */
 export function adminApp(deps: AdminDeps): AdminApp {
   const services = servicesOf(deps);
-  // The first use prepares it, and a first unknown user must not take longer than a known one.
+  // The first hash is slow, and a login with an unknown username must not take longer than one with a known username.
   deps.passwords.dummyVerify().catch((error: Error) => deps.log.error("password_hashing_failed", { error }));
   const app = new Hono<{ Bindings: { ip: string } }>({ strict: false });
   const routes = OPERATIONS.map((operation) => ({
@@ -94,7 +94,7 @@ export function adminApp(deps: AdminDeps): AdminApp {
         errorAnswer(error, deps.log, { method: operation.method, path: operation.path, requestId }),
       );
       response.headers.set("x-request-id", requestId);
-      // Only its head is sent, and whoever makes the body, an export in its transaction, would wait for a reader for good.
+      // Only headers are sent, and the body's source, such as an export in a transaction, would wait for a reader forever.
       if (request.method === "HEAD") await response.body?.cancel();
       return response;
     });

@@ -5,9 +5,8 @@ import { type FieldError, invalidFields } from "../../kernel/errors.ts";
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * A body that is a record as it was read, perhaps with something changed, without the members that cannot be written:
- * unchanged ones say nothing, and changed ones are refused by name. Where only what is left out stays (`keepsRest`), a value that
- * stands already is not judged again either.
+ * Removes read-only members from a body that is a record as it was read, possibly changed. Unchanged ones are ignored, changed ones are
+ * refused by name. With `keepsRest` (members left out keep their value), unchanged values are not validated again either.
  */
 export function withoutReadOnly(
   body: Members,
@@ -37,13 +36,12 @@ export function withoutReadOnly(
 
 const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Milliseconds; NaN for what is no moment. */
+/** Milliseconds since the epoch; NaN if it is not a timestamp. */
 const momentOf = (value: unknown) => (typeof value === "string" && MOMENT.test(value) ? Date.parse(value) : Number.NaN);
 
 /**
- * Whether a member is as the record has it. A moment is, however it is written, and one that the gateway moves on may be an
- * earlier one since the record was made: what was read gets old. What only some answers tell, and no read, is nobody's to
- * change.
+ * Whether a member is unchanged from the record. Timestamps may be written differently, and one that the gateway advances may be any
+ * earlier value since the record was made, because a copy gets old. Members that no read returns count as unchanged.
  */
 function isAsRead(name: string, given: unknown, current: Members): boolean {
   const known = current[name];

@@ -10,7 +10,7 @@ import type { AdminServices } from "./services.ts";
 export interface AdminArrival {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
-  /** Address of the caller. */
+  /** The caller's IP address. */
   readonly address: string;
   readonly requestId: string;
 }
@@ -26,7 +26,7 @@ interface Found {
   readonly body: unknown;
 }
 
-/** The record as its own operation reads it. `input` is what may say which, beside the path. */
+/** Reads the record through its own read operation. `input` may identify it, in addition to the path. */
 export async function currentRecord(
   services: AdminServices,
   read: AdminOperation,
@@ -35,7 +35,7 @@ export async function currentRecord(
 ): Promise<Record<string, unknown>> {
   const names = Object.keys(read.query?.shape ?? {}).filter((name) => input[name] != null);
   const told = Object.fromEntries(names.map((name) => [name, input[name]]));
-  // Said in a body, it was not looked at before.
+  // Values that came in the body were not validated before.
   const query = read.query === undefined ? told : check(read.query, told, "invalid_body");
   return read.run(callOf(services, read, arrival, { admin, tenant, query, body: {} })) as Promise<Record<string, unknown>>;
 }
@@ -58,7 +58,7 @@ export function callOf(
   const actor = actorOf(found.admin, arrival);
   const input = { ...(found.body as object), ...(found.query as object) };
   const onRecord = conditionedWrites(found.route, arrival, {
-    // Where the caller need not say which tenant it is of, whoever may change the record must meet at one lock.
+    // If callers need not name the record's tenant, everybody who may change the record must use the same lock.
     scope: operation.reach === "any" ? "" : (found.tenant ?? ""),
     input,
     read: (db, { read }) => currentRecord({ ...services, directory: { ...services.directory, db } }, read, arrival, { ...found, input }),

@@ -9,7 +9,7 @@ export function bearerOf(request: Request): string | undefined {
   return BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
 }
 
-/** Who calls, when the operation asks for someone; refuses whoever is not signed in. */
+/** Authenticates the caller; null if the operation is public. Refuses callers who are not signed in. */
 export async function signedInCaller(services: AdminServices, request: Request, { access }: AdminOperation): Promise<Admin | null> {
   if (access === "anyone") return null;
   const given = request.headers.get("authorization");
@@ -20,7 +20,7 @@ export async function signedInCaller(services: AdminServices, request: Request, 
   return admin;
 }
 
-/** Why somebody may not perform the operation, whatever it is about; null: they may. */
+/** Why the caller may not perform the operation on anything; null if they may. */
 export function lackOf(admin: Admin | null, { access }: AdminOperation): Refusal | null {
   if (admin === null || access === "anyone" || access === "signed_in") return null;
   if (admin.twoFactor === "owed") return refuse("two_factor_required");

@@ -12,15 +12,15 @@ interface OfRecord {
 }
 
 /**
- * Writes of one call on a record: one call at a time, and the first write only when the record is as the request's
- * If-Match and If-None-Match say. Both are looked at inside the transaction that writes.
+ * Wraps the writes of a call on a record: serialised per record, and the first one only if the record satisfies the request's If-Match and
+ * If-None-Match. Both are checked inside the writing transaction.
  */
 export function conditionedWrites(
   route: RecordRoute | undefined,
   { request, params }: { readonly request: Request; readonly params: Readonly<Record<string, string>> },
   { scope, input, read }: OfRecord,
 ): <T>(directory: Directory, actor: Actor, work: (write: Write) => Promise<T>) => Promise<T> {
-  // What is being made is no record yet.
+  // A record that is being created does not exist yet.
   if (route === undefined || !paramsOf(route.read.path).every((name) => name in params)) return write;
   const chosen = Object.keys(route.read.query?.shape ?? {}).map((name) => input[name] ?? null);
   const lock = JSON.stringify([scope, route.read.path, params, chosen]);
@@ -39,7 +39,7 @@ export function conditionedWrites(
 
   async function check({ trx }: Write): Promise<void> {
     const current = await there(() => read(trx, route as RecordRoute));
-    // A change of what is not there is told so by the work itself; only a PUT would make it.
+    // For a missing record the operation itself answers, except that a PUT would create it.
     if (current === undefined) {
       if (ifMatch !== null && request.method === "PUT") throw new Refused(refuse("precondition_failed", "There is no such record yet."));
       return;

@@ -4,18 +4,18 @@ import type { RecordRoute } from "./record-route.ts";
 
 type Json = Record<string, unknown>;
 
-/** An operation with what is known of the record it is about. */
+/** An operation with its record's route. */
 export interface DescribedOperation {
   readonly operation: AdminOperation;
-  /** Of a write on a record. */
+  /** For a write on a record. */
   readonly route: RecordRoute | undefined;
-  /** It reads a record that has an entity tag. */
+  /** Whether it reads a record that has an entity tag. */
   readonly isRecord: boolean;
 }
 
 const CREATED = 201;
 
-/** Which of the errors that any operation may answer this one does, by what it takes and does. */
+/** The common errors that this operation can return, judged by its inputs and method. */
 function codesOf({ operation, route }: DescribedOperation): ErrorCode[] {
   const { method, access, body, upload, query, answer } = operation;
   const reads = body !== undefined || upload !== undefined;
@@ -23,7 +23,7 @@ function codesOf({ operation, route }: DescribedOperation): ErrorCode[] {
   const writes = method !== "GET";
   const when: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [reads, ["invalid_body", "body_too_large", "unsupported_media_type", "body_timeout"]],
-    // Only of open pages is a query nobody's business.
+    // Only public pages ignore their query.
     [query !== undefined || access !== "anyone", ["invalid_query"]],
     [access !== "anyone", ["unauthenticated"]],
     [access !== "anyone" && access !== "signed_in", ["forbidden"]],
@@ -38,7 +38,7 @@ function codesOf({ operation, route }: DescribedOperation): ErrorCode[] {
   return [...new Set(when.flatMap(([holds, codes]) => (holds ? codes : [])))];
 }
 
-/** By status, with the codes that stand in `code`; others of an operation's own come under the same statuses. */
+/** Error responses by status, listing the codes; an operation's own errors use the same statuses. */
 export function errorResponses(one: DescribedOperation, error: Json): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codesOf(one)) {
@@ -55,7 +55,7 @@ export function errorResponses(one: DescribedOperation, error: Json): Json {
 
 const text = { type: "string" };
 
-/** Headers by which a caller makes a request conditional, or harmless to repeat. */
+/** Headers that make a request conditional or idempotent. */
 export function conditionHeaders({ operation, route, isRecord }: DescribedOperation): Json[] {
   const { method, answer } = operation;
   const header = (name: string, description: string) => ({ name, in: "header", required: false, description, schema: text });
@@ -70,7 +70,7 @@ export function conditionHeaders({ operation, route, isRecord }: DescribedOperat
   ];
 }
 
-/** What the answer says of the record beside its body. */
+/** Headers of the response that describe the record. */
 export function answerHeaders({ route, isRecord }: DescribedOperation): Json {
   if (!isRecord && route?.inAnswer === undefined) return {};
   return { headers: { ETag: { description: "Entity tag of the record's current state", schema: text } } };

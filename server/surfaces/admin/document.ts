@@ -5,7 +5,7 @@ import type { AdminOperation } from "./operation.ts";
 import { type OpenApiNode, paramsOf, schemaOf } from "../openapi/schema-of.ts";
 import type { RecordRoute } from "./record-route.ts";
 
-/** The OpenAPI 3.1 document of the operations, made from the same schemas that check the requests. */
+/** The OpenAPI 3.1 document of the operations, generated from the schemas that validate requests. */
 export function openApiDocument(operations: readonly AdminOperation[], records: ReadonlyMap<AdminOperation, RecordRoute>): object {
   const components: OpenApiNode = {};
   const error = schemaOf(errorBody, "output", components);
@@ -83,7 +83,7 @@ function requestBody(operation: AdminOperation, components: OpenApiNode): OpenAp
   }
   if (operation.body === undefined) return {};
   const schema = withTenant(operation, operation.body);
-  // No body is read as an empty one; ids to be unbound may stand in the query.
+  // A missing body is read as an empty one; IDs to be unbound may be in the query instead.
   const required = operation.method !== "DELETE" && !schema.safeParse({}).success;
   return { requestBody: { required, content: { "application/json": { schema: schemaOf(schema, "input", components) } } } };
 }
@@ -111,7 +111,7 @@ function parameters(operation: AdminOperation, components: OpenApiNode): OpenApi
   return [...inPath, ...inQuery, ...inHeader];
 }
 
-/** The schema with the `tenant_id` that every operation on a tenant's records takes. */
+/** Adds the `tenant_id` that every operation on a tenant's records accepts. */
 export function withTenant<T extends z.ZodObject | undefined>(operation: Pick<AdminOperation, "reach">, schema: T): T | z.ZodObject {
   if (operation.reach === "none") return schema;
   return (schema ?? z.strictObject({})).safeExtend({ tenant_id: tenantIdOfCaller });

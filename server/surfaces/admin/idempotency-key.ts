@@ -9,7 +9,7 @@ const NAME = "Idempotency-Key";
 const KEY = /^[\x20-\x7e]{1,200}$/;
 const CREATED = 201;
 
-/** Undefined where the request asks for no such thing, or may be carried out again without harm. */
+/** Undefined if the request has no idempotency key, or repeating it is harmless. */
 export function carriedOutOnce(
   directory: Directory,
   operation: AdminOperation,

@@ -7,8 +7,8 @@ import { utf8Of } from "../../wire/http/strict-input.ts";
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * `place`: where a caller is who is not signed in. The JSON object of a request, undefined when it has no body. Throws a refusal for one
- * that is larger than 1 MB, of another content type, not JSON, no object, or with text that no record can hold.
+ * Reads the request's JSON object; undefined without a body. `place`: the network of a caller who is not signed in. Throws a refusal for a
+ * body that is larger than 1 MB, of another content type, not a JSON object, or contains text that cannot be stored.
  */
 export async function readJsonBody(request: Request, place: string | null): Promise<Record<string, unknown> | undefined> {
   const text = utf8Of(await readBytes(request, place));

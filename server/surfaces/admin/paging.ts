@@ -3,7 +3,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 
 const DEFAULT_SIZE = 50;
 
-/** The rows a list query asks for, in either convention; mixing them is refused. */
+/** The rows a list query asks for, by page or by offset; mixing the two is refused. */
 export function pageOf(query: PageQuery): { limit: number; offset: number } {
   const byPage = query.page !== undefined || query.page_size !== undefined;
   const byOffset = query.limit !== undefined || query.offset !== undefined;

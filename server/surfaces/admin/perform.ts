@@ -21,15 +21,16 @@ import type { AdminServices } from "./services.ts";
 import { tellRefused } from "./tell-refused.ts";
 
 /**
- * Makes an operation answer: caller, permission, path, query, body, tenant, and then the operation itself. The answering
- * function throws `Refused`. `route`: of a write, where its record is read.
+ * Makes the handler of an operation: checks caller, permission, path, query, body and tenant, then runs the operation. The handler throws
+ * `Refused`. `route`: for a write, where its record is read.
  */
 export function performer(
   services: AdminServices,
   operation: AdminOperation,
   route?: RecordRoute,
 ): (arrival: AdminArrival) => Promise<Response> {
-  // Made once, because a schema is compiled at its first use. A probe or a scraper of an open page may send what it likes.
+  // Built once, because a schema is compiled at its first use. Public pages accept any query, because probes and scrapers send what they
+  // like.
   const page = operation.access === "anyone" && operation.query === undefined;
   const querySchema = page ? undefined : (withTenant(operation, operation.query) ?? NOTHING);
   const bodySchema = operation.body === undefined ? undefined : withTenant(operation, operation.body);
@@ -95,8 +96,8 @@ export function performer(
 }
 
 /**
- * The record that a body of the operation may be a copy of, read before and perhaps changed; `ownTenant`: its tenant_id names no tenant,
- * because what changes is found without.
+ * The record that the body may be a copy of, read before and possibly changed. `ownTenant`: its tenant_id need not select the tenant,
+ * because the record is found without it.
  */
 function recordChangedBy(operation: AdminOperation, route: RecordRoute | undefined, admin: Admin | null) {
   const record = route?.read.answer.schema;
@@ -119,7 +120,7 @@ function splitTenant(
   return { tenantId: tenantId as string | undefined, rest };
 }
 
-/** Whether a body says all by itself: it holds together, or what is wrong with it no record makes right. */
+/** Whether the body can be judged without the record: it is valid, or has members that no record has. */
 function isReadAlone(
   given: Readonly<Record<string, unknown>>,
   schema: z.ZodObject,

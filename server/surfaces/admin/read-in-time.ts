@@ -1,10 +1,10 @@
-/** How long a reader may take nothing, and what it has to take besides. A connection may keep a megabyte back before it asks for more. */
+/** How long a reader may pause, and its minimum rate. A connection may buffer up to a megabyte before it asks for more. */
 const PACE = { patienceMs: 60_000, bytesPerSecond: 32 * 1024 };
 const LOOKS = 4;
 
 /**
- * Gives the pieces to a reader who takes them at a pace, and ends them for one who stops or trickles: what they are read from is held
- * until they end, and others wait for it. A reader who is fast gains no more patience than it had at the start.
+ * Yields the pieces to a reader that keeps a minimum pace, and ends them for one that stops or trickles, because their source is held open
+ * until they end and others wait for it. A fast reader earns no more patience than it had at the start.
  */
 export async function* readInTime(pieces: AsyncGenerator<string>, { patienceMs, bytesPerSecond } = PACE): AsyncGenerator<string> {
   let left = patienceMs;
@@ -14,7 +14,7 @@ export async function* readInTime(pieces: AsyncGenerator<string>, { patienceMs, 
     if (waitingSince === null || performance.now() - waitingSince < left) return;
     isLate = true;
     clearInterval(looking);
-    // Whoever asks for the next piece is told; of its end alone nobody is.
+    // The reader is told when it asks for the next piece; nobody awaits this promise.
     pieces.return(undefined).catch(() => undefined);
   }, patienceMs / LOOKS);
   try {

@@ -1,15 +1,15 @@
 import type { AdminOperation } from "./operation.ts";
 
-/** Where the record that an operation is about can be read, and what of its answer that record is. */
+/** Where an operation's record can be read, and how to find it in the operation's response. */
 export interface RecordRoute {
   readonly read: AdminOperation;
-  /** Undefined where the answer does not tell of the record. */
+  /** Undefined if the response does not contain the record. */
   readonly inAnswer: ((answer: unknown) => unknown) | undefined;
 }
 
 const whole = (answer: unknown): unknown => answer;
 
-/** A GET is one of a record where a change at the same path is answered as it is. */
+/** Whether a GET reads a record: a change at the same path returns the same schema. */
 function isRecord(read: AdminOperation, operations: readonly AdminOperation[]): boolean {
   return (
     read.method === "GET" &&
@@ -21,8 +21,8 @@ function isRecord(read: AdminOperation, operations: readonly AdminOperation[]): 
 }
 
 /**
- * For each write its record: at its own path, in its answer, or the nearest above its path. Found from the table of routes,
- * so that a new kind of record has entity tags, conditions and read-only members without asking for them.
+ * For each write, its record: at its own path, in its response, or the nearest above its path. Derived from the route table, so that new
+ * kinds of records get entity tags, conditions and read-only members automatically.
  */
 export function recordRoutes(operations: readonly AdminOperation[]): ReadonlyMap<AdminOperation, RecordRoute> {
   const reads = operations.filter((one) => isRecord(one, operations));

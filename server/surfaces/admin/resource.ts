@@ -7,12 +7,12 @@ import { type AdminCall, operation, type AdminOperation } from "./operation.ts";
 import { listAnswer, pageOf } from "./paging.ts";
 
 interface ResourceSpec<Query extends z.ZodObject, Create extends z.ZodObject, Update extends z.ZodObject, Read> {
-  /** Without the id. */
+  /** Without the ID. */
   readonly path: string;
-  /** The items of the list stand under it. */
+  /** The member of a list response that holds the items. */
   readonly key: string;
   readonly noun: string;
-  /** What the verb is put before: "a", "an". */
+  /** Precedes the noun in summaries. */
   readonly article?: "a" | "an";
   readonly tag: string;
   /** `<area>:read` and `<area>:write`. */
@@ -23,7 +23,7 @@ interface ResourceSpec<Query extends z.ZodObject, Create extends z.ZodObject, Up
   readonly create: Create;
   readonly update: Update;
   readonly read: z.ZodType;
-  /** What was read, as it is shown; the same when left out. */
+  /** Converts read records to the form shown; the identity if undefined. */
   readonly shown?: (call: Pick<AdminCall<unknown, unknown>, "services" | "tenantId">, read: readonly Read[]) => Promise<Read[]>;
   readonly notes?: { readonly list?: string; readonly create?: string; readonly update?: string; readonly remove?: string };
 }
@@ -104,7 +104,7 @@ export function idOf(call: { readonly params: Readonly<Record<string, string>> }
   return id;
 }
 
-/** Answers a list query with the page it asks for. */
+/** Answers a list query with the requested page. */
 export async function listed<T>(
   key: string,
   call: { readonly query: PageQuery },

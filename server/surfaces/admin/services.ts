@@ -18,54 +18,54 @@ import type { Log } from "../../kernel/log.ts";
 
 export type HealthHandler = (request: Request) => Response | Promise<Response>;
 
-/** How far the chain of a live writer is in the database, as the writer itself knows it. */
+/** How far a live writer's chain has been shipped to the database, according to the writer. */
 export interface LiveChain {
   readonly chainId: string;
   readonly shippedSeq: number;
   readonly shippedHash: string;
 }
 
-/** What the operations of the control plane work with. */
+/** Dependencies of the control plane's operations. */
 export interface AdminServices {
   readonly directory: Directory;
   readonly logins: Logins;
   readonly signOn: SignOn;
-  /** Address of the control plane as browsers know it; null: the one each request came to. */
+  /** Address of the control plane as browsers know it; null to use that of each request. */
   readonly adminPublicUrl: string | null;
-  /** False for everybody where no mail is sent. */
+  /** Resolves to false if no mail is sent. */
   readonly welcome: WelcomeMailer;
-  /** The way to the providers, for probes. */
+  /** Outbound access to providers, for probes. */
   readonly upstream: Parameters<typeof probe>[1];
-  /** The way to tool servers, for what they are and offer. */
+  /** Outbound access to tool servers, for discovery. */
   readonly toolServers: ToolServerDiscovery;
-  /** Tells an issuer that tokens are given up. */
+  /** Revokes tokens at their issuer. */
   readonly giveUpTokens: GiveUpTokens;
-  /** Looks for agents' cards. */
+  /** Fetches agents' cards. */
   readonly agentCards: CardDiscovery;
   readonly agentsAsServed: AgentsAsServed;
-  /** Reads repositories that are sent as one file; a reason where it is none, or cannot be read. */
+  /** Reads repositories uploaded as one file; returns a reason if it is none or cannot be read. */
   readonly gitBundles: GitBundles;
   readonly tryScript: TryScript;
   readonly searchKnowledge: SearchBench;
-  /** Asks the judge of a semantic policy. */
+  /** Runs the judge of a semantic policy. */
   readonly tryPolicy: PolicyBench;
-  /** Asks vendors for what was used. */
+  /** Queries vendors' usage reports. */
   readonly tryImport: TryImport;
   /** Where clients reach the runtime plane. */
   readonly gatewayOrigins: readonly string[];
-  /** The chain this process writes; null when it writes none. */
+  /** The chain this process writes; null if it writes none. */
   readonly liveChain: () => LiveChain | null;
-  /** Where refused attempts go that the admin log tells of. */
+  /** Receives refused attempts for the admin log. */
   readonly attempts: RefusedAttempts;
-  /** Told the reason of every refusal. */
+  /** Called with the reason of every refusal. */
   readonly refused: (reason: string) => void;
-  /** Told of every verdict over a chain. */
+  /** Called with every chain verification. */
   readonly verified: (verification: { readonly verdict: string; readonly unacknowledged: number }) => void;
-  /** Answers of paths that are not the control plane's own: `/healthz`, `/readyz`, `/metrics`. */
+  /** Handlers of paths outside the admin API: `/healthz`, `/readyz`, `/metrics`. */
   readonly health: Readonly<Record<string, HealthHandler>>;
-  /** What an AI System has to show before its baseline is frozen by itself. */
+  /** What an AI System needs before its baseline is frozen automatically. */
   readonly learning: LearningTerms;
-  /** Signs certificates, as it does checkpoints: an Ed25519 private key, PEM. */
+  /** Signs certificates and checkpoints: an Ed25519 private key, PEM. */
   readonly signingKey: string;
   readonly log: Log;
   /** The OpenAPI document. */

@@ -1,4 +1,4 @@
-/** Waits for the first piece, so that a chain that is not there is refused before the answer begins. */
+/** Waits for the first piece, so that a missing chain is refused before the response begins. */
 async function stream(pieces: AsyncGenerator<string>): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
   let ready: IteratorResult<string> | undefined = await pieces.next();
@@ -15,7 +15,7 @@ async function stream(pieces: AsyncGenerator<string>): Promise<ReadableStream<Ui
   });
 }
 
-/** An answer sent piece by piece as they are read, at the pace of its reader. With a name it is a file to be kept. */
+/** A response streamed piece by piece at the pace of its reader. With a name it is a download. */
 export async function streamedAnswer(
   pieces: AsyncGenerator<string>,
   media: "application/jsonl" | "application/json" | "text/csv",

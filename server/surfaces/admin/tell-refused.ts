@@ -7,9 +7,9 @@ import type { AdminOperation } from "./operation.ts";
 import type { AdminServices } from "./services.ts";
 
 /**
- * Every refusal is counted, and told in the admin log: of whoever is signed in where they tried to change something, of
- * strangers wherever someone has to be signed in, and where they log in. A login that failed has its entry already, and
- * what was there already, is there no more or was changed meanwhile is what a script that runs again meets.
+ * Counts every refusal and records it in the admin log: for signed-in admins if they tried to change something; for others wherever sign-in
+ * is required, and at logins. Failed logins already have an entry. Conflicts, missing bindings and failed preconditions are not recorded,
+ * because a repeated script meets them normally.
  */
 export async function tellRefused(
   services: AdminServices,
@@ -32,8 +32,8 @@ export async function tellRefused(
 }
 
 /**
- * Who tried to change what they may not change is told as changes are: an attempt is as provable as a deed. The record is
- * named where the permission was lacking; in a tenant of others it may be theirs.
+ * Records a forbidden change in the admin log like a change itself, so that attempts are as provable. The record is named only if a
+ * permission was missing; otherwise it may belong to another tenant.
  */
 async function logForbidden(
   { directory }: AdminServices,

@@ -10,7 +10,7 @@ export interface NamedTenant {
   readonly header: string | undefined;
 }
 
-/** The tenant a call is held to; null where the operation reaches all of them. */
+/** The tenant a call applies to; null if it applies to all. */
 export async function tenantOfCall(
   services: AdminServices,
   admin: Admin | null,
@@ -23,7 +23,7 @@ export async function tenantOfCall(
   if (names.size > 1) throw unclear("names different tenants in query, body and X-Tenant-ID");
   const [name] = names;
   if (admin.tenantId !== null) {
-    // The same answer whether that tenant exists or not.
+    // The same answer whether or not that tenant exists.
     if (name !== undefined && name !== admin.tenantId) throw new Refused(refuse("forbidden", "This account belongs to another tenant."));
     return admin.tenantId;
   }
@@ -36,7 +36,7 @@ export async function tenantOfCall(
   if (meant !== undefined) return meant;
   if (name !== undefined && operation.goneToo === true && (await tenantIsDeleted(services.directory, name))) return name;
   if (name !== undefined) throw new Refused(refuse("not_found", "There is no such tenant."));
-  // Whatever tenant is meant, the record is in none.
+  // Whichever tenant is meant, the record is in none.
   if (operation.subject !== undefined && params.id !== undefined) throw new Refused(refuse("not_found"));
   throw unclear("is required, because there is no tenant `default` and not just one");
 }

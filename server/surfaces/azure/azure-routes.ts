@@ -3,13 +3,13 @@ import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import { JsonDocument } from "../../wire/json/document.ts";
 
-/** Where Azure OpenAI's clients call: OpenAI's formats under paths of Azure's own, with `api-key` and an `api-version` that changes nothing here. */
+/** Paths of Azure OpenAI clients: OpenAI's formats under Azure's paths, with `api-key` and an `api-version` that has no effect here. */
 
 const OPENAI = "/v1/proxy/llm";
 const AZURE = "/openai";
 const DEPLOYMENTS = `${AZURE}/deployments/`;
 
-/** What Azure's clients ask of a deployment; the rest they ask for below `/openai`, and name the model in the body. */
+/** Operations that Azure's clients address to a deployment; for all others, below `/openai`, the model is named in the body. */
 const DEPLOYMENT_OPERATIONS = [
   ...["/chat/completions", "/completions", "/embeddings", "/images/generations", "/images/edits"],
   ...["/audio/speech", "/audio/transcriptions", "/audio/translations"],
@@ -20,7 +20,7 @@ interface OpenaiRoute<Services> {
   readonly surface: Surface | ((services: Services) => Surface);
 }
 
-/** Where Azure's clients look for what OpenAI's find at `path`. */
+/** The Azure path that corresponds to OpenAI's `path`. */
 export function azurePath(path: string, deployment = ":deployment{.+}"): string {
   const operation = operationAt(path);
   return operation === undefined ? AZURE + path.slice(OPENAI.length) : DEPLOYMENTS + deployment + operation;
@@ -28,7 +28,7 @@ export function azurePath(path: string, deployment = ":deployment{.+}"): string 
 
 const operationAt = (path: string) => DEPLOYMENT_OPERATIONS.find((operation) => path === OPENAI + operation);
 
-/** The same routes where Azure's clients look for them. */
+/** The same routes at the paths of Azure's clients. */
 export function azureRoutes<Services, Route extends OpenaiRoute<Services>>(routes: readonly Route[]): Route[] {
   return routes.map((route) => {
     const operation = operationAt(route.path);
@@ -39,7 +39,7 @@ export function azureRoutes<Services, Route extends OpenaiRoute<Services>>(route
   });
 }
 
-/** A deployment is the model of that name, whatever the body says. A form that comes in pieces names its model itself, as Azure's clients do. */
+/** A deployment is the model of that name, whatever the body says. A streamed form names its model itself, as Azure's clients do. */
 function atDeployment(surface: Surface, operation: string): Surface {
   return { ...surface, read: (call, body) => surface.read(call, body === null ? null : withModel(body, deploymentIn(call, operation))) };
 }
@@ -48,11 +48,11 @@ function deploymentIn({ path }: Call, operation: string): string {
   return decodedSegment(path.slice(path.indexOf(DEPLOYMENTS) + DEPLOYMENTS.length, path.lastIndexOf(operation)));
 }
 
-/** What is wrong with a body is found by whoever reads it. */
+/** Errors in the body are reported by the surface that reads it. */
 function withModel(body: Uint8Array, model: string): Uint8Array {
   const document = JsonDocument.read(body);
   if (!(document instanceof JsonDocument)) return body;
-  // An id would win over the name.
+  // An ID would take precedence over the name.
   const id = document.takeOut("model_id");
   if (id === undefined && document.value.model === model) return body;
   document.set("model", model);

@@ -30,7 +30,7 @@ export const countsOf = ({ total_requests: total, completed, failed, ends_as: en
   return { total, completed, failed: failed + left - cancelled - expired, cancelled, expired };
 };
 
-/** What a job is, as its callers see it. */
+/** A job, as its callers see it. */
 export function batchRecordOf(job: CallerJob): object {
   const { id, status, total_requests, endpoint, completion_window, model, model_id, description, metadata, error } = job;
   const { created_at, in_progress_at, ended_at, expires_at, paused_until, output_file_id, error_file_id, retry_interrupted } = job;
@@ -46,7 +46,7 @@ export function batchRecordOf(job: CallerJob): object {
 
 const invalidFact = (field: string, message: string): Refusal => invalidRequest([{ field, message }]);
 
-/** What a body says of a job beside its lines. */
+/** The facts about a job in the body, besides its lines. */
 function factsOf(data: z.infer<typeof batchJobRequest>): JobFacts | Refusal {
   const endpoint = data.endpoint ?? "/v1/chat/completions";
   const completionWindow = data.completion_window ?? "24h";
@@ -126,7 +126,7 @@ function streamed(batches: BatchService, job: CallerJob): Answer {
   return streamedResults(resultLines(batches.store, job), "application/jsonl");
 }
 
-/** Results as they are read from the store. */
+/** Streams results as they are read from the store. */
 export function streamedResults(pieces: AsyncGenerator<Uint8Array>, contentType: string): Answer {
   return {
     kind: "stream",

@@ -15,17 +15,17 @@ import { messagesRefusals } from "../messages/refusals.ts";
 import { batchIdIn, countsOf, streamedResults } from "./jobs.ts";
 import { submittedRequests } from "./submit-requests.ts";
 
-/** Anthropic's own paths for batches of messages, over the same jobs: requests come in the body, and results are asked for. */
+/** Anthropic's paths for message batches, over the same jobs: requests come in the body, and results are fetched. */
 
 const ENDPOINT = "/v1/messages";
 const MOST_LISTED = 1_000;
 const USUAL = 20;
-/** What clients of batches name of themselves, and no vendor of a message knows. */
+/** Beta names sent by batch clients that providers of messages do not know. */
 const BETA_OF_BATCHES = /^message-batches-/;
 
 export interface MessageBatches {
   readonly batches: BatchService;
-  /** Null where callers' own way here is the only one known. */
+  /** Null to use the address by which each caller reached the gateway. */
   readonly publicUrl: string | null;
 }
 
@@ -33,21 +33,21 @@ const PROCESSING: Readonly<Partial<Record<CallerJob["status"], string>>> = {
   ...{ validating: "in_progress", in_progress: "in_progress", finalizing: "in_progress", cancelling: "canceling" },
 };
 
-/** Where the results of a batch are. */
+/** The URL of a batch's results. */
 const resultsUrl = (call: Call, { id }: CallerJob, publicUrl: string | null): string =>
   new URL(`/v1/messages/batches/${id}/results`, publicUrl ?? call.url).href;
 
-/** What became of the lines of a batch that has ended, as its results tell it. */
+/** Counts of an ended batch's lines by result type. */
 async function outcomesOf(batches: BatchService, job: CallerJob): Promise<object> {
   const { completed, failed, cancelled, expired } = countsOf(job);
-  // What a provider did not come to in a batch of its own is kept as a failure with that reason.
+  // Lines that a provider's own batch did not get to are stored as failures with that reason.
   const kinds = job.mode === "provider" && job.failed > 0 ? await batches.store.errorKinds(job) : [];
   const because = (wanted: string) => kinds.find(({ code }) => code === wanted)?.count ?? 0;
   const [off, late] = [because("batch_cancelled"), because("batch_expired")];
   return { processing: 0, succeeded: completed, errored: failed - off - late, canceled: cancelled + off, expired: expired + late };
 }
 
-/** A batch, in Anthropic's form. Nothing is counted by its outcome before all of it has ended. */
+/** A batch in Anthropic's form. Outcomes are counted only once the whole batch has ended. */
 async function objectOf(call: Call, job: CallerJob, { batches, publicUrl }: MessageBatches): Promise<object> {
   const ended = job.ended_at !== null;
   const underWay = { processing: job.total_requests, succeeded: 0, errored: 0, canceled: 0, expired: 0 };
@@ -60,7 +60,7 @@ async function objectOf(call: Call, job: CallerJob, { batches, publicUrl }: Mess
   };
 }
 
-/** What the vendor of each message is told beside what it is told anyway; null where that is nothing. */
+/** Headers to pass to providers with each message; null if there are none. */
 function toldToVendors(call: Call): Record<string, string> | null {
   const { "anthropic-beta": said = "", "anthropic-version": version = MESSAGES_VERSION } = vendorHeaders(call, [
     "anthropic-version",
@@ -91,7 +91,7 @@ export const messageBatchCreate = (of: MessageBatches): Surface => ({
   },
 });
 
-/** Of the caller's own batches of messages. */
+/** One of the caller's own message batches. */
 async function batchOf(call: Call, batches: BatchService): Promise<CallerJob | Refusal> {
   const job = await batches.find(callerOf(call).owner, batchIdIn(call));
   return isRefusal(job) || job.endpoint === ENDPOINT ? job : refuse("batch_not_found");
@@ -128,7 +128,7 @@ export const messageBatchCancel = (of: MessageBatches): Surface =>
     return isRefusal(job) ? job : jsonAnswer(await objectOf(call, job, of));
   });
 
-/** DELETE /v1/messages/batches/{message_batch_id}: of a batch that has ended, with its results. */
+/** DELETE /v1/messages/batches/{message_batch_id}: deletes an ended batch with its results. */
 export const messageBatchDelete = (batches: BatchService, files: FileService): Surface =>
   recordSurface(async (call) => {
     const found = await batchOf(call, batches);
@@ -148,14 +148,14 @@ export const messageBatchResults = (batches: BatchService): Surface =>
     return streamedResults(resultLines(batches.store, job, undefined, messageResultOf), "application/x-jsonl");
   });
 
-/** One line of results, in Anthropic's form. */
+/** One line of results in Anthropic's form. */
 const messageResultOf: typeof resultLineOf = (job, line) => {
   const named = `{"custom_id":${JSON.stringify(line.custom_id)},"result":`;
   const error = errorOfLine(job, line);
   if (error === null) return `${named}{"type":"succeeded","message":${line.result}}}`;
   if (error.code === "batch_cancelled") return `${named}{"type":"canceled"}}`;
   if (error.code === "batch_expired") return `${named}{"type":"expired"}}`;
-  // A refusal has the form already in which a caller of its own would have been told.
+  // A refusal already has the form in which a direct caller would have received it.
   if (line.result?.startsWith('{"type":"error"')) return `${named}{"type":"errored","error":${line.result}}}`;
   const told = { type: errorTypeOf(line.status_code ?? 500), message: error.message ?? "", code: error.code };
   return `${named}{"type":"errored","error":${JSON.stringify({ type: "error", error: told, request_id: line.request_id })}}}`;

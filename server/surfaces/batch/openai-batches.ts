@@ -17,7 +17,7 @@ import { batchIdIn } from "./jobs.ts";
 import { jobBodyOf } from "./submit-requests.ts";
 import { submitted } from "./submit.ts";
 
-/** OpenAI's own paths for batches, over the same jobs: input and results are files. */
+/** OpenAI's paths for batches, over the same jobs: input and results are files. */
 
 const MOST_LISTED = 100;
 const USUAL = 20;
@@ -28,7 +28,7 @@ function problemObject({ code, message, line, field }: InputProblem): object {
   return { code, message, param: field, line };
 }
 
-/** A batch, in OpenAI's form. */
+/** A batch in OpenAI's form. */
 function objectOf(job: CallerJob): object {
   const { id, status, endpoint, completion_window, model, metadata, ended_at: ended, ends_as: endsAs } = job;
   const { input_file_id, output_file_id, error_file_id, problems, error } = job;
@@ -58,7 +58,7 @@ function objectOf(job: CallerJob): object {
 
 const invalid = (field: string, message: string): Refusal => invalidRequest([{ field, message }]);
 
-/** What is wrong with a line of the input file, in the words of the vendor's own list of errors. */
+/** A problem with a line of the input file, worded like the vendor's own errors. */
 function problemOf({ number, field, message, ambiguous }: NumberedProblem): InputProblem {
   const where = { line: number, field: field === "" ? null : field };
   if (ambiguous === true) return { code: "ambiguous_name", message, ...where };
@@ -98,7 +98,7 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
         ({ problems }) => problems.map(problemOf),
       );
     } finally {
-      // Where the submission was refused, nothing of it was read.
+      // If the submission was refused, the bytes were not read.
       await cancelQuietly(bytes);
     }
   },

@@ -17,7 +17,7 @@ import { openaiBatchCancel, openaiBatchCreate, openaiBatchDetail, openaiBatchLis
 interface BatchServices {
   readonly batches: BatchService;
   readonly files: FileService;
-  /** Null where callers' own way here is the only one known. */
+  /** Null to use the address by which each caller reached the gateway. */
   readonly publicUrl: string | null;
 }
 
@@ -49,7 +49,7 @@ const ofMessages =
   (batches: BatchService, _files: FileService, publicUrl: string | null): Surface =>
     surface({ batches, publicUrl });
 
-/** Every route of batch jobs. */
+/** All routes of batch jobs. */
 export const BATCH_SURFACES: readonly BatchRoute[] = [
   route("POST", JOBS, "batch_submit", batchSubmit, "streamed"),
   route("GET", JOBS, "batch_list", batchList),

@@ -15,15 +15,15 @@ import { type FieldProblem, JsonDocument } from "../../wire/json/document.ts";
 import { unholdableIn } from "../../wire/json/json-object.ts";
 import { submitted } from "./submit.ts";
 
-/** How a body with the requests of a job is read. */
+/** How to read a body that contains a job's requests. */
 interface BodyForm<Body extends z.ZodType> {
   readonly lineForm: LineForm;
   readonly body: Body;
-  /** What it says of the job beside its `requests`. */
+  /** The facts about the job besides its `requests`. */
   factsOf(said: z.infer<Body>): JobFacts | Refusal;
 }
 
-/** Takes the `requests` of a body as they come, and gives an exchange that starts the job they make. */
+/** Reads the body's `requests` as they arrive, and returns an exchange that starts the job. */
 export function submittedRequests<Body extends z.ZodType>(
   call: Call,
   batches: BatchService,
@@ -55,7 +55,7 @@ function inRequests({ number, ...problem }: NumberedProblem): FieldProblem {
   return { ...problem, field: place, message: problem.ambiguous === true ? `${message} The first stands at \`${place}\`.` : message };
 }
 
-/** What the body said beside the requests, once they were read. */
+/** The members of the body besides the requests, once these were read. */
 function factsIn<Body extends z.ZodType>(reader: ArrayElements, { body, factsOf }: BodyForm<Body>): JobFacts | Refusal {
   const document = JsonDocument.read(new TextEncoder().encode(reader.envelope));
   if (!(document instanceof JsonDocument)) return invalidRequest([document]);
@@ -67,7 +67,7 @@ function factsIn<Body extends z.ZodType>(reader: ArrayElements, { body, factsOf 
   return "said" in said ? factsOf(said.said) : said;
 }
 
-/** A body as its schema reads it: the record of a job has to hold all that it says beside the requests. */
+/** Validates a body by its schema; everything in it besides the requests must be storable in the job's record. */
 export function jobBodyOf<Body extends z.ZodType>({ value }: JsonDocument, body: Body): { readonly said: z.output<Body> } | Refusal {
   const unholdable = unholdableIn(value);
   if (unholdable !== undefined) return invalidRequest([unholdable]);

@@ -8,7 +8,7 @@ import type { BatchService, Submission, SubmittedJob } from "../../services/batc
 import { BATCH_ENDPOINTS } from "../../services/batch/endpoints.ts";
 import { BodyTooSlow } from "../../kernel/http/paced-body.ts";
 
-/** Reads a job's lines, and gives an exchange that starts it once every control has let it pass: access to its model among them. */
+/** Reads a job's lines, and returns an exchange that starts it once every control has passed it, including access to its model. */
 export async function submitted(
   call: Call,
   batches: BatchService,

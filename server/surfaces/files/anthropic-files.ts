@@ -12,7 +12,7 @@ import { contentAnswer } from "./content.ts";
 import { deletedFile, fileNamed, queryOf, wholeNumber } from "./files.ts";
 import { nameProblems } from "./form-names.ts";
 
-/** Anthropic's own paths for files, over the same store and rules. */
+/** Anthropic's paths for files, over the same store and rules. */
 
 const MOST_LISTED = 1_000;
 const USUAL = 20;
@@ -37,7 +37,7 @@ const KNOWN = new Set(["file", "expires_in_seconds"]);
 const OF_OPENAI = "is a field of OpenAI's clients, whose base address has to end in /v1/proxy/llm";
 
 const FORM: UploadFields = {
-  // What it is, its bytes say.
+  // The kind is detected from the bytes.
   kindOf: () => null,
   factsOf(fields, fileName) {
     const problems = nameProblems(fields.keys(), KNOWN).map((problem) =>
@@ -59,7 +59,7 @@ export const anthropicFileUpload = (files: FileService): Surface =>
     return isRefusal(file) ? file : jsonAnswer(metadataOf(file));
   });
 
-/** GET /v1/files: in pages as newer clients turn them (`page`) and as older ones do (`after_id`, `before_id`), or those that are named. */
+/** GET /v1/files: paged as newer clients do (`page`) or as older ones do (`after_id`, `before_id`), or the named files. */
 export const anthropicFileList = (files: FileService): Surface =>
   recordSurface(async (call) => {
     const query = queryOf(call, ["page", "limit", "after_id", "before_id", "beta"], IDS);

@@ -1,7 +1,7 @@
 import type { Call } from "../../road/call.ts";
 import type { CallerFile } from "../../services/files/caller.ts";
 
-/** One range; null where none is asked for that is understood, as the protocol wants it then. */
+/** The single range requested; null if there is none or it is not understood, which the protocol says to ignore. */
 export function byteRangeOf(
   { headers }: Call,
   file: CallerFile,

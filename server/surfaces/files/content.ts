@@ -7,7 +7,7 @@ import { isShown } from "../../kernel/files/file-kinds.ts";
 import { PASSED_STREAM } from "../../wire/streams/stream.ts";
 import { byteRangeOf } from "./byte-range.ts";
 
-/** What a file is served with: nothing in it runs, and only media are shown in place. */
+/** Headers that prevent anything in the file from running, and let only media be displayed inline. */
 function headersOf(file: CallerFile): Record<string, string> {
   return {
     "content-type": file.mime_type === "text/plain" ? "text/plain; charset=utf-8" : file.mime_type,
@@ -21,7 +21,7 @@ function headersOf(file: CallerFile): Record<string, string> {
   };
 }
 
-/** The bytes of a file, or the one range of them that was asked for. */
+/** The bytes of a file, or the requested range. */
 export async function contentAnswer(call: Call, files: FileService, file: CallerFile): Promise<Answer | Refusal> {
   const headers = headersOf(file);
   const range = byteRangeOf(call, file);
@@ -30,7 +30,7 @@ export async function contentAnswer(call: Call, files: FileService, file: Caller
   const { start, end } = range ?? { start: 0, end: file.size_bytes };
   const status = range === null ? 200 : 206;
   if (range !== null) headers["content-range"] = `bytes ${start}-${end - 1}/${file.size_bytes}`;
-  // Nobody reads a body here, and a length that is told of nothing would be waited for.
+  // HEAD gets no stream: nobody would read it, and the announced length would be waited for.
   if (call.method === "HEAD") return ownAnswer(status, { ...headers, "content-length": String(end - start) });
   const stream = await files.open(file, start, end);
   if (isRefusal(stream)) return stream;

@@ -11,11 +11,11 @@ import { FILE_UPLOAD_FIELDS } from "./upload-fields.ts";
 
 const MOST_ON_A_PAGE = 200;
 const USUAL_PAGE = 50;
-/** How long a signed address is good, seconds. */
+/** Lifetime of a signed URL, in seconds. */
 const DEFAULT_SECONDS = 900;
 const MOST_SECONDS = 86_400;
 
-/** A surface of files: each answers the call that was admitted. */
+/** A surface that only answers admitted calls, for files. */
 export function fileSurface(answer: (call: Call) => Promise<Answer | Refusal>): Surface {
   return { ...llmRefusals, read: () => ({ view: EMPTY_VIEW, answer }) };
 }
@@ -58,7 +58,7 @@ export const fileDetail = (files: FileService): Surface =>
     return jsonAnswer(recordOf(file));
   });
 
-/** GET /v1/proxy/files/{file_id}/url; `publicUrl`: null where callers' own way here is the only one known. */
+/** GET /v1/proxy/files/{file_id}/url; `publicUrl`: null to use the address by which each caller reached the gateway. */
 export const fileUrl = (files: FileService, publicUrl: string | null): Surface =>
   fileSurface(async (call) => {
     const query = queryOf(call, ["expires_in_secs"]);
@@ -90,28 +90,28 @@ export const filesOfChatDelete = (files: FileService): Surface =>
     return jsonAnswer({ deleted });
   });
 
-/** The caller's file that the path names, told on the row. */
+/** The caller's file that the path names; also noted on the audit row. */
 export async function fileNamed(call: Call, files: FileService): Promise<CallerFile | Refusal> {
   const file = await files.find(callerOf(call).owner, fileIdIn(call));
   if (!isRefusal(file)) noteFile(call, file);
   return file;
 }
 
-/** The same, which is gone then. */
+/** The same, and deletes it. */
 export async function deletedFile(call: Call, files: FileService): Promise<CallerFile | Refusal> {
   const file = await fileNamed(call, files);
   if (isRefusal(file)) return file;
   return (await files.delete(callerOf(call).owner, { id: file.id })) === 0 ? refuse("file_not_found") : file;
 }
 
-/** What stands behind `files/` in the path. */
+/** The ID after `files/` in the path; empty if there is none. */
 export function fileIdIn(call: Call): string {
   return /\/files\/([A-Za-z0-9-]{1,100})(?:[/:]|$)/.exec(call.path)?.[1] ?? "";
 }
 
 const invalid = (field: string, message: string): Refusal => refuse("invalid_query", undefined, { fields: [{ field, message }] });
 
-/** The query, of names that are known and stand once; `lists` are read by themselves. */
+/** The query parameters, which must be known and not repeated; those in `lists` are read elsewhere. */
 export function queryOf(call: Call, known: readonly string[], lists: readonly string[] = []): ReadonlyMap<string, string> | Refusal {
   const query = new Map<string, string>();
   for (const [name, value] of new URL(call.url).searchParams) {

@@ -2,7 +2,7 @@ import { folded } from "../../kernel/text/folded-name.ts";
 import { ambiguityOf } from "../../wire/json/ambiguous-name.ts";
 import type { FieldProblem } from "../../wire/json/document.ts";
 
-/** What is wrong with the names of a form's fields: those not known here, and those that readers may take for a known one or a sibling. */
+/** Problems with a form's field names: unknown ones, and ones that parsers might confuse with a known name or each other. */
 export function nameProblems(names: Iterable<string>, known: ReadonlySet<string>): FieldProblem[] {
   const seen = new Map([...known].map((name) => [folded(name), name]));
   const problems: FieldProblem[] = [];

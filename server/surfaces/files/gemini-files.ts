@@ -9,19 +9,19 @@ import { geminiRefusals } from "../gemini/refusals.ts";
 import { contentAnswer } from "./content.ts";
 import { deletedFile, fileNamed, queryOf, wholeNumber } from "./files.ts";
 
-/** Google's own paths for files, over the same store and rules. */
+/** Google's paths for files, over the same store and rules. */
 
 const MOST_LISTED = 100;
 const USUAL = 10;
 
-/** Where a client says which form of the API it wants: answers here are the same in all of them. */
+/** Parameters that select a form of the API; responses here are the same for all. */
 const NOT_READ = ["key", "alt", "$alt", "prettyPrint"];
 
 export function geminiFileSurface(answer: (call: Call) => Promise<Answer | Refusal>): Surface {
   return { ...geminiRefusals, read: () => ({ view: EMPTY_VIEW, answer }) };
 }
 
-/** The version of the API that the call named in its path. */
+/** The API version in the call's path. */
 export const apiVersionIn = ({ path }: Call): string => (path.includes("/v1beta/") ? "v1beta" : "v1");
 
 /** A file in Google's form. */
@@ -31,7 +31,7 @@ export function geminiFileOf(call: Call, file: CallerFile, publicUrl: string | n
     name: `files/${file.id}`,
     displayName: fileNameOf(file),
     mimeType: file.mime_type,
-    // 64-bit numbers are texts in Google's JSON, and bytes are in base64.
+    // Google's JSON has 64-bit numbers as text, and bytes in base64.
     sizeBytes: String(file.size_bytes),
     createTime: made,
     updateTime: made,

@@ -9,10 +9,10 @@ import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { geminiFileOf, geminiFileSurface, apiVersionIn } from "./gemini-files.ts";
 
-/** Google's resumable uploads: one call that says what will come, and one for each piece of it. */
+/** Google's resumable uploads: one call announces the file, then one call for each piece. */
 
 const MOST_SAID_BYTES = 64 * 1024;
-/** Pieces may be of any size; clients that ask for one get Google's own. */
+/** Pieces may have any size; clients that ask for a granularity get Google's. */
 const GRANULARITY = "262144";
 
 interface UploadServices extends ResumableUploadService {
@@ -62,7 +62,7 @@ async function begin(call: Call, { uploads, uploadKeys, publicUrl }: UploadServi
   return ownAnswer(200, { ...statusHeaders("active", 0), ...address }, "");
 }
 
-/** The name in the body, or that of the file beside it. What kind of file it is, its bytes say. */
+/** The name in the body, or the file's own. The kind is detected from the bytes. */
 async function displayNameOf(call: Call): Promise<string | null | Refusal> {
   const body = call.arriving === undefined ? new Uint8Array() : await readUpTo(call.arriving, MOST_SAID_BYTES).catch(() => null);
   if (body === null) return refuse("invalid_body", `The description of a file is at most ${MOST_SAID_BYTES} bytes of JSON.`);
@@ -87,7 +87,7 @@ function jsonIn(body: Uint8Array): JsonValue | undefined {
 
 const unreadable = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
 
-/** The words of the header, `upload, finalize` being two. */
+/** The commands in the header; `upload, finalize` is two. */
 function commandsOf({ headers }: Call): string[] {
   const said = (headers.get("x-goog-upload-command") ?? "").toLowerCase();
   return said.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));

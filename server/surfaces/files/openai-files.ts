@@ -11,9 +11,9 @@ import { fileNameOf } from "../../services/files/file-name.ts";
 import { baseName } from "../../services/files/said-of-file.ts";
 import { upload, type UploadFields } from "../../services/files/upload.ts";
 
-/** OpenAI's own paths for files, over the same store and rules. */
+/** OpenAI's paths for files, over the same store and rules. */
 
-/** Kinds that a purpose stands for; of the others the bytes decide. */
+/** The kind that a purpose implies; null to detect it from the bytes. */
 const KINDS: Readonly<Record<string, FileKind | null>> = {
   assistants: null,
   batch: "batch_input",

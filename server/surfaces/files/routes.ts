@@ -40,7 +40,7 @@ function served(
   return { method, path, surface, audit: { proxyType: "llm", proxySubtype }, body: false, ...more };
 }
 
-/** One whose surface needs the files alone. */
+/** A route whose surface needs only the files. */
 function route(
   method: FileRoute["method"],
   path: string,
@@ -58,20 +58,20 @@ const GEMINI = "/v1beta/files";
 
 const googleList: FileRoute["surface"] = ({ files, publicUrl }) => geminiFileList(files, publicUrl);
 const googleDetail: FileRoute["surface"] = ({ files, publicUrl }) => geminiFileDetail(files, publicUrl);
-/** Google's clients call v1beta, and v1 as Anthropic's do. */
+/** Google's clients use v1beta and v1, Anthropic's only v1. */
 const byClient =
   (anthropic: (files: FileService) => Surface, google: FileRoute["surface"]): FileRoute["surface"] =>
   (services) =>
     byVendor(anthropic(services.files), google(services));
 
-/** Every route of files. */
+/** All routes of files. */
 export const FILE_SURFACES: readonly FileRoute[] = [
   route("POST", FILES, "file_upload", fileUpload, { body: "streamed" }),
   route("GET", FILES, "file_list", fileList),
   route("DELETE", FILES, "file_delete", filesOfChatDelete),
   route("GET", `${FILES}/:file_id`, "file_detail", fileDetail),
   served("GET", `${FILES}/:file_id/url`, "file_url", ({ files, publicUrl }) => fileUrl(files, publicUrl)),
-  // Whoever has a signed address needs nothing else.
+  // A signed URL needs no other credential.
   served("GET", `${FILES}/:file_id/content`, "file_content", ({ files, runs }) => fileContent(files, runs), { admits: "key_or_none" }),
   route("DELETE", `${FILES}/:file_id`, "file_delete", fileDelete),
   route("POST", OPENAI, "file_upload", openaiFileUpload, { body: "streamed" }),
@@ -82,7 +82,7 @@ export const FILE_SURFACES: readonly FileRoute[] = [
   route("POST", ANTHROPIC, "file_upload", anthropicFileUpload, { body: "streamed" }),
   served("GET", GEMINI, "file_list", googleList),
   served("GET", ANTHROPIC, "file_list", byClient(anthropicFileList, googleList)),
-  // Before the file itself, whose id this would be.
+  // Before the file itself, whose ID this would match.
   ...[GEMINI, ANTHROPIC].map((path) => route("GET", `${path}/:file_id{[^/]+:download}`, "file_content", geminiFileContent)),
   served("GET", `${GEMINI}/:file_id`, "file_detail", googleDetail),
   served("GET", `${ANTHROPIC}/:file_id`, "file_detail", byClient(anthropicFileDetail, googleDetail)),

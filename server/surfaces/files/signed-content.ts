@@ -6,7 +6,7 @@ import type { RunAccess } from "../../services/runs/run-access.ts";
 import { contentAnswer } from "./content.ts";
 import { fileIdIn, fileNamed, fileSurface } from "./files.ts";
 
-/** GET /v1/proxy/files/{file_id}/content, with a credential or with the signature of a signed address. */
+/** GET /v1/proxy/files/{file_id}/content, with a credential or a signed URL. */
 export const fileContent = (files: FileService, runs: Pick<RunAccess, "join">): Surface => ({
   ...contentSurface(files, runs),
   vouchesFor(call) {
@@ -15,7 +15,7 @@ export const fileContent = (files: FileService, runs: Pick<RunAccess, "join">): 
   },
 });
 
-/** What makes an address a signed one; null where it is none, or could be read in two ways. */
+/** The signature in a URL; null if there is none or it is ambiguous. */
 function signatureIn(call: Call): { readonly expires: string; readonly signature: string } | null {
   const query = new URL(call.url).searchParams;
   const [expires, ...others] = query.getAll("expires");

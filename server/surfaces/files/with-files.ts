@@ -2,7 +2,7 @@ import { isRefusal } from "../../kernel/errors.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { FilesInMessages } from "../../services/files/in-messages.ts";
 
-/** A surface whose messages may name files reads them as if they had come along, and so does every control. */
+/** Resolves files that messages refer to before the surface reads them, so that every control inspects them too. */
 export function withFiles(files: FilesInMessages, surface: Surface): Surface {
   const { namesFiles } = surface;
   if (namesFiles === undefined) return surface;

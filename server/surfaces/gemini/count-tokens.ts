@@ -9,7 +9,7 @@ import { modelOfPath } from "./model-path.ts";
 import { askedKnowledge } from "../llm/asked-knowledge.ts";
 import { geminiRefusals } from "./refusals.ts";
 
-/** POST /v1beta/models/{model}:countTokens: asked of the vendor where the model is the vendor's, else estimated. */
+/** POST /v1beta/models/{model}:countTokens: counted by the vendor if the model is the vendor's, otherwise estimated. */
 export const geminiCountTokens = (models: Dispatch): Surface => ({
   ...geminiRefusals,
   namesFiles: "gemini",

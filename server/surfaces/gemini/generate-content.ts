@@ -20,7 +20,7 @@ export const generateContent = (models: Dispatch): Surface => ({
   read: (call, body) => generate(models, call, body, "whole"),
 });
 
-/** POST /v1beta/models/{model}:streamGenerateContent: with alt=sse as events, without it as one JSON array in pieces. */
+/** POST /v1beta/models/{model}:streamGenerateContent: events with alt=sse, otherwise one JSON array in pieces. */
 export const streamGenerateContent = (models: Dispatch): Surface => ({
   ...geminiRefusals,
   namesFiles: "gemini",
@@ -49,7 +49,8 @@ function generate(models: Dispatch, call: Call, body: Uint8Array | null, form: "
       writer: form === "array" ? geminiArrayWriter : null,
       ...(form === "array" ? { reader: () => new GeminiArrayReader() } : {}),
       streamType: form === "array" ? "application/json" : "text/event-stream",
-      // Google's clients for Python and Go take a comment for an error, its older ones for JavaScript find no event behind blank lines.
+      // No keep-alives: Google's clients for Python and Go take a comment for an error, and its older JavaScript clients find no event
+      // after blank lines.
       silent: true,
       includeUsage: true,
       headers: {},

@@ -2,7 +2,7 @@ import { decodedSegment } from "../../kernel/http/request-path.ts";
 
 const PREFIX = "/models/";
 
-/** The model a path names: what stands between `/models/` and the last colon, whose name may hold slashes and colons. */
+/** The model in a path: between `/models/` and the last colon; names may contain slashes and colons. */
 export function modelOfPath(path: string): string {
   const named = path.slice(path.indexOf(PREFIX) + PREFIX.length);
   const colon = named.lastIndexOf(":");

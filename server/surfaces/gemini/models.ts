@@ -6,13 +6,13 @@ import { jsonAnswer } from "../../road/answer.ts";
 import { modelDetailOf } from "../model-detail.ts";
 import { geminiRefusals } from "./refusals.ts";
 
-/** What this surface serves of a model, by what the model does. */
+/** The methods that this surface offers for a model, by its modes. */
 const METHODS = [
   { modes: ["chat", "responses"], methods: ["generateContent", "streamGenerateContent", "countTokens"] },
   { modes: ["embedding"], methods: ["embedContent", "batchEmbedContents"] },
 ] as const;
 
-/** GET /v1beta/models: what the caller may use, in Google's list shape. */
+/** GET /v1beta/models: the models the caller may use, in Google's list format. */
 export const geminiModels: Surface = {
   ...geminiRefusals,
   read: () => ({

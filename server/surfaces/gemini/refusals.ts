@@ -11,7 +11,7 @@ export const geminiRefusals: Pick<Surface, "refusal" | "streamError"> = {
   streamError: (refusal) => encoder.encode(`data: ${JSON.stringify(envelope(refusal))}\n\n`),
 };
 
-/** The last element of a stream that is one JSON array. */
+/** An error as the last element of a stream that is one JSON array. */
 export function arrayError(refusal: Refusal, begun: boolean): Uint8Array {
   return encoder.encode(`${begun ? "," : "["}\n${JSON.stringify(envelope(refusal))}]`);
 }

@@ -8,7 +8,7 @@ export const DISCOVERY_EVENTS_BYTES = 256 * 1024;
 
 const encoder = new TextEncoder();
 
-/** POST /v1/discovery/events: what collectors found on devices, signed with a registered key, which is their credential. */
+/** POST /v1/discovery/events: findings of collectors on devices, authenticated by the signature of a registered key. */
 export function discoveryEventsInlet(inlet: CollectorInlet): Surface {
   return {
     refusal: (refusal) => ({

@@ -8,7 +8,7 @@ import type { JsonValue } from "../../kernel/json-value.ts";
 import { type DecodedTraces, decodeTraces } from "../../wire/otlp/traces.ts";
 import { messageOf } from "../llm/refusals.ts";
 
-/** Of one request: what is more is better sent in two. */
+/** Most spans per request; larger exports should be split. */
 const MAX_SPANS = 10_000;
 
 const encoder = new TextEncoder();

@@ -16,7 +16,7 @@ interface IngestRoute extends Omit<GovernedRoute, "surface"> {
   readonly surface: (services: IngestServices) => Surface;
 }
 
-/** Every route by which others report what they saw. */
+/** All routes on which others report what they observed. */
 export const INGEST_ROUTES: readonly IngestRoute[] = [
   {
     method: "POST",
@@ -26,7 +26,7 @@ export const INGEST_ROUTES: readonly IngestRoute[] = [
     admits: "key",
     body: "may_be_gzip",
   },
-  // A collector's signature is its credential: it is looked at with the body.
+  // A collector's credential is its signature, which is verified with the body.
   {
     method: "POST",
     path: "/v1/discovery/events",

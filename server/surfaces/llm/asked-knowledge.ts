@@ -3,11 +3,11 @@ import type { AskedKnowledge } from "../../road/asked-knowledge.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { ConversationInbound } from "../../wire/inbound.ts";
 
-/** The member in which callers name knowledge bases; no provider is told of it. */
+/** The request member that names knowledge bases; it is never sent to a provider. */
 const MEMBER = "gw_knowledgebases";
 const MOST = 20;
 
-/** The knowledge bases that a request names, which are then no part of it any more. */
+/** The knowledge bases that a request names, which are removed from it. */
 export function askedKnowledge(inbound: ConversationInbound): AskedKnowledge | Refusal {
   const named = inbound.takeOut(MEMBER) ?? null;
   if (named === null) return { ids: null };

@@ -11,7 +11,7 @@ function eventHeaders(type: string, more: Readonly<Record<string, string>> = {})
   return { ...more, "content-type": type, "cache-control": "no-cache", "x-accel-buffering": "no" };
 }
 
-/** A conversation's stream while it is awaited. */
+/** How a conversation's stream is sent while it waits for the provider. */
 export function awaitedConversation(conversation: Conversation, headers: Readonly<Record<string, string>>): Awaited {
   const { caller, streamType } = conversation;
   return {
@@ -26,7 +26,7 @@ export function awaitedConversation(conversation: Conversation, headers: Readonl
   };
 }
 
-/** OpenAI's other streams. What models without streams answer whole has been made into events. */
+/** For OpenAI's other streams. Whole answers of models that do not stream were converted to events. */
 export const AWAITED_EVENTS: Awaited = {
   headers: eventHeaders("text/event-stream"),
   said: COMMENT_LINE,

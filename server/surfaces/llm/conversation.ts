@@ -7,7 +7,7 @@ import type { Call } from "../../road/call.ts";
 import { askedKnowledge } from "./asked-knowledge.ts";
 import { awaitedConversation } from "./awaited.ts";
 
-/** A conversation's exchange: what every surface of a language model does once it has read its own wire. */
+/** The exchange of a conversation, shared by all language model surfaces once they have read their own format. */
 export function conversationExchange(
   models: Dispatch,
   conversation: Conversation,
@@ -33,7 +33,7 @@ export function conversationExchange(
 
 type VendorHeader = "anthropic-version" | "anthropic-beta" | "openai-beta" | "idempotency-key";
 
-/** Headers by which the vendors' clients say what they want, for a provider of the same format. */
+/** The named vendor headers of a request, to be passed to providers of the same format. */
 export function vendorHeaders({ headers: sent }: Pick<Call, "headers">, names: readonly VendorHeader[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name of names) {

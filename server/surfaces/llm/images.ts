@@ -32,7 +32,7 @@ function drawing(models: Dispatch, store: AnswerStore, inbound: PicturesRequest)
   };
 }
 
-/** Most models know no streams and answer whole: who asked for one reads events only. */
+/** Most image models do not stream and answer whole, but a caller who asked for a stream reads only events. */
 function asEvents(answer: WholeAnswer, inbound: PicturesRequest): WholeAnswer {
   const body = replyObject(answer.body);
   if (body === null) return answer;

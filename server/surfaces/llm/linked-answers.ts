@@ -5,7 +5,7 @@ import { invalidRequest } from "../../road/invalid-request.ts";
 import type { ResponsesRequest } from "../../wire/responses/responses-request.ts";
 import type { ResponseServices } from "./response-services.ts";
 
-/** Whose a conversation is that the vendor keeps nobody here could tell; null where the request names none. */
+/** Refuses conversations stored at the vendor, whose owner the gateway cannot know; null if the request names none. */
 export function conversationElsewhere({ body }: ResponsesRequest): Refusal | null {
   if (body.conversation === undefined || body.conversation === null) return null;
   return invalidRequest([
@@ -13,7 +13,7 @@ export function conversationElsewhere({ body }: ResponsesRequest): Refusal | nul
   ]);
 }
 
-/** Puts what a request names of earlier answers in its place; the one that it goes on from, null where it names none. */
+/** Inserts the earlier items that a request refers to, and returns the answer it continues; null if it names none. */
 export async function linkedAnswer(
   call: Call,
   { items, responses }: Pick<ResponseServices, "items" | "responses">,

@@ -27,7 +27,7 @@ const media = (path: string, proxySubtype: string, surface: MediaRoute["surface"
   body,
 });
 
-/** Every route of pictures and sound. */
+/** All routes of images and audio. */
 export const MEDIA_ROUTES: readonly MediaRoute[] = [
   media("/images/generations", "image_generations", (services) => imageGenerations(services.models, services)),
   media("/images/edits", "image_edits", (services) => imageEdits(services.models, services.spool, services), "streamed"),

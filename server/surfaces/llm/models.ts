@@ -6,7 +6,7 @@ import { jsonAnswer } from "../../road/answer.ts";
 import { modelDetailOf } from "../model-detail.ts";
 import { llmRefusals } from "./refusals.ts";
 
-/** GET /models: what the caller's resource group may use, in OpenAI's list shape. */
+/** GET /models: the models available to the caller's resource group, in OpenAI's list format. */
 export const modelsList: Surface = {
   ...llmRefusals,
   read: () => ({
@@ -15,7 +15,7 @@ export const modelsList: Surface = {
   }),
 };
 
-/** GET /models/{model_id}; the clients of the compatible surface ask by name. */
+/** GET /models/{model_id}; clients of the compatible surface use the model's name. */
 export const modelDetail = modelDetailOf(llmRefusals, item);
 
 function item(model: UsableModel) {

@@ -7,7 +7,7 @@ const encoder = new TextEncoder();
 /** Runtime errors of the compatible surface: `{error: <message>, code, type}` with the HTTP status (interface 7). */
 export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(bodyOf(refusal)) }),
-  // Inside a stream the official clients raise what stands under `error` as an object.
+  // Inside a stream, the official clients raise `error` if it is an object.
   streamError: (refusal) => encoder.encode(`data: ${JSON.stringify({ error: streamedError(refusal) })}\n\n`),
 };
 
@@ -26,13 +26,13 @@ function streamedError(refusal: Refusal): object {
   return { message: messageOf(refusal), type: "gateway_error", param: null, code, ...refusal.extra };
 }
 
-/** The number of the event behind the last that was sent. */
+/** The sequence number after that of the last event sent. */
 function nextNumber(last: Uint8Array | null): number {
   const numbers = [...new TextDecoder().decode(last ?? new Uint8Array(0)).matchAll(/"sequence_number":\s*(\d+)/g)];
   return numbers.length === 0 ? 0 : Number(numbers.at(-1)?.[1]) + 1;
 }
 
-/** Rates, quotas and guardrails have shapes of their own (interface 7.1 to 7.3). */
+/** Rate limits, quotas and guardrails have their own shapes (interface 7.1 to 7.3). */
 function bodyOf(refusal: Refusal): object {
   switch (refusal.code) {
     case "rate_limit_exceeded":
@@ -40,7 +40,7 @@ function bodyOf(refusal: Refusal): object {
     case "usage_limit_reached":
     case "run_ceiling_reached":
       return { error: refusal.message, ...refusal.extra };
-    // As the vendor itself says it: clients tell by this body what they asked for.
+    // In the vendor's own form, by which clients recognise the error.
     case "response_not_found":
     case "previous_response_not_found":
       return { error: { message: messageOf(refusal), type: "invalid_request_error", param: null, code: refusal.code, ...refusal.extra } };
@@ -54,15 +54,15 @@ function typeOf({ code }: Refusal): string {
   return code === "upstream_overloaded" ? "overloaded_error" : errorType(ERRORS[code].status);
 }
 
-/** What guardrails and policies say of a text: one body, whole or in a stream, with no member beside what interface 7.3 names. */
+/** Whether a guardrail or policy judged a text: these have the same body whole and in a stream, with only the members of interface 7.3. */
 function isVerdict({ code }: Refusal): boolean {
   return code === "guardrail_blocked" || code === "argument_policy_denied" || code === "semantic_policy_block";
 }
 
-/** The message with each field that is wrong. */
+/** The message, with every invalid field. */
 export function messageOf(refusal: Refusal): string {
   if (refusal.fields === undefined || refusal.fields.length === 0) return refusal.message;
-  // What a translation cannot say is told in clauses of their own: "this model's provider gives one answer at a time".
+  // For untranslatable parameters the field's message is a clause of its own: "this model's provider gives one answer at a time".
   const between = refusal.code === "unsupported_parameter" ? ": " : " ";
   return `${refusal.message} ${refusal.fields.map(({ field, message }) => (field === "" ? `The body ${message}.` : `\`${field}\`${between}${message}.`)).join(" ")}`;
 }

@@ -15,7 +15,7 @@ const rerank = (models: Dispatch): Surface => ({
   },
 });
 
-/** Clients of Cohere and Jina put their API's version before it. */
+/** Clients of Cohere and Jina prefix the path with an API version. */
 export const RERANK_ROUTES = ["", "/v1", "/v2"].map(
   (version) =>
     ({

@@ -29,7 +29,7 @@ const about = (
   surface: ({ responses: stored }) => surface(stored),
 });
 
-/** Every route of OpenAI's responses. */
+/** All routes of OpenAI's responses API. */
 export const RESPONSE_ROUTES: readonly ResponseRoute[] = [
   { method: "POST", path: ROOT, surface: responses, audit: audit("responses"), body: true },
   { method: "POST", path: `${ROOT}/input_tokens`, surface: responsesInputTokens, audit: audit("responses_input_tokens"), body: true },

@@ -15,7 +15,7 @@ import { conversationElsewhere, linkedAnswer } from "./linked-answers.ts";
 import { responsesRefusals } from "./refusals.ts";
 import type { ResponseServices } from "./response-services.ts";
 
-/** POST /responses/compact: a conversation written shorter by the model that goes on from it, in a form that only its vendor reads. */
+/** POST /responses/compact: the model that continues a conversation shortens it, in a form that only its vendor can read. */
 export const responsesCompact = (services: ResponseServices): Surface => ({
   ...responsesRefusals,
   namesFiles: "responses",

@@ -9,10 +9,10 @@ import { vendorHeaders } from "./conversation.ts";
 import { responsesRefusals } from "./refusals.ts";
 import type { ResponseServices } from "./response-services.ts";
 
-/** What the vendor keeps is counted with the request, whoever it belongs to. */
+/** State stored at the vendor would be counted with the request, whoever owns it. */
 const ELSEWHERE = ["previous_response_id", "conversation"] as const;
 
-/** POST /responses/input_tokens: asked of the vendor where every model that may serve is OpenAI's own, else estimated, which it says. */
+/** POST /responses/input_tokens: counted by the vendor if every eligible model is OpenAI's own, otherwise estimated and marked as such. */
 export const responsesInputTokens = ({ models, items }: Pick<ResponseServices, "models" | "items">): Surface => ({
   ...responsesRefusals,
   namesFiles: "responses",

@@ -20,7 +20,7 @@ import { conversationElsewhere, linkedAnswer } from "./linked-answers.ts";
 import { responsesRefusals } from "./refusals.ts";
 import type { ResponseServices } from "./response-services.ts";
 
-/** POST /responses: plain, streamed, and in the background where somebody could ask for the answer (interface 4.2). */
+/** POST /responses: plain, streamed, and in the background if the answer can be retrieved later (interface 4.2). */
 export const responses = (services: ResponseServices): Surface => ({
   ...responsesRefusals,
   namesFiles: "responses",
@@ -29,7 +29,7 @@ export const responses = (services: ResponseServices): Surface => ({
     if ("fields" in inbound) return invalidRequest(inbound.fields);
     const elsewhere = conversationElsewhere(inbound);
     if (elsewhere !== null) return elsewhere;
-    // The answer of a line is what its batch holds: nothing would bring what is written later into it.
+    // A batch stores the answer of a line at once; one written later could not be added.
     if (inbound.background && call.audit.proxySubtype !== "responses")
       return invalidRequest([{ field: "background", message: "must not be set here: the answer is given with the others" }]);
     if (!inbound.namesItems && inbound.previousResponseId === null) return exchange(call, services, inbound, null);
@@ -37,7 +37,7 @@ export const responses = (services: ResponseServices): Surface => ({
   },
 });
 
-/** A request that names what answers before it left. */
+/** A request that refers to earlier answers. */
 async function readLinked(call: Call, services: ResponseServices, inbound: ResponsesRequest): Promise<Exchange | Refusal> {
   const previous = await linkedAnswer(call, services, inbound);
   return previous !== null && isRefusal(previous) ? previous : exchange(call, services, inbound, previous);
@@ -80,10 +80,10 @@ function exchange(call: Call, services: ResponseServices, inbound: ResponsesRequ
   return { ...made, answer: (asking) => inBackground(asking, services, inbound, made) };
 }
 
-/** Keeps whose a response is; false where nobody could find it again. */
+/** Records the owner of a response; false if nobody could retrieve it. */
 type NoteResponse = (response: JsonObject) => boolean;
 
-/** A streamed response, of which it is kept whose it is: of one only, whatever else its provider says. */
+/** A streamed response whose owner is recorded, once, whatever IDs its provider sends later. */
 class KeptStream extends ResponsesStream {
   private readonly state: { kept: boolean | null };
   private readonly inbound: Pick<ResponsesRequest, "background" | "inputCharacters">;
@@ -102,8 +102,8 @@ class KeptStream extends ResponsesStream {
   }
 
   /**
-   * What was used of one that did not come to its end: of one in the background where nobody could find it again, of every other where
-   * its vendor's tools were used, whose fee an estimate from texts leaves out.
+   * Usage of a response that did not finish: estimated for a background response that nobody could retrieve, and for others if the vendor's
+   * tools were used, whose fee an estimate from text leaves out.
    */
   override get usage(): Usage | null {
     const told = super.usage;
@@ -115,7 +115,7 @@ class KeptStream extends ResponsesStream {
   }
 }
 
-/** An answer that its provider goes on with when its caller is gone: what it used is told of it when it has ended. */
+/** A response that its provider continues even if the caller disconnects; its usage is reported once it has ended. */
 async function inBackground(
   call: Call,
   { responses: stored }: ResponseServices,

@@ -5,17 +5,17 @@ import type { ChunkStreamOptions } from "../../wire/openai/chunk-stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 
 /*
- * Chat completions for which their vendor searches the web (`web_search_options`): once for each, before the answer begins, for a fee
- * that no usage of the format tells.
+ * Chat completions with the vendor's web search (`web_search_options`): one search each, before the answer begins, for a fee that the
+ * format's usage does not include.
  */
 
-/** Of a whole one. */
+/** For a whole answer. */
 export function readSearchedReply(bytes: Uint8Array, inputCharacters: number): ReturnType<typeof readChatReply> {
   const read = readChatReply(bytes);
   return read === null ? null : { ...read, usage: searched(read.usage ?? estimated(inputCharacters, read.outputCharacters)) };
 }
 
-/** A streamed one. Who hangs up before its usage is told has had the search all the same. */
+/** For a streamed answer. The search happened even if the caller disconnects before usage is reported. */
 export class SearchedStream extends ChatStream {
   private readonly inputCharacters: number;
 

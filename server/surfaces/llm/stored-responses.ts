@@ -16,14 +16,14 @@ import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
 import { inputItemsTexts, isResponseId } from "../../wire/responses/stored-response.ts";
 import { responsesRefusals } from "./refusals.ts";
 
-/** What is done with responses that providers store, by the ids they gave them. */
+/** Operations on responses stored by providers, by the providers' IDs. */
 
 type Stored = Pick<StoredResponses, "find" | "ask" | "delete">;
 
 interface Question {
   readonly of: AskedResponse["of"];
   readonly method: AskedResponse["method"];
-  /** What the query may say, and how each value is written. */
+  /** Allowed query parameters, with the pattern of their values. */
   readonly query: Readonly<Record<string, RegExp>>;
 }
 
@@ -53,7 +53,7 @@ function storedResponse(stored: Stored, { of, method, query: known }: Question):
   };
 }
 
-/** What a model answered before stands among them. */
+/** Includes what the model answered before. */
 const ITEMS = { texts: inputItemsTexts, framing: "events", tellsCalls: true } as const;
 
 async function given(call: Call, stored: Stored, place: ResponsePlace, asked: AskedResponse): Promise<Answer | Refusal> {
@@ -62,12 +62,12 @@ async function given(call: Call, stored: Stored, place: ResponsePlace, asked: As
   return answer;
 }
 
-/** Asks nothing of the model: it was limited and metered when it made the response. */
+/** Targets the model without making a request to it: the response was limited and metered when it was created. */
 function viewOf({ modelId }: ResponsePlace, streaming: boolean): RequestView {
   return { ...EMPTY_VIEW, streaming, target: { kind: "model", name: null, id: modelId, modes: ["responses", "chat"], madeBefore: true } };
 }
 
-/** How a response is read that was asked for by somebody before. */
+/** How to read a response that was created by an earlier request. */
 function givenAgain(stream: boolean): Conversation {
   return {
     inbound: new ResponsesRequest(JsonDocument.read(new TextEncoder().encode(JSON.stringify({ input: "", stream }))) as JsonDocument),
@@ -81,12 +81,12 @@ function givenAgain(stream: boolean): Conversation {
   };
 }
 
-/** Says on the row which response the call was about, whether it is the caller's or not. */
+/** Records on the row which response the call was about, whether or not it is the caller's. */
 function noteResponse({ row }: Call, id: string): void {
   row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), response: { response_id: id } };
 }
 
-/** The id as its provider wrote it; empty where it can be none. */
+/** The provider's ID in the path; empty if it is invalid. */
 function idIn({ path }: Call): string {
   const segment = /\/responses\/([^/]*)/.exec(path)?.[1] ?? "";
   try {
@@ -96,7 +96,7 @@ function idIn({ path }: Call): string {
   }
 }
 
-/** The query, of names that are known with values that can be theirs. */
+/** The query parameters, which must be known and valid. */
 function readQuery(call: Call, known: Question["query"]): URLSearchParams | Refusal {
   const { searchParams } = new URL(call.url);
   for (const [name, value] of searchParams) {

@@ -16,7 +16,7 @@ const text = (path: string, proxySubtype: string, surface: (models: Dispatch) =>
   surface: ({ models }) => surface(models),
 });
 
-/** Every route of OpenAI's that takes and gives text, but for responses. */
+/** All of OpenAI's text routes except those of responses. */
 export const TEXT_ROUTES: readonly TextRoute[] = [
   text("/chat/completions", "chat_completions", chatCompletions),
   text("/completions", "completions", completions),

@@ -16,7 +16,7 @@ import type { TranscriptionRequest } from "../../wire/transcriptions/transcripti
 import { AWAITED_EVENTS } from "./awaited.ts";
 import { llmRefusals } from "./refusals.ts";
 
-/** Voices of known speakers come as text, each some seconds of sound. */
+/** Reference voices of known speakers come as text fields with some seconds of audio each. */
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 1024 * 1024, files: { file: 1 } };
 
 /** POST /audio/transcriptions and /audio/translations, OpenAI's own shape (interface 4.2). */

@@ -3,7 +3,7 @@ import type { Surface } from "../../road/surface.ts";
 import type { ErrorCode, Refusal } from "../../kernel/errors.ts";
 import { errorText, REFUSED, type RpcId } from "../../wire/mcp/rpc.ts";
 
-/** The protocol's own codes of faults that are the protocol's; every other refusal has one of the gateway's. */
+/** JSON-RPC codes of protocol errors; every other refusal has a code of the gateway's own. */
 export const PROTOCOL_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   rpc_parse_error: -32700,
   rpc_invalid_request: -32600,
@@ -16,10 +16,10 @@ export const PROTOCOL_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
 };
 const APPROVAL_REQUIRED = 4030;
 
-/** Ids of requests under way, so that a refusal answers the request it refuses. */
+/** IDs of requests in progress, so that a refusal carries the ID of its request. */
 const ids = new WeakMap<Call, RpcId>();
 
-/** The id of the request that a call carries; null where it has none. */
+/** The ID of the JSON-RPC request in a call; null if it has none. */
 export function rpcIdOf(call: Call): RpcId | null {
   return ids.get(call) ?? null;
 }
@@ -48,7 +48,7 @@ export const rpcRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal, call) => ({
     headers: { "content-type": "application/json" },
     body: bodyOf(refusal, call),
-    // Clients of tool servers take a 403 for a missing scope.
+    // Clients of tool servers take a 403 for a missing OAuth scope.
     ...(refusal.code === "approval_required" ? { status: 200 } : {}),
   }),
   streamError: (refusal, call) => new TextEncoder().encode(`event: message\ndata: ${bodyOf(refusal, call)}\n\n`),

@@ -10,7 +10,7 @@ import { PROTOCOL_CODES, rpcIdOf, rpcRefusals } from "./rpc-refusals.ts";
 import { exchange, readRequest, surface } from "./tool-server.ts";
 
 const PREFIX = "/v1/proxy/mcp/";
-/** What a tool of it is recorded as. */
+/** The audit subtype of each of its tools. */
 const SUBTYPES: Readonly<Record<string, string>> = {
   skills__load: "skill_load",
   skills__read_resource: "skill_read",
@@ -18,13 +18,13 @@ const SUBTYPES: Readonly<Record<string, string>> = {
   skills__render_template: "skill_render",
 };
 const READS = new Set(["resources/read", "skills/get", "resources/directory/read"]);
-/** What the caller can wait for, and who it is, is told by the status, as on every surface. */
+/** Rate limiting, authentication and internal errors use the HTTP status, as on every surface. */
 const BY_STATUS = new Set([401, 429, 500]);
 
-/** Calls of tools under way, by the dialect their failures are told in. */
+/** Tool calls in progress, by the dialect in which their failures are reported. */
 const toolCalls = new WeakMap<Call, "handshake" | "stateless">();
 
-/** /v1/proxy/mcp/system-agent-skill-server-{tenant}: what fails in a tool is told in its result (interface 4.5). */
+/** /v1/proxy/mcp/system-agent-skill-server-{tenant}: a failure inside a tool is reported in its result (interface 4.5). */
 export const skillToolServer = (tools: ToolService): Surface => ({
   ...surface(tools, "server", PREFIX),
   read(call, body) {
@@ -50,12 +50,12 @@ function noteKind(call: Call, { message, capability, envelope }: ToolRequest): v
     toolCalls.set(call, envelope === null ? "handshake" : "stateless");
     const subtype = capability.name.startsWith("skill__") ? "skill_load" : SUBTYPES[capability.name];
     if (subtype !== undefined) row.proxy_subtype = subtype;
-    // A run that begins with a script is one of that script, whoever asked for it.
+    // A run that begins with a script is a skill execution, whoever asked for it.
     if (subtype === "skill_run" && row.trace_continuity === "minted") row.trace_root_kind = "skill_execution";
   } else if (READS.has(message?.method ?? "")) row.proxy_subtype = "skill_read";
 }
 
-/** The request without the token of an approval: no control looks at it, and no record has it. */
+/** Removes the approval token from the request, so that no control inspects it and no record contains it. */
 function withoutToken(call: Call, request: ToolRequest): ToolRequest {
   const { message } = request;
   const given = message?.params.arguments;

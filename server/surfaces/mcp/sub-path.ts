@@ -1,8 +1,8 @@
 const MOST_LAYERS = 8;
 
 /**
- * Whether a path, once whoever it is sent to has decoded it, may lead out of where it begins: programs in front of a server take an
- * encoded slash for a slash, look for dots when they have decoded it, and leave parameters of a segment out.
+ * Whether a path may lead outside its base once its receiver has decoded it: proxies in front of a server treat an encoded slash as a
+ * slash, resolve dots after decoding, and strip parameters of a segment.
  */
 export function mayLeadOut(path: string): boolean {
   let decoded = path;

@@ -46,7 +46,7 @@ export function exchange(tools: ToolService, request: ToolRequest, { row }: Call
   return { view, answer: (call) => tools.call(call, request, view) };
 }
 
-/** Of a path below a server's own, as the row has it, the part that names the server. */
+/** The part of the row's endpoint that names the server, without the path below it. */
 function endpointAbove(endpoint: string | null | undefined, subPath: string | null): string | null {
   const [below = ""] = subPath?.split("?") ?? [];
   return endpoint?.slice(0, endpoint.length - below.length) ?? null;
@@ -63,7 +63,7 @@ export function readRequest(
   const spoken = headers.get("mcp-protocol-version");
   const nothing: ToolRequest = { target, subPath, message: null, body: null, envelope: null, capability: null, paramHeaders: {} };
   if (body === null) {
-    // Reading and ending a session belong to the handshake dialect.
+    // Reading and ending a session exist only in the handshake dialect.
     if (subPath === null && isStatelessVersion(spoken)) return refuse("method_not_allowed", undefined, { headers: { allow: "POST" } });
     call.row.mcp_method = method === "DELETE" && subPath === null ? "session/end" : null;
     return nothing;
@@ -71,7 +71,7 @@ export function readRequest(
   const message = readRpc(body);
   if (isRpcProblem(message)) {
     if (message.ambiguous === true) return refuse("ambiguous_name", message.message);
-    // Below its own path a server may have business that is no message of the protocol; a list of messages is not that.
+    // Below its own path a server may accept bodies that are not protocol messages, but not JSON-RPC batches.
     if (subPath !== null && !mayBeRpc(body)) return { ...nothing, body };
     if (message.id !== null) rememberRpcId(call, message.id);
     return refuse(message.code === -32700 ? "rpc_parse_error" : "rpc_invalid_request", message.message);
@@ -83,13 +83,13 @@ export function readRequest(
   if (meant !== null) return refuse("ambiguous_name", ambiguityOf({ name: message.method ?? "", other: meant }));
   const envelope = message.kind === "response" ? null : envelopeOf(message, spoken);
   if (typeof envelope === "string") return refuse("rpc_invalid_params", envelope);
-  // What a dialect does not have needs no params: that it is not there is said further on.
+  // Parameters of a method that the dialect lacks are not checked: the missing method is reported later.
   const gone = envelope !== null && isHandshakeOnly(message.method ?? "");
   const named = message.method === null || gone ? null : capabilityOf(message.method, message.params);
-  // No virtual server has tasks: which one is missing says nothing.
+  // Virtual servers have no tasks, so a missing task parameter is not worth reporting.
   const capability = typeof named === "string" && target.kind === "virtual" && isTaskMethod(message.method) ? null : named;
   if (typeof capability === "string") return refuse("rpc_invalid_params", `params.${capability} must be a text.`);
-  // No record can hold such a name, and no header of the stateless dialect.
+  // Neither the database nor a header of the stateless dialect can hold such a name.
   if (capability !== null && !isStorableText(capability.name))
     return refuse("rpc_invalid_params", `The name of the ${capability.type} holds a NUL or half a surrogate pair.`);
   call.row.mcp_capability_name = capability?.name.slice(0, 1000) ?? null;

@@ -8,7 +8,7 @@ import { vendorHeaders } from "../llm/conversation.ts";
 import { readInbound, vendorQuery } from "./messages.ts";
 import { messagesRefusals } from "./refusals.ts";
 
-/** POST /v1/messages/count_tokens: asked of the vendor where the model is the vendor's, else estimated, which it says. */
+/** POST /v1/messages/count_tokens: counted by the vendor if the model is the vendor's, otherwise estimated and marked as such. */
 export const countTokens = (models: Dispatch): Surface => ({
   ...messagesRefusals,
   namesFiles: "messages",

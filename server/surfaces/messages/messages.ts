@@ -38,20 +38,20 @@ export const messages = (models: Dispatch): Surface => ({
   },
 });
 
-/** A thread lies at the vendor, which takes instructions when one begins and not again when it goes on. */
+/** A thread is state at the vendor, which accepts instructions only when a thread begins, not when it continues. */
 function threadFields({ thread }: JsonObject): Pick<Conversation, "statefulFields" | "instructedBy"> {
   if (thread === undefined || thread === null) return { statefulFields: [] };
   return { statefulFields: ["thread"], ...(isObject(thread) && thread.type === "continue" ? { instructedBy: "thread" } : {}) };
 }
 
-/** `?beta=true`, by which the vendor's clients ask for what is not generally there yet. */
+/** `?beta=true`, with which the vendor's clients request beta features. */
 export function vendorQuery({ url }: Call): string {
   if (!url.includes("beta=")) return "";
   const beta = new URL(url).searchParams.get("beta");
   return beta === null || beta.length > 100 ? "" : `beta=${encodeURIComponent(beta)}`;
 }
 
-/** The request of either address, checked against the version its caller speaks. */
+/** Reads the request of either path, validated against the version its caller uses. */
 export function readInbound(call: Call, body: Uint8Array | null, options: { maxTokensRequired: boolean }): MessagesRequest | Refusal {
   const version = call.headers.get("anthropic-version");
   if (version === null) return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });

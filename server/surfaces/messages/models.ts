@@ -6,7 +6,7 @@ import { jsonAnswer } from "../../road/answer.ts";
 import { modelDetailOf } from "../model-detail.ts";
 import { messagesRefusals } from "./refusals.ts";
 
-/** GET /v1/models: what the caller may use, in Anthropic's list shape, whole as its only page. */
+/** GET /v1/models: the models the caller may use, in Anthropic's list format, as a single page. */
 export const messagesModels: Surface = {
   ...messagesRefusals,
   read: () => ({

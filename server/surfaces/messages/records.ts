@@ -5,19 +5,22 @@ import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import { messagesRefusals } from "./refusals.ts";
 
-/** A surface of what the gateway keeps, under Anthropic's own paths. */
+/** A surface for stored records, under Anthropic's paths. */
 export function recordSurface(answer: (call: Call) => Promise<Answer | Refusal>): Surface {
   return { ...messagesRefusals, read: () => ({ view: EMPTY_VIEW, answer }) };
 }
 
-/** What a page of Anthropic's lists says beside its `data`. */
+/** The members of a page of Anthropic's lists besides `data`. */
 export interface PageEnds {
   readonly has_more: boolean;
   readonly first_id: string | null;
   readonly last_id: string | null;
 }
 
-/** A page of at most `limit`: one more found, in the direction that was gone, says that there are more. `before`: it ends before that id. */
+/**
+ * A page of at most `limit`. `found` may have one more, in the direction of paging, if there are more pages. `before`: the page ends before
+ * that ID.
+ */
 export function messagesPage<T extends { readonly id: string }>(
   found: readonly T[],
   limit: number,

@@ -6,18 +6,18 @@ import { messageOf } from "../llm/refusals.ts";
 const encoder = new TextEncoder();
 const OVERLOADED = 529;
 
-/** Errors in the shape of the native messages API: `{type: "error", error: {type, message}, request_id}`. */
+/** Errors in the format of the native messages API: `{type: "error", error: {type, message}, request_id}`. */
 export const messagesRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal, call) => ({
     headers: { "content-type": "application/json", ...(call === null ? {} : { "request-id": call.id }) },
     body: JSON.stringify(envelope(refusal, call?.id ?? null)),
-    // The vendor's own status for it, which some of its clients know better than the type.
+    // The vendor's own status, which some of its clients handle better than the type.
     ...(refusal.upstreamStatus === OVERLOADED ? { status: OVERLOADED } : {}),
   }),
   streamError: (refusal, call) => encoder.encode(`event: error\ndata: ${JSON.stringify(envelope(refusal, call.id))}\n\n`),
 };
 
-/** The vendor's own words for it, upon which its clients send the whole conversation. */
+/** The vendor's own error, on which its clients resend the whole conversation. */
 const NO_THREAD = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
 
 function unthreadable({ code, fields }: Refusal): boolean {
@@ -25,7 +25,7 @@ function unthreadable({ code, fields }: Refusal): boolean {
 }
 
 function envelope(refusal: Refusal, requestId: string | null) {
-  // The interface has this one told as an invalid request, which clients never send again.
+  // By the interface this is an invalid request, which clients never retry.
   const type = refusal.code === "guardrail_blocked" ? "invalid_request_error" : errorTypeOf(ERRORS[refusal.code].status);
   return {
     type: "error",

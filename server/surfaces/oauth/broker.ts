@@ -13,7 +13,7 @@ import { parseScopes } from "../../wire/oauth/challenge.ts";
 import { consentPage } from "./pages.ts";
 import { jsonRefusals, pageRefusals } from "./oauth-refusals.ts";
 
-/** The OAuth broker's operations (interface 4.5), each a surface over the service of tool servers. */
+/** The OAuth broker's operations (interface 4.5), each a surface over the tool server service. */
 export const oauthResourceMetadata = operation("resource_metadata");
 export const oauthServerMetadata = operation("server_metadata");
 export const oauthClientMetadata = operation("client_metadata");
@@ -35,7 +35,7 @@ function operation(name: BrokerOperation, refusals: Pick<Surface, "refusal" | "s
     ...refusals,
     read(call, body) {
       const { scope } = call;
-      // Bodies here hold codes and tokens. Without a scope none of them is kept, neither of the request nor of the answer.
+      // Bodies here contain codes and tokens. Without a scope, neither request nor response bodies are stored.
       call.scope = null;
       call.requestContent = null;
       const request = readRequest(call, name, body, scope);
@@ -49,7 +49,7 @@ function operation(name: BrokerOperation, refusals: Pick<Surface, "refusal" | "s
 const GRANTS: ReadonlySet<string> = new Set(["authorization_code", "refresh_token"]);
 const LONGEST_SCOPE = 2_000;
 
-/** Which of OAuth's flows the request is a step of, and the scope that it asks for. */
+/** Records which OAuth flow the request is part of, and the scope it asks for. */
 function noteFlow({ row }: Call, { operation: step, query, form }: BrokerRequest): void {
   const grant = form.get("grant_type") ?? "";
   if (step === "authorize" || step === "decide" || step === "callback") row.oauth_flow_type = "authorization_code";
@@ -102,7 +102,7 @@ function written(answer: BrokerAnswer): Answer {
   const cookie: Record<string, string> = "cookie" in answer && answer.cookie !== undefined ? { "set-cookie": answer.cookie } : {};
   switch (answer.kind) {
     case "json":
-      // Metadata may be kept for a while by whoever reads it; what holds a token may not.
+      // Metadata may be cached for a while, but nothing that contains a token.
       return ownAnswer(
         answer.status,
         {

@@ -4,7 +4,7 @@ import { PAGE_HEADERS, plainPage } from "../../wire/http/html-page.ts";
 
 const nothing = new Uint8Array(0);
 
-/** The protocol's own words (RFC 6749, 7591, 8707) for what has one. */
+/** The OAuth error code (RFC 6749, 7591, 8707) for a refusal. */
 function wordOf(code: ErrorCode): string {
   if (code === "unauthenticated") return "invalid_client";
   if (code.startsWith("oauth_")) return code.slice("oauth_".length);
@@ -28,7 +28,7 @@ export const jsonRefusals: Pick<Surface, "refusal" | "streamError"> = {
   streamError: () => nothing,
 };
 
-/** Refusals as pages: where they are read, a person sits at a browser. */
+/** Refusals as HTML pages, for requests made by a browser. */
 export const pageRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal) => ({ headers: PAGE_HEADERS, body: plainPage("This did not work", refusal.message) }),
   streamError: () => nothing,

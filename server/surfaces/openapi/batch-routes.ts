@@ -17,7 +17,7 @@ function job(summary: string, answer: DescribedAnswer | z.ZodType, more: Partial
   };
 }
 
-/** What the runtime plane's document says of the routes of batch jobs. */
+/** Descriptions of the batch routes in the runtime plane's OpenAPI document. */
 export const BATCH_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${JOBS}`]: job("Create a batch job", { status: 201, schema: batch.batchJob }, { body: batch.batchJobRequest }),
   [`GET ${JOBS}`]: job("List batch jobs", batch.batchJobPage, { query: batch.batchJobPageQuery }),

@@ -1,23 +1,23 @@
 import type { z } from "zod";
 
-/** What a route answers where nothing stands against it. */
+/** A route's successful response. */
 export interface DescribedAnswer {
   readonly status: number;
-  /** Of JSON. */
+  /** For JSON. */
   readonly schema?: z.ZodType;
-  /** Of anything else, or beside JSON where a caller may ask for a stream. */
+  /** For any other content, or besides JSON if a caller may ask for a stream. */
   readonly media?: string;
 }
 
-/** What the document of the runtime plane says of a route. */
+/** The description of a route in the runtime plane's OpenAPI document. */
 export interface DescribedRoute {
   readonly tag: string;
   readonly summary: string;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** Headers that it cannot do without. */
+  /** Required headers. */
   readonly headers?: readonly string[];
-  /** A form instead of JSON. */
+  /** The body is a form instead of JSON. */
   readonly form?: true;
   readonly answer: DescribedAnswer;
   readonly error: z.ZodType;

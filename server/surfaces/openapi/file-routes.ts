@@ -13,7 +13,7 @@ function file(summary: string, answer: DescribedAnswer | z.ZodType, more: Partia
   return { tag: "Files", summary, answer: "status" in answer ? answer : { status: 200, schema: answer }, error: runtimeError, ...more };
 }
 
-/** What the runtime plane's document says of the routes of files. */
+/** Descriptions of the file routes in the runtime plane's OpenAPI document. */
 export const FILE_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${FILES}`]: file("Upload a file", { status: 201, schema: files.fileRecord }, { body: files.fileForm, form: true }),
   [`GET ${FILES}`]: file("List files", files.filePage, { query: files.filePageQuery }),

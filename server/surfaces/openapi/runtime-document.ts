@@ -3,17 +3,17 @@ import type { RouteCallers } from "../../road/admission/admit.ts";
 import type { DescribedRoute } from "./described-route.ts";
 import { type OpenApiNode, paramsOf, schemaOf } from "./schema-of.ts";
 
-/** A route with what is said of it. */
+/** A route with its description. */
 export interface DocumentedRoute {
   readonly method: string;
   /** With `:names` for parameters. */
   readonly path: string;
-  /** Null: it asks for no credential and leaves no row. */
+  /** Null if it needs no credential and leaves no row. */
   readonly admits: RouteCallers | null;
   readonly described: DescribedRoute;
 }
 
-/** The OpenAPI 3.1 document of the runtime plane: the models' and tool servers' surfaces, runs, and the portal API. */
+/** The OpenAPI 3.1 document of the runtime plane: the surfaces of models and tool servers, runs, and the portal API. */
 export function runtimeDocument(routes: readonly DocumentedRoute[]): object {
   const components: OpenApiNode = {};
   const paths: Record<string, OpenApiNode> = {};
@@ -48,7 +48,7 @@ export function runtimeDocument(routes: readonly DocumentedRoute[]): object {
 
 const templateOf = (path: string) => path.replaceAll(/\/:(\w+)/g, "/{$1}");
 
-/** A path with a slash at its end is another operation than the one without. */
+/** A path with a trailing slash is a different operation from the one without. */
 function operationId(method: string, template: string): string {
   const named = template.endsWith("/") ? `${template}slash` : template;
   return `${method.toLowerCase()}${named.replaceAll(/[^A-Za-z0-9]+/g, "_")}`.replace(/_$/, "");
@@ -72,7 +72,7 @@ function operation(route: DocumentedRoute, components: OpenApiNode): OpenApiNode
     ...requestBody(described, components),
     responses: {
       [answer.status]: {
-        // Two kinds of content under one status would leave every client with both.
+        // With two content types under one status, generated clients would return a union.
         description:
           answer.media === undefined || answer.schema === undefined ? summary : `${summary}; ${answer.media} where a stream is asked for`,
         headers: { "x-request-id": { description: "Id of the call's audit row", schema: { type: "string" } } },
@@ -87,7 +87,7 @@ function operation(route: DocumentedRoute, components: OpenApiNode): OpenApiNode
   };
 }
 
-/** By the way callers come in: every surface has these, whatever else it refuses. */
+/** Errors by how callers authenticate; every surface can return these. */
 function errorsOf({ admits, described }: DocumentedRoute): [number, string][] {
   const takes = described.body !== undefined || described.query !== undefined || described.form === true;
   return [

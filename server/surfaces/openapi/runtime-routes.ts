@@ -9,7 +9,7 @@ import { BATCH_ROUTES } from "./batch-routes.ts";
 import { VIDEO_ROUTES } from "./video-routes.ts";
 import { FILE_ROUTES } from "./file-routes.ts";
 
-/** What the runtime plane's document says of the routes of protocols: by method and path as the route table has them. */
+/** Descriptions of the protocol routes in the runtime plane's OpenAPI document, by method and path as in the route table. */
 
 const EVENTS = "text/event-stream";
 const MODELS = "/v1/proxy/llm";
@@ -201,5 +201,5 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   "POST /v1/ingest/otel/v1/traces": route("Traces", "Ingest OpenTelemetry traces", json(api.otelAnswer), api.otelRequest),
 };
 
-/** Routes that ask for no credential and leave no row. */
+/** Routes that need no credential and leave no row. */
 export const HEALTH: DescribedRoute = route("Health", "Health check", json(api.planeHealth), undefined, api.planeHealth);

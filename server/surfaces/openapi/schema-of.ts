@@ -7,7 +7,7 @@ export function paramsOf(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
 }
 
-/** JSON Schema of a zod schema. One that has an id goes to the components and is referred to. */
+/** JSON Schema of a zod schema. One with an ID is added to the components and referenced. */
 export function schemaOf(schema: z.ZodType, io: "input" | "output", components: OpenApiNode): OpenApiNode {
   const made = z.toJSONSchema(schema, { target: "draft-2020-12", io, unrepresentable: "any" }) as OpenApiNode;
   const { $schema: _dialect, $defs: definitions, ...rest } = made;
@@ -19,7 +19,7 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output", components: 
   return { $ref: `#/components/schemas/${id}` };
 }
 
-/** Points references at the components, and drops the ids the definitions repeat. */
+/** Points references to the components, and drops the IDs that the definitions repeat. */
 function relinked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(relinked);
   if (typeof value !== "object" || value === null) return value;

@@ -9,7 +9,7 @@ function video(summary: string, answer: DescribedAnswer | z.ZodType, more: Parti
   return { tag: "Videos", summary, answer: "status" in answer ? answer : { status: 200, schema: answer }, error: runtimeError, ...more };
 }
 
-/** What the runtime plane's document says of the routes of videos. */
+/** Descriptions of the video routes in the runtime plane's OpenAPI document. */
 export const VIDEO_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${LLM}/video/generations`]: video("Create a video job", videos.videoJob, { body: videos.videoRequest }),
   [`GET ${LLM}/video/jobs/:job_id`]: video("Retrieve a video job", videos.videoJob),

@@ -33,13 +33,13 @@ const NOT_BUILT = "The pages are not built on this machine. npm start builds the
 interface PageFacts {
   readonly toolAppDomains?: readonly string[];
   readonly dist?: string;
-  /** Where calls are taken, for the samples of the console; null where this process does not know. */
+  /** Where calls are served, for the console's code samples; null if this process does not know. */
   readonly callsAt?: string | null;
 }
 
 /**
- * An app of ours under `/<app>/`, in front of what else the plane answers. `/` leads a browser there. Files with a hash in
- * their name are kept for good, the page itself never; a path of the app that is no file is a view of it, and gets the page.
+ * Serves an app under `/<app>/`, in front of the plane's other routes; `/` redirects to it. Files with a hash in their name are cached
+ * forever, the page itself never. A path of the app that is not a file is one of its views and gets the page.
  */
 export function withAppPages<Info>(
   app: PageApp,
@@ -59,7 +59,7 @@ export function withAppPages<Info>(
   };
 }
 
-/** The reference of the plane's API under `/docs/`, which reads the plane's `/openapi.json`. */
+/** Serves the plane's API reference under `/docs/`, which reads the plane's `/openapi.json`. */
 export function withReference<Info>(handler: Handler<Info>, dist: string = DIST): Handler<Info> {
   return withPagesAt("/docs/", join(dist, "reference"), handler);
 }
@@ -97,7 +97,7 @@ async function answer(folder: string, name: string, request: Request): Promise<R
   return new Response(request.method === "HEAD" ? null : found.bytes, { headers });
 }
 
-/** A path is taken as it came: whoever escapes a dot or a slash in it finds no file. */
+/** Paths are not decoded, so one with an escaped dot or slash finds no file. */
 function isInside(file: string): boolean {
   return /^[\w./-]+$/.test(file) && normalize(file) === file && !file.startsWith("..");
 }

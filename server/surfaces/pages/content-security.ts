@@ -1,4 +1,4 @@
-/** What every page of the apps is served with. Nothing of another host, no code that the build did not write, no frame around it. */
+/** The policy of every page of the apps: nothing from another host, no code that the build did not write, no embedding in frames. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,15 +14,15 @@ export const PAGE_POLICY = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-/** Hosts that the interface of a tool may reach: for requests, and for pictures, scripts, styles, fonts and sound. */
+/** Hosts that a tool's user interface may reach: for requests, and for images, scripts, styles, fonts and audio. */
 export interface AppDomains {
   readonly connect: readonly string[];
   readonly resource: readonly string[];
 }
 
 /**
- * The frame for interfaces that tool servers bring. Sandboxed by its own answer, whoever frames it: its origin is opaque,
- * so nothing in it reaches the portal's storage, cookies or API. Scripts of the interface run; the network is the domains'.
+ * The policy of the frame for tool servers' user interfaces. The response itself sandboxes it, whoever embeds it: its origin is opaque, so
+ * nothing in it reaches the portal's storage, cookies or API. Scripts may run; network access is limited to the domains.
  */
 export function sandboxPolicy({ connect, resource }: AppDomains): string {
   const from = (...sources: readonly string[]) => [...sources, ...resource].join(" ");

@@ -2,8 +2,8 @@ import { APP_DOMAIN } from "../../kernel/configuration/app-domains.ts";
 import { type AppDomains, sandboxPolicy } from "./content-security.ts";
 
 /**
- * Stands between a page and an interface of a tool server: it has an origin of its own that is nobody's, puts the interface
- * into a frame within it, and passes messages on, as the extension for such interfaces describes.
+ * A proxy page between our page and a tool server's user interface: it has an opaque origin, puts the interface into a frame within it and
+ * forwards messages, as the extension for such interfaces describes.
  */
 const PAGE = `<!doctype html>
 <meta charset="utf-8">
@@ -26,7 +26,7 @@ parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-proxy-rea
 
 const MOST_DOMAINS = 32;
 
-/** Whether a host that is asked for is one that is allowed, or stands below one that is allowed with all below it. */
+/** Whether a requested host is allowed, itself or by a wildcard. */
 function isAllowed(asked: string, allowed: readonly string[]): boolean {
   return allowed.some((one) => {
     const [scheme = "", host = ""] = one.split("://");
@@ -34,7 +34,7 @@ function isAllowed(asked: string, allowed: readonly string[]): boolean {
   });
 }
 
-/** The frame for an interface that asks for these hosts in `url`: it gets those that an administrator allows, and no others. */
+/** The frame for an interface that requests the hosts in `url`: it gets only those that an administrator allows. */
 export function sandboxPage(url: string, allowed: readonly string[]): Response {
   const { searchParams } = new URL(url);
   const granted = (name: string) =>

@@ -7,7 +7,7 @@ const PATH = "/v1/portal/agent-tasks";
 const DEFAULT_SIZE = 50;
 const agentTaskPage = listOf("tasks", agentTask);
 
-/** The tasks that a person has at agents: their own, and nobody else's. */
+/** A person's own tasks at agents. */
 export const agentTaskRoutes: readonly PortalRoute[] = [
   portalOperation({
     method: "GET",

@@ -13,8 +13,8 @@ import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 import type { PortalRequest } from "./portal-request.ts";
 
 /**
- * Where a client that can show addresses sends people to: how an approval stands, and a way to decide it for whoever
- * signs in there and may. The ticket in the address lets it be looked at, without the call's arguments, and nothing more.
+ * The page for clients that can show links: the state of an approval, and a form to decide it for anyone who signs in there and may. The
+ * ticket in the URL only allows viewing, without the call's arguments.
  */
 
 const PATH = "/v1/portal/approvals/:id/page";
@@ -84,7 +84,7 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
   }),
 ].map((route) => ({ ...route, surface: (services) => ({ ...route.surface(services), refusal }) }));
 
-/** Whoever mistyped a password finds the way back: a form is sent to the address it stands at. */
+/** Links back to the form, for example after a mistyped password: a form is posted to its own URL. */
 function refusal({ message }: Refusal, call: Call | null): { headers: Record<string, string>; body: string } {
   const back = call?.method === "POST" ? `<p><a href="${escaped(new URL(call.url).search)}">Back to the form</a></p>` : "";
   return { headers: PAGE_HEADERS, body: page("This did not work", `<p>${escaped(message)}</p>${back}`) };
@@ -92,14 +92,14 @@ function refusal({ message }: Refusal, call: Call | null): { headers: Record<str
 
 const queryOf = (call: Call) => new URL(call.url).searchParams;
 
-/** The approval the ticket of the address was made for. The row is the tenant's whose approval it is. */
+/** The approval that the URL's ticket is for. The audit row belongs to the approval's tenant. */
 async function shown({ services, call, params }: Asked): Promise<{ approval: Approval; ticket: string; tenantId: string }> {
   const { directory } = services;
   const ticket = queryOf(call).get("ticket") ?? "";
   const id = params.id ?? "";
   const says = isUuid(id) ? openEnvelope(directory.secrets, "approval", id, ticket, directory.clock.now()) : null;
   const tenantId = typeof says?.tenantId === "string" ? says.tenantId : null;
-  // Nobody signs in at a tenant that is switched off, here neither.
+  // Nobody can sign in at a disabled tenant, so not here either.
   const isOpen = tenantId !== null && (await services.snapshots.tenant(tenantId))?.enabled === true;
   const approval = isOpen ? await findApproval(directory, tenantId, id) : null;
   if (tenantId === null || approval === null) throw new Refused(refuse("not_found"));

@@ -44,7 +44,7 @@ interface Person {
   readonly username: string;
 }
 
-/** Whose call it is, where no credential said so. */
+/** Records whose call it is, if no credential identified the user. */
 export function noteUser(call: Call, { id, username }: Person): void {
   call.row.gateway_user_id = id;
   call.row.gateway_user_username = username;
@@ -76,7 +76,7 @@ export const authRoutes: readonly PortalRoute[] = [
           created_at: user.created_at,
         });
       } catch (error) {
-        // Whose account has the name is nothing for strangers.
+        // Whose account has the name is not revealed to strangers.
         if (error instanceof Refused && error.refusal.code === "conflict") return refuse("conflict", "This username is taken.");
         throw error;
       }
@@ -143,7 +143,7 @@ export const authRoutes: readonly PortalRoute[] = [
     path: `${AUTH}/logout`,
     name: "logout",
     summary: "Signs out",
-    answer: { status: 200, schema: signedOut }, // The client forgets its token: the gateway holds no session to end.
+    answer: { status: 200, schema: signedOut }, // The client discards its token; the gateway has no session to end.
     run: async () => ({ success: true, message: "Signed out: forget the token." }),
   }),
   portalOperation({

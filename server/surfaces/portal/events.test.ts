@@ -21,7 +21,7 @@ afterAll(() => {
   cleared.mockRestore();
 });
 
-/** An open portal of a user; `find` looks the user up at each beat and event, `tenant` their tenant. */
+/** An open event stream of a user; `find` looks the user up at each heartbeat and event, `tenant` is their tenant. */
 async function opened(
   find: () => Promise<typeof USER>,
   follow: (follower: Follower) => () => void,

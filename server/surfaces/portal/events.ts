@@ -5,7 +5,7 @@ import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 import type { PortalRequest } from "./portal-request.ts";
 
 const KEEP_ALIVE_MS = 15_000;
-/** A reader so far behind has lost its connection or its mind: it is let go, and comes back with a resync. */
+/** A reader this far behind is disconnected; it reconnects with a resync. */
 const MAX_WAITING = 256;
 
 const encoder = new TextEncoder();
@@ -14,7 +14,7 @@ const READY = encoder.encode("event: ready\ndata: {}\n\n");
 
 const written = new WeakMap<FeedEvent, Uint8Array>();
 
-/** An event is written once, however many portals it is told to. */
+/** An event is serialised once, however many streams receive it. */
 function frameOf(event: FeedEvent): Uint8Array {
   let frame = written.get(event);
   if (frame === undefined) {
@@ -24,7 +24,7 @@ function frameOf(event: FeedEvent): Uint8Array {
   return frame;
 }
 
-/** Whether the token still opens the portal: its time, and what happened to its user and their tenant since. */
+/** Whether the token still gives access: its expiry, and changes to its user and their tenant since. */
 async function stillAdmitted({ services, call }: PortalRequest<unknown, unknown>): Promise<boolean> {
   const { token } = call;
   if (token === null || token.expiresAt <= services.directory.clock.now()) return false;
@@ -50,7 +50,7 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
           }
         };
         const send = (frame: Uint8Array) => {
-          // The portal may have gone while it was asked whether it may stay.
+          // The stream may have been closed while admission was checked.
           if (!open) return;
           if ((controller.desiredSize ?? 0) < -MAX_WAITING) end();
           else controller.enqueue(frame);
@@ -58,7 +58,7 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
         let sent = Promise.resolve();
         const sendIfAdmitted = (frame: Uint8Array) => {
           sent = sent.then(async () => {
-            // While the directory is away who was admitted stays so until it can be asked.
+            // While the directory is unavailable, whoever was admitted stays so until it can be asked.
             if (await stillAdmitted(request).catch(() => true)) send(frame);
             else end();
           });
@@ -72,7 +72,7 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
         };
         controller.enqueue(READY);
         unfollow = services.feed.follow({ ...who, tell: (event) => sendIfAdmitted(frameOf(event)), end });
-        // A feed that is being stopped ends whoever comes at once.
+        // A feed that is stopping ends new followers at once.
         if (!open) unfollow();
       },
       cancel: () => close(),

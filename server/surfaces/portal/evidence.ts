@@ -3,7 +3,7 @@ import { noticeConfigQuery, noticePost } from "@gatehouse/contracts/notices";
 import { effectiveNoticeConfig } from "../../directory/notices/notice-configs.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 
-/** The user is used for limiting the rate alone (interface 5.10). */
+/** The user is needed only for rate limiting (interface 5.10). */
 const evidence = { withoutCaller: true } as const;
 
 export const evidenceRoutes: readonly PortalRoute[] = [

@@ -30,7 +30,7 @@ const listed = (servers: readonly PortalServer[] | Refusal, enabledOnly: boolean
   return { servers: shown, total: shown.length };
 };
 
-/** What a user may pick beside models. */
+/** What a user may choose besides models. */
 export const listingRoutes: readonly PortalRoute[] = [
   portalOperation({
     method: "GET",

@@ -18,8 +18,8 @@ function asked(path: string, url: string): { serverId: string; uri: string } | R
 }
 
 /**
- * The interface of a tool as its server has it (interface 4.4), for a page that shows it: `{uri, content, mime_type,
- * size_bytes, _meta}`, base64 where the server sent no text. It passes the controls of any call to a tool server.
+ * A tool's user interface as its server provides it (interface 4.4), for a page that shows it: `{uri, content, mime_type, size_bytes,
+ * _meta}`, base64 if the server did not send text. It passes the same controls as any call to a tool server.
  */
 export const appRoutes: readonly PortalRoute[] = [
   {

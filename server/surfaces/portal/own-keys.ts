@@ -5,7 +5,7 @@ import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operat
 
 const PATH = "/v1/portal/api-keys";
 
-/** API keys that people make for themselves, where their tenant lets them. */
+/** API keys that people create for themselves, if their tenant allows it. */
 export const ownKeyRoutes: readonly PortalRoute[] = [
   portalOperation({
     method: "GET",

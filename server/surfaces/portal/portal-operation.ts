@@ -18,23 +18,23 @@ import { portalRefusals } from "./refusals.ts";
 interface Spec<Query, Body, Run> {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
-  /** As the audit row's proxy_subtype. */
+  /** Becomes the audit row's proxy_subtype. */
   readonly name: string;
-  /** `user` when left out. */
+  /** Default: `user`. */
   readonly admits?: RouteCallers;
-  /** As of a `GovernedRoute`. */
+  /** See `GovernedRoute`. */
   readonly authenticates?: true;
-  /** As of a `GovernedRoute`. */
+  /** See `GovernedRoute`. */
   readonly withoutCaller?: true;
   readonly query?: Query;
   readonly body?: Body;
-  /** What a body that fails validation is refused with; `invalid_body` when left out. */
+  /** The error for a body that fails validation; default `invalid_body`. */
   readonly invalidBody?: ErrorCode;
-  /** A multipart form instead of JSON. */
+  /** The body is a multipart form instead of JSON. */
   readonly form?: true;
-  /** 256 KB when left out. */
+  /** Default: 256 KB. */
   readonly maxBodyBytes?: number;
-  /** What it does, in the API's document. */
+  /** Its summary in the OpenAPI document. */
   readonly summary: string;
   readonly answer: DescribedAnswer;
   readonly run: Run;
@@ -53,8 +53,8 @@ const DEFAULT_BODY_BYTES = 256 * 1024;
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
 /**
- * An operation of the portal API as a route. What `run` gives is the JSON of a 200, or an answer, or a refusal, which it may also throw
- * as `Refused`.
+ * An operation of the portal API as a route. `run` returns the JSON of a 200, an answer, or a refusal, which it may also throw as
+ * `Refused`.
  */
 export function portalOperation<Query extends z.ZodObject = NoShape, Body extends z.ZodObject = NoShape>(
   spec: Spec<Query, Body, (request: PortalRequest<z.output<Query>, z.output<Body>>) => Promise<unknown>>,
@@ -119,7 +119,7 @@ function isAnswer(value: object): value is Answer {
   return "kind" in value && (value.kind === "whole" || value.kind === "stream") && "status" in value;
 }
 
-/** A JSON answer of another status than 200. */
+/** A JSON answer with a status other than 200. */
 export function portalAnswer(status: number, value: unknown): WholeAnswer {
   return ownAnswer(status, { ...HEADERS, "content-type": "application/json" }, JSON.stringify(value));
 }

@@ -2,20 +2,20 @@ import type { EndUserIdentity } from "../../directory/end-user-cache.ts";
 import type { Call } from "../../road/call.ts";
 import type { PortalServices } from "./portal-services.ts";
 
-/** One request of the portal, read and checked. */
+/** A portal request, read and validated. */
 export interface PortalRequest<Query, Body> {
   readonly services: PortalServices;
   readonly call: Call;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
-  /** Of an operation that takes a form: the body as it came. */
+  /** For an operation that takes a form: the raw body. */
   readonly bytes: Uint8Array;
   /** Where the request comes from, for throttles and the admin log. */
   readonly origin: { readonly address: string; readonly requestId: string };
-  /** Throws for an operation that admits more than users. */
+  /** Throws in an operation that admits others than users. */
   readonly user: EndUserIdentity;
-  /** The tenant and user, as the directory asks for them. */
+  /** The tenant and user, in the form the directory expects. */
   readonly who: { readonly tenantId: string; readonly userId: string };
 }
 

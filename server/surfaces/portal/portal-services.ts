@@ -8,7 +8,7 @@ import type { AppResourceDispatch } from "../../services/tools/app-resource.ts";
 import type { SignOn } from "../../services/sign-on/sign-on.ts";
 import type { RunFeedback } from "../../services/feedback/run-feedback.ts";
 
-/** What the operations of the portal work with. */
+/** Dependencies of the portal's operations. */
 export interface PortalServices {
   readonly directory: Directory;
   readonly logins: PortalLogins;
@@ -18,8 +18,8 @@ export interface PortalServices {
   readonly feedback: RunFeedback;
   readonly notices: Notices;
   readonly signOn: SignOn;
-  /** Address of the runtime plane as browsers know it; null: the one each request came to. */
+  /** Address of the runtime plane as browsers know it; null to use that of each request. */
   readonly publicUrl: string | null;
-  /** The interfaces of tools. */
+  /** Provides the user interfaces of tools. */
   readonly apps: AppResourceDispatch;
 }

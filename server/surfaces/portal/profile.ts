@@ -48,7 +48,7 @@ export const profileRoutes: readonly PortalRoute[] = [
     },
   }),
   portalOperation({
-    // Pictures of a page are fetched without a token: the address itself is the secret.
+    // Images in pages are fetched without a token; the URL itself is the secret.
     admits: "anyone",
     method: "GET",
     path: "/v1/portal/photos/:photo_id",

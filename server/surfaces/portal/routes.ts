@@ -19,7 +19,7 @@ import { ssoRoutes } from "./sso.ts";
 import { ssoSignOutRoutes } from "./sso-sign-out.ts";
 import { usageRoutes } from "./usage.ts";
 
-/** Every route of the portal API (interface 4.4). Of two that a path fits, the first answers. */
+/** All routes of the portal API (interface 4.4). If several match a path, the first wins. */
 export const PORTAL_ROUTES: readonly PortalRoute[] = [
   ...authRoutes,
   ...sessionRoutes,

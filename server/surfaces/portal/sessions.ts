@@ -20,7 +20,7 @@ function onlyOwnPages(call: Call): void {
   if (!comesFromOwnPage(call.headers)) throw new Refused(refuse("forbidden", "Sessions are for the pages of this gateway."));
 }
 
-/** How the portal's pages stay signed in: a cookie that no script reads yields one short token after the other. */
+/** Keeps the portal's pages signed in: a cookie that no script can read yields short-lived tokens. */
 export const sessionRoutes: readonly PortalRoute[] = [
   portalOperation({
     authenticates: true,
@@ -48,7 +48,7 @@ export const sessionRoutes: readonly PortalRoute[] = [
       onlyOwnPages(call);
       const given = sessionCookieOf(COOKIE, askedFor(call, services));
       const renewed = await renewPortalSession(services.logins, given);
-      // Nobody is signed in, which is no error of whoever opens the page.
+      // Nobody is signed in, which is no error when opening a page.
       if (renewed === null)
         return ownAnswer(204, {
           ...HEADERS,

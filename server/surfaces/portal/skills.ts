@@ -4,7 +4,7 @@ import { skillsToTake, takeSkill } from "../../directory/skills/group-skills.ts"
 import { ownAnswer } from "../../road/answer.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 
-/** Skills that users may take home. */
+/** Skills that users may download. */
 export const skillRoutes: readonly PortalRoute[] = [
   portalOperation({
     method: "GET",

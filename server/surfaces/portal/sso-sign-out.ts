@@ -6,7 +6,7 @@ import { notSignedOut, SIGNED_OUT } from "../../wire/http/back-channel-logout.ts
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 import { portalSignOnPage, PORTAL_SSO } from "./sso.ts";
 
-/** Signing out: what the provider tells this end, and what this end's page tells the provider. */
+/** Single sign-out, initiated by the provider or by our page. */
 export const ssoSignOutRoutes: readonly PortalRoute[] = [
   portalOperation({
     admits: "anyone",

@@ -18,7 +18,7 @@ export function portalSignOnPage({ call, services }: Pick<PortalSsoRequest, "cal
   return { audience: "portal", base: `${planeOrigin(call, services.publicUrl)}${PORTAL_SSO}` };
 }
 
-/** A browser came with it: what went wrong is told on a page. */
+/** The request comes from a browser, so errors are shown on a page. */
 async function onPage(request: PortalSsoRequest, work: () => Promise<WholeAnswer>): Promise<WholeAnswer> {
   try {
     return await work();

@@ -4,7 +4,7 @@ import { consumptionOf } from "../../directory/limits/consumption.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 import { fromOtherTenant } from "./portal-scopes.ts";
 
-/** What the groups of a person used of their limits: also of those above them, which hold for them too. */
+/** Usage of limits by a person's groups, including the groups above them, whose limits apply too. */
 export const usageRoutes: readonly PortalRoute[] = [
   portalOperation({
     method: "GET",
@@ -20,7 +20,7 @@ export const usageRoutes: readonly PortalRoute[] = [
       const groups = await Promise.all(ids.map((id) => consumptionOf(services.directory, user.tenant_id, id)));
       const models = (await services.snapshots.tenant(user.tenant_id))?.models;
       const nameOf = (modelId: string | null) => (modelId === null ? null : (models?.get(modelId)?.name ?? modelId));
-      // Who else draws on a limit is for administrators.
+      // Only administrators see who else uses a limit.
       return {
         groups: groups.map(({ group_id, at, limits }) => ({
           group_id,

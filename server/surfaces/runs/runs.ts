@@ -7,12 +7,12 @@ import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 import { readRunEnd } from "./run-end-body.ts";
 
-/** GET /v1/runs/{root_task_id}: a run as the ledger sees it. */
+/** GET /v1/runs/{root_task_id}: a run as recorded in the ledger. */
 export function runInspect(runs: RunAccess): Surface {
   return { ...llmRefusals, read: () => ({ view: EMPTY_VIEW, answer: async (call) => answerOf(await runs.inspect(call, idIn(call))) }) };
 }
 
-/** POST /v1/runs/{root_task_id}/end: closes a run; an ended one keeps its state. */
+/** POST /v1/runs/{root_task_id}/end: ends a run; one that has already ended keeps its state. */
 export function runEnd(runs: RunAccess): Surface {
   return {
     ...llmRefusals,

@@ -21,19 +21,19 @@ export const SCIM_PATH = "/scim/v2";
 export interface ScimParts {
   readonly directory: Directory;
   readonly log: Log;
-  /** Of the control plane as directories know it; the one each request came to where there is none. */
+  /** Address of the control plane as directories know it; that of each request if undefined. */
   readonly publicUrl?: string | undefined;
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Of one directory; a client that is told to wait does, and one that is left waiting gives up. */
+/** Most concurrent requests of one directory. A client that is told to wait does so, while one left waiting gives up. */
 const AT_ONCE = 32;
 const SEARCH = ".search";
 const MAX_IGNORED = 50;
 const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error";
 const HEADERS = { "content-type": "application/scim+json", "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
-/** The provisioning interface (RFC 7644). */
+/** The SCIM provisioning API (RFC 7644). */
 export function scimApp({ directory, log, publicUrl }: ScimParts): { fetch(request: Request, info: { ip: string }): Promise<Response> } {
   const open = new Map<string, number>();
   return {
@@ -112,7 +112,7 @@ async function served(
     return await endpoint(exchange, method);
   } catch (error) {
     const answer = errorAnswer(error, log, origin.requestId);
-    // What reads and finds nothing is how a directory looks before it writes.
+    // Failed reads are normal: a directory looks before it writes.
     if (method !== "GET" && answer.status < 500)
       await noteRefusedDeed(directory, caller, {
         method,
@@ -126,7 +126,7 @@ async function served(
   }
 }
 
-/** A search whose query stands in the body, so that no log of addresses has it (RFC 7644, section 3.4.3). */
+/** A search with its query in the body, which keeps it out of access logs (RFC 7644, section 3.4.3). */
 function searchOf(body: Record<string, unknown>): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of ["filter", "startIndex", "count", "attributes", "excludedAttributes"]) {
@@ -147,7 +147,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Endpoints of RFC 7644, sections 3.7 and 3.11, that a directory may know and this one does not offer. */
+/** Endpoints of RFC 7644, sections 3.7 and 3.11, that directories may try and that are not supported. */
 const NOT_SUPPORTED = new Set(["Bulk", "Me"]);
 
 function discovered(type: string, { base, id }: ScimExchange, method: string): ScimAnswer {
@@ -173,7 +173,7 @@ async function readJson(request: Request, ip: string): Promise<Record<string, un
   return caselessObjectOf(utf8Of(read), request.headers.get("content-type") ?? "");
 }
 
-/** If-Match, which names one version or several. */
+/** The condition of If-Match, which names one version or several. */
 function expectation(request: Request): (version: number) => boolean {
   const given = request.headers.get("if-match");
   if (given === null || given.trim() === "*") return () => true;
@@ -181,7 +181,7 @@ function expectation(request: Request): (version: number) => boolean {
   return (version) => versions.includes(String(version));
 }
 
-/** If-None-Match: whoever has this very version is not sent it again (RFC 7644, section 3.14). */
+/** Applies If-None-Match: answers 304 to a client that has this version (RFC 7644, section 3.14). */
 function unlessKnown(request: Request, answer: ScimAnswer): ScimAnswer {
   const given = request.headers.get("if-none-match");
   const tag = answer.headers?.etag;

@@ -14,7 +14,7 @@ const COLUMNS: Readonly<Record<string, Extract<ScimField, { kind: "column" }>["c
   "meta.lastmodified": "lastModified",
 };
 
-/** A filter of the protocol as what is looked for. Throws `invalidFilter` for an attribute that cannot be looked for. */
+/** Converts a SCIM filter to a condition. Throws `invalidFilter` for an attribute that cannot be searched. */
 export function conditionOf(type: ScimResourceType, filter: ScimFilter): ScimCondition {
   switch (filter.op) {
     case "and":
@@ -49,7 +49,7 @@ function testOf(type: ScimResourceType, test: Test): ScimCondition {
   return tested({ kind: "json", path: full, caseExact: leaf.caseExact === true, boolean: leaf.type === "boolean" }, test);
 }
 
-/** Of a group's members only who is one can be asked. */
+/** Members of a group can be filtered only by `value eq`. */
 function membersOf(filter: ScimFilter): ScimCondition {
   if (filter.op !== "eq" || filter.attrPath.toLowerCase() !== "value" || typeof filter.compValue !== "string")
     throw invalidFilter("asks of members something else than value eq");
@@ -87,7 +87,7 @@ function tested(field: ScimField, test: Test, time = false): ScimCondition {
 const FIRST_TIME = Date.parse("0001-01-01T00:00:00Z");
 const LAST_TIME = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** What an offset moves out of the years that times are written with is as far from every record as the end of them. */
+/** Clamps times that an offset moves out of the storable years, which compares the same with every record. */
 const storableTime = (value: string) => new Date(Math.min(Math.max(Date.parse(value), FIRST_TIME), LAST_TIME)).toISOString();
 
 function withoutSchema(type: ScimResourceType, text: string): { name: string; extension: string | undefined } {
@@ -102,7 +102,7 @@ function attributeOf(type: ScimResourceType, text: string): { attribute: ScimAtt
   const { name, extension } = withoutSchema(type, text);
   const schema = extension === undefined ? type.core : type.extensions.find(({ id }) => id === extension);
   const attribute = attributeNamed(schema?.attributes ?? [], name);
-  // What groups a person is in is no attribute of theirs that is kept.
+  // A person's groups are not stored as an attribute.
   if (attribute === undefined || (attribute.readOnly === true && attribute.name === "groups")) throw unknownAttribute(text);
   return { attribute, path: extension === undefined ? [attribute.name] : [extension, attribute.name] };
 }

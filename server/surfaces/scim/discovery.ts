@@ -4,7 +4,7 @@ import { GROUPS, USERS } from "../../wire/scim/resource-types.ts";
 export const LIST_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
 export const MAX_RESULTS = 200;
 
-/** What this end of the protocol can do (RFC 7643, section 5). */
+/** The capabilities of this implementation (RFC 7643, section 5). */
 export function serviceProviderConfig(base: string): Record<string, unknown> {
   return {
     schemas: ["urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"],

@@ -3,28 +3,28 @@ import type { Directory, Write } from "../../directory/writes/write.ts";
 import type { Ignored } from "../../wire/scim/attributes.ts";
 import { ScimError } from "../../wire/scim/scim-error.ts";
 
-/** One request of a directory that has shown who it is. */
+/** One request of an authenticated directory. */
 export interface ScimExchange {
   readonly caller: ScimCaller;
   readonly directory: Directory;
   readonly request: Request;
-  /** Of what follows the name of the resource type. */
+  /** The ID after the resource type in the path. */
   readonly id: string | undefined;
   readonly query: URLSearchParams;
-  /** Address of this interface, as the directory reached it. */
+  /** Base address of this API, as the directory reached it. */
   readonly base: string;
   readonly ignore: Ignored;
-  /** What the change is held to, and what it says of itself. */
+  /** The conditions of a change, and its description for the log. */
   readonly asked: () => { readonly method: string; readonly ignored: readonly string[]; readonly expects: (version: number) => boolean };
   body(): Promise<Record<string, unknown>>;
   write<T>(work: (write: Write) => Promise<T>): Promise<T>;
 }
 
-/** What an endpoint answers with. */
+/** The response of an endpoint. */
 export interface ScimAnswer {
   readonly status: number;
   readonly body?: Record<string, unknown>;
-  /** In the place of a body that is too large to be made at one go. */
+  /** Instead of `body`, for one too large to be built at once. */
   readonly pieces?: AsyncGenerator<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
 }

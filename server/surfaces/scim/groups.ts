@@ -13,7 +13,7 @@ const COMMON = new Set(["schemas", "id", "meta", "members"]);
 export interface DescribedGroup {
   readonly displayName: string;
   readonly externalId: string | null;
-  /** Undefined where the body does not speak of them. */
+  /** Undefined if the body does not mention members. */
   readonly memberIds: readonly string[] | undefined;
 }
 
@@ -46,7 +46,7 @@ function memberIdsOf(value: unknown): string[] {
   });
 }
 
-/** What a PATCH does to a group, one operation after the other. */
+/** The changes a PATCH makes to a group, in order. */
 export function groupChange(operations: readonly PatchOperation[], ignored: Ignored): GroupChange {
   const change: { displayName?: string; externalId?: string | null; members: MemberChange[] } = { members: [] };
   for (const { op, path, value } of operations) {
@@ -63,7 +63,7 @@ export function groupChange(operations: readonly PatchOperation[], ignored: Igno
   return change;
 }
 
-/** A remove of members with a value takes those out; without one, and without a filter, everybody. */
+/** Removing members with a value or filter removes those; with neither, all. */
 function memberChange(op: PatchOperation["op"], filter: ScimFilter | undefined, value: unknown): MemberChange {
   if (filter !== undefined) {
     const ids = idsOfFilter(filter);
@@ -83,7 +83,7 @@ function idsOfFilter(filter: ScimFilter): string[] {
 export const memberResources = (members: readonly ScimGroupMember[], base: string) =>
   members.map(({ id, display }) => ({ value: id, $ref: `${base}/Users/${id}`, type: "User", display }));
 
-/** Without members that are many. */
+/** With `withMembers` false, leaves out the members, which may be many. */
 export function groupResource(group: StoredGroup, base: string, withMembers: boolean): Record<string, unknown> {
   return {
     schemas: [GROUP_SCHEMA],

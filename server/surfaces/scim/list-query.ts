@@ -7,7 +7,7 @@ import { MAX_RESULTS } from "./discovery.ts";
 
 export interface ListQuery {
   readonly condition: ScimCondition | undefined;
-  /** From 1. */
+  /** Starts at 1. */
   readonly startIndex: number;
   readonly page: { readonly limit: number; readonly offset: number };
 }
@@ -15,7 +15,7 @@ export interface ListQuery {
 const DEFAULT_RESULTS = 100;
 const LAST_INDEX = 1_000_000_000;
 
-/** What a list is asked for (RFC 7644, section 3.4.2): a start before 1 is 1, and a count of 0 asks for the total only. */
+/** The parameters of a list (RFC 7644, section 3.4.2): a start below 1 means 1, and a count of 0 returns only the total. */
 export function listQuery(type: ScimResourceType, query: URLSearchParams): ListQuery {
   const startIndex = Math.min(Math.max(wholeNumber(query, "startIndex") ?? 1, 1), LAST_INDEX);
   const limit = Math.min(Math.max(wholeNumber(query, "count") ?? DEFAULT_RESULTS, 0), MAX_RESULTS);

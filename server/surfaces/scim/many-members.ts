@@ -6,8 +6,8 @@ import { shownAttributes } from "./shown-attributes.ts";
 type Document = Record<string, unknown>;
 
 /**
- * What shows a group that has many members: `documentOf` puts the group last in it. The members are read and written as they are
- * sent, so that no group is too large and no reader too slow.
+ * Streams a response with a group that has many members; `documentOf` must put the group last. Members are read and serialised while they
+ * are sent, so no group is too large and no reader too slow.
  */
 export function withManyMembers(
   { base, query, caller, directory }: ScimExchange,

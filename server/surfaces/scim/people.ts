@@ -9,7 +9,7 @@ import { invalidValue } from "../../wire/scim/scim-error.ts";
 const MAX_NAME = 200;
 const COMMON = new Set(["schemas", "id", "meta"]);
 
-/** The person that a POST or PUT describes; `before` is whom a PUT replaces. */
+/** The person described by a POST or PUT; `before` is the one a PUT replaces. */
 export function personOf(body: Record<string, unknown>, ignored: Ignored, before?: StoredPerson): ScimPerson {
   const attributes = scimObject();
   const core: Record<string, unknown> = {};
@@ -25,14 +25,14 @@ export function personOf(body: Record<string, unknown>, ignored: Ignored, before
   return personWith(Object.assign(attributes, readMembers(USERS.core.attributes, core, ignored)), before?.active ?? true);
 }
 
-/** The person after a PATCH, which happens as a whole or not at all. */
+/** The person after a PATCH, which is applied completely or not at all. */
 export function patchedPerson(before: StoredPerson, operations: readonly PatchOperation[], ignored: Ignored): ScimPerson {
   let resource = Object.assign(scimObject(), before.attributes, { active: before.active }) as ScimObject;
   for (const operation of operations) resource = patched(USERS, resource, operation, ignored);
   return personWith(resource, before.active);
 }
 
-/** `isActive`: how they stand where nothing is said of it. Nobody who was shut out comes back because a word was left out. */
+/** `isActive`: the state if the attributes do not say. A deactivated person must not be reactivated by an omission. */
 function personWith(attributes: ScimObject, isActive: boolean): ScimPerson {
   const userName = typeof attributes.userName === "string" ? attributes.userName.normalize("NFC").trim() : "";
   if (userName === "") throw invalidValue("userName", "is required");
@@ -62,7 +62,7 @@ function emailOf({ emails }: ScimObject): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** The person as the protocol shows them. */
+/** The person as a SCIM resource. */
 export function personResource(person: StoredPerson, base: string): Record<string, unknown> {
   const { attributes } = person;
   return {

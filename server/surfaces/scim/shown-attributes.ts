@@ -1,6 +1,6 @@
 type Members = Readonly<Record<string, unknown>>;
 
-/** Which attributes an answer is to have, and of those with parts which parts (RFC 7644, section 3.9). */
+/** Selects the attributes and sub-attributes that a response should have (RFC 7644, section 3.9). */
 export function shownAttributes(resource: Members, query: URLSearchParams): Record<string, unknown> {
   const wanted = namesOf(query.get("attributes"));
   const unwanted = namesOf(query.get("excludedAttributes")) ?? [];
@@ -15,7 +15,7 @@ function namesOf(text: string | null): string[] | undefined {
   return text.split(",").map((name) => name.trim().toLowerCase().replace(CORE, ""));
 }
 
-/** Names of attributes. What they say of the parts of one is found once, though a group may have a hundred thousand members with parts. */
+/** Attribute names. Their sub-attributes are looked up once per attribute, because a group may have a hundred thousand members. */
 class Names {
   private readonly all: ReadonlySet<string>;
   private readonly below = new Map<string, Names>();
@@ -32,7 +32,7 @@ class Names {
     return this.all.has(whole);
   }
 
-  /** Of an attribute after a dot, of an extension after a colon. */
+  /** Sub-attributes follow a dot; attributes of an extension follow a colon. */
   partsOf(whole: string): Names {
     const known = this.below.get(whole);
     if (known !== undefined) return known;
@@ -65,7 +65,7 @@ function ofEach(
   return Object.fromEntries(left.filter(([, value]) => value !== undefined));
 }
 
-/** Undefined where nothing is left of it. */
+/** Undefined if nothing is left of the value. */
 function ofParts(value: unknown, parts: Names, shown: typeof only): unknown {
   if (Array.isArray(value)) {
     const left = value.map((one) => ofParts(one, parts, shown)).filter((one) => one !== undefined);
@@ -76,7 +76,7 @@ function ofParts(value: unknown, parts: Names, shown: typeof only): unknown {
   return Object.keys(left).length === 0 ? undefined : left;
 }
 
-/** Whether the members of groups are to be read at all. */
+/** Whether group members need to be read at all. */
 export function asksForMembers(query: URLSearchParams): boolean {
   const wanted = namesOf(query.get("attributes"));
   if (wanted !== undefined) return wanted.some((name) => name === "members" || name.startsWith("members."));

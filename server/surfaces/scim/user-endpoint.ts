@@ -52,7 +52,7 @@ async function create(exchange: ScimExchange): Promise<ScimAnswer> {
 }
 
 async function replace(exchange: ScimExchange, id: string, body: Record<string, unknown>): Promise<ScimAnswer> {
-  // Read before it is known whom it replaces, so that what nobody knows of it is told with the change.
+  // Parsed before the person to be replaced is known, so that unknown attributes are recorded with the change.
   personOf(body, exchange.ignore);
   const next = (before: StoredPerson) => personOf(body, exchange.ignore, before);
   return answered(exchange, 200, await exchange.write((write) => changeScimUser(write, exchange.caller, id, next, exchange.asked())));

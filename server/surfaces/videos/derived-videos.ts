@@ -16,15 +16,15 @@ import { openaiVideoObject } from "./openai-videos.ts";
 import { jsonDocumentOf, isForm, readJsonDocument } from "./read-video.ts";
 import { submitting, videoIdIn, type VideoServices } from "./videos.ts";
 
-/** OpenAI's paths that make a video of one that is there: each begins a job of its own. */
+/** OpenAI's paths that derive a video from an existing one: each starts a job of its own. */
 
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { video: 0 }, noFile: true };
-/** Nothing says which model an upload would be given to. */
+/** Refused because nothing says which model an upload should go to. */
 const NO_UPLOAD = "must be {id}, of a video made here: an upload is not taken";
 
 interface ReadBody {
   readonly document: JsonDocument;
-  /** Null where it was JSON. */
+  /** Null if the body was JSON. */
   readonly formBytes: number | null;
 }
 

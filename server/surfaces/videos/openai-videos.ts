@@ -9,14 +9,14 @@ import { contentAnswer } from "../files/content.ts";
 import { fileSurface, queryOf, wholeNumber } from "../files/files.ts";
 import { aboutVideo, noteVideo, submitting, videoIdIn, type VideoServices } from "./videos.ts";
 
-/** OpenAI's own paths for videos, over the same jobs. */
+/** OpenAI's paths for videos, over the same jobs. */
 
 const MOST_LISTED = 100;
 const USUAL = 20;
 
 const seconds = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1000));
 
-/** A job, in OpenAI's form: it knows no other end than these two. */
+/** A job in OpenAI's form, which has only these two final states. */
 export function openaiVideoObject(job: CallerVideo): object {
   const { id, status, model, progress, created_at, ended_at, resolution, source_job_id, error } = job;
   const long = job.source_seconds === null ? job.seconds : secondsOfVideo(job);
@@ -84,7 +84,7 @@ export const openaiVideoContent = ({ videos, files }: VideoServices): Surface =>
     return contentAnswer(call, files, file);
   });
 
-/** DELETE /v1/proxy/llm/videos/{video_id}: one that is under way is cancelled first. */
+/** DELETE /v1/proxy/llm/videos/{video_id}: cancels a job in progress first. */
 export const openaiVideoDelete = ({ videos, files }: VideoServices): Surface =>
   fileSurface(async (call) => {
     const { owner } = callerOf(call);

@@ -12,7 +12,7 @@ import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { readVideosRequest, spelledOut, type VideosRequest } from "../../wire/videos/videos-request.ts";
 
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { input_reference: 1 }, noFile: true };
-/** Of a request in JSON, a picture in base64 included. */
+/** Largest JSON request, including an image in base64. */
 const MOST_JSON = 32 * 1024 * 1024;
 
 export interface VideoReading extends MediaStore {
@@ -20,7 +20,7 @@ export interface VideoReading extends MediaStore {
   readonly files: FileService;
 }
 
-/** A request for a video, as JSON or as the form that OpenAI's clients send. */
+/** Reads a request for a video, as JSON or as the form that OpenAI's clients send. */
 export async function readVideo(call: Call, parts: VideoReading): Promise<VideosRequest | Refusal> {
   const read = isForm(call) ? await fromForm(call, parts) : await fromJson(call, parts);
   if (isRefusal(read)) return read;
@@ -55,7 +55,7 @@ export function jsonDocumentOf(bytes: Uint8Array): JsonDocument | Refusal {
   return document instanceof JsonDocument ? document : invalidRequest([document]);
 }
 
-/** A body of JSON, told on the record as it came. */
+/** Reads a JSON body and records it as it arrived. */
 export async function readJsonDocument(call: Call): Promise<JsonDocument | Refusal> {
   const body = call.arriving === undefined ? new Uint8Array(0) : await readUpTo(call.arriving, MOST_JSON);
   if (body === null) return refuse("body_too_large", undefined, { headers: { connection: "close" } });
@@ -73,7 +73,7 @@ async function fromJson(call: Call, parts: VideoReading): Promise<VideosRequest 
   return "fields" in request ? invalidRequest(request.fields) : request;
 }
 
-/** The picture that a request names; null where it names none. */
+/** The image that a request names; null if it names none. */
 async function referenceOf(call: Call, store: MediaStore, named: JsonValue): Promise<MediaFile | Refusal | null> {
   if (named === null) return null;
   const [id, url] = isObject(named) ? [named.file_id ?? null, named.image_url ?? null] : [null, null];

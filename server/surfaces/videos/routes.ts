@@ -18,7 +18,7 @@ const route = (
   body: GovernedRoute["body"] = false,
 ): VideoRoute => ({ method, path: `/v1/proxy/llm${path}`, surface, audit: { proxyType: "llm", proxySubtype }, body });
 
-/** Every route of videos. */
+/** All routes of videos. */
 export const VIDEO_SURFACES: readonly VideoRoute[] = [
   route("POST", "/video/generations", "video_generations", videoGenerations, "streamed"),
   route("GET", "/video/jobs/:job_id", "video_job", videoDetail),

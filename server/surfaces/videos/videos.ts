@@ -22,13 +22,13 @@ const OUTPUT = { texts: videoTexts, framing: "events" } as const;
 
 export const videoIdIn = (call: Call): string => /\/(?:jobs|videos)\/([A-Za-z0-9_]{1,100})(?:\/|$)/.exec(call.path)?.[1] ?? "";
 
-/** Says on the row which job the call was about. */
+/** Records on the row which job the call was about. */
 export function noteVideo(call: Call, { id, status, source_job_id }: CallerVideo): void {
   const video = { job_id: id, status, ...(source_job_id !== null && { source_job_id }) };
   call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), video };
 }
 
-/** A job, as the gateway's own interface shows it. */
+/** A job in the gateway's own format. */
 export function recordOfVideo(job: CallerVideo): object {
   const { id, status, output_file_id, cost_micro_usd: micros, model_id, created_at, updated_at, error } = job;
   const { model, progress, resolution, seconds, chat_id, source_job_id } = job;
@@ -38,7 +38,7 @@ export function recordOfVideo(job: CallerVideo): object {
   };
 }
 
-/** Submits a job; `shown`: as its caller's protocol tells of jobs; `readRequest`: what is asked for. */
+/** A surface that submits a job. `shown`: the job in the caller's protocol; `readRequest`: reads the request. */
 export function submitting(
   services: VideoServices,
   shown: (job: CallerVideo) => object,
@@ -64,7 +64,7 @@ export function submitting(
   };
 }
 
-/** A question about a job, answered as a guardrail on what comes of videos lets it pass. */
+/** A query about a job; guardrails on video results apply to its answer. */
 export const aboutVideo = (answer: (call: Call) => Promise<Answer | Refusal>): Surface => ({
   ...llmRefusals,
   read: () => ({ view: EMPTY_VIEW, output: OUTPUT, answer }),

@@ -53,13 +53,13 @@ const generic = resource({
   .filter(({ method }) => method !== "POST" && method !== "PATCH")
   .map((one) => ({ ...one, textParams: ["id"] }));
 
-/** Without what only a write tells. */
+/** Removes members that only writes return. */
 function record(answer: unknown): unknown {
   const { discovery: _discovery, ...told } = answer as Agent;
   return told;
 }
 
-/** Looks for the agent's card and stores what it says. */
+/** Fetches the agent's card and stores the result. */
 async function refreshed({ services, tenantId, write }: Asking, id: string) {
   const { entry, record: probed } = await probedAgent(services.directory, tenantId, id);
   const looked = await services.agentCards(entry, probed);

@@ -43,7 +43,7 @@ const moving = { ...common, subject: "ai_contracts", method: "POST" } as const;
 
 const versionOf = ({ params }: { readonly params: Readonly<Record<string, string>> }) => params.version ?? "";
 
-/** A move that needs a reason. */
+/** A lifecycle transition that needs a reason. */
 function withReason(
   name: string,
   access: "assurance:write" | "contracts:approve",

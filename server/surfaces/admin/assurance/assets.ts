@@ -9,7 +9,7 @@ const PATH = "/v1/admin/assets";
 const TAG = "Assets";
 
 export const assetOperations: readonly AdminOperation[] = [
-  // Before the record's own path, which they would be.
+  // Listed before the record's own path, which would match as well.
   operation({
     tag: TAG,
     access: "assets:write",

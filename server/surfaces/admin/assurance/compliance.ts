@@ -40,7 +40,7 @@ const REPORTS: readonly (readonly [string, Framework, string, string])[] = [
   ["iso-42001/activity", "iso_42001", "Activity (ISO/IEC 42001)", "calls by kind and outcome"],
 ];
 
-/** The columns of each table, which is one even when it has no rows. */
+/** The columns of each table, so that even an empty table has them. */
 const COLUMNS: Readonly<Record<Framework, readonly string[]>> = {
   soc2: ["control", "title", "status", "reason"],
   eu_ai_act: ["group_id", "group_name", "risk_tier", "lifecycle_state", "applies_from", "calls", "first_row"],

@@ -31,7 +31,7 @@ export const dataErasureOperations: readonly AdminOperation[] = [
           { tenantId: call.tenantId, subject, reason: reason ?? null, requestedBy: call.actor.username, gone },
           write.directory.clock,
         );
-        // Answers that are kept for others may have been the subject's: what processes hold of them is let go.
+        // Shared cached answers may contain the subject's data, so processes drop what they hold.
         write.notify(call.tenantId, "policy");
         write.log({ tenant_id: call.tenantId, action: "erase", resource: "data-erasure", resource_id: event.id, after: event });
         return event;

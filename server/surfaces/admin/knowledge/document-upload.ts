@@ -6,12 +6,12 @@ import { readBody } from "../../../road/read-body.ts";
 import { check } from "../../../wire/http/strict-input.ts";
 
 const MIB = 1024 * 1024;
-/** With room for what stands around the file. */
+/** The largest document, with room for the form around it. */
 export const DOCUMENT_UPLOAD_BYTES = LARGEST_DOCUMENT + 64 * 1024;
 
 const wrong = (field: string, message: string) => invalidFields("invalid_body", [{ field, message }]);
 
-/** The document that a form brings as `file`, with its `name` and `metadata` where it says them. */
+/** The document in a form's `file`, with `name` and `metadata` if the form has them. */
 export async function uploadedDocument(request: Request): Promise<UploadedDocument> {
   const body = await readBody(request, DOCUMENT_UPLOAD_BYTES);
   if (isRefusal(body)) throw new Refused(body);

@@ -79,7 +79,7 @@ export const auditChainOperations: readonly AdminOperation[] = [
       streamedAnswer(
         readInTime(exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined })),
         "application/jsonl",
-        // Rows may name a chain that no gateway of ours named.
+        // Rows may name a chain ID that no gateway generated.
         `${(call.params.chain_id ?? "").replaceAll(/[^\w.-]/g, "_")}.jsonl`,
       ),
   }),

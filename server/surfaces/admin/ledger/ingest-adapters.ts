@@ -10,7 +10,7 @@ import { operation, type AdminOperation } from "../operation.ts";
 const PATH = "/v1/admin/discovery/ingest-adapters";
 const MIB = 1024 * 1024;
 const LARGEST = 8 * MIB;
-/** With room for what stands around the file. */
+/** The largest file, with room for the form around it. */
 const UPLOAD_BYTES = LARGEST + 64 * 1024;
 
 interface FileAdapter {

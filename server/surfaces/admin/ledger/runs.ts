@@ -22,10 +22,10 @@ import { idOf } from "../resource.ts";
 const PATH = "/v1/admin/ai-systems/{id}/runs";
 const common = { tag: "Runs", access: "assurance:read", reach: "one", subject: "resource_groups", method: "GET" } as const;
 
-/** Hours of ten years: more would be a mistake. */
+/** Ten years; anything longer would be a mistake. */
 const MAX_WINDOW_MS = 3_660 * 86_400_000;
 
-/** Refuses an AI System that is not there: it is a resource group of the tenant. */
+/** The AI System's ID; refuses one that does not exist as a resource group of the tenant. */
 async function known<Query>(call: AdminCall<Query, unknown>): Promise<string> {
   await resourceGroups.get(call.services.directory, call.tenantId, idOf(call));
   return idOf(call);

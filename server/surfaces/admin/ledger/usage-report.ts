@@ -6,7 +6,7 @@ import { type AdminOperation, operation } from "../operation.ts";
 import { listAnswer, pageOf } from "../paging.ts";
 import { streamedAnswer } from "../streamed-answer.ts";
 
-/** Of one file: all of it is made at once. */
+/** Most lines of a file, which is built in memory. */
 const MOST_LINES = 50_000;
 const FIGURES = ["requests", "errors", "prompt_tokens", "completion_tokens", "cost_usd", "unpriced_requests"];
 const NAMED: Readonly<Partial<Record<UsagePart, readonly string[]>>> = {

@@ -7,12 +7,12 @@ interface VerifiedRange {
   readonly to_seq?: number;
 }
 
-/** The most findings of one chain that are reported separately and can be acknowledged. */
+/** Most findings of one chain that are reported individually, and so can be acknowledged. */
 const MOST_FINDINGS = 100_000;
-/** The most findings that one answer lists, as many as one acknowledgement accepts. */
+/** Most findings in one response, as many as one acknowledgement accepts. */
 const LISTED = 1_000;
 
-/** Lists unacknowledged findings first, so that the next ones are listed once the first are acknowledged. */
+/** The findings as listed: unacknowledged ones first, so that the next ones appear once these are acknowledged. */
 export function asListed(verification: ChainVerification): ChainVerification {
   const { findings } = verification;
   if (findings.length <= LISTED) return verification;
@@ -20,7 +20,7 @@ export function asListed(verification: ChainVerification): ChainVerification {
   return { ...verification, findings: [...open, ...known].slice(0, LISTED) };
 }
 
-/** As far as it was asked for; what it finds is kept. */
+/** Verifies the requested range and stores the verdict. */
 export async function verifiedChain(
   call: AdminCall<unknown, unknown>,
   chainId: string,
@@ -44,7 +44,7 @@ export async function verifiedChain(
   return verification;
 }
 
-/** One that somebody asked for: it is counted, whoever asks, by what is acknowledged for all. */
+/** A requested verification. Its metric considers only acknowledgements for all tenants, whoever requests it. */
 export async function countedVerification(
   call: AdminCall<unknown, unknown>,
   chainId: string,

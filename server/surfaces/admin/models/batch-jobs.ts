@@ -11,7 +11,7 @@ import { streamedAnswer } from "../streamed-answer.ts";
 const PATH = "/v1/admin/batch-jobs";
 const reading = { tag: "Batch jobs", reach: "one", method: "GET" } as const;
 
-/** JSON as it is sent: times as texts. */
+/** The job as plain JSON, with times as text. */
 function shown(job: BatchJob, more: object): object {
   const { resource_group_id, end_user_id, api_key_id } = job;
   return JSON.parse(JSON.stringify({ ...batchRecordOf(job), resource_group_id, end_user_id, api_key_id, ...more })) as object;

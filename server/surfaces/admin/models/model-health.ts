@@ -10,7 +10,7 @@ import { idOf } from "../resource.ts";
 import type { AdminServices } from "../services.ts";
 
 const PATH = "/v1/admin/llms";
-/** Probes under way at once. */
+/** Probes in progress at once. */
 const AT_ONCE = 8;
 const probing = { tag: "Models", access: "models:write", reach: "one" } as const;
 

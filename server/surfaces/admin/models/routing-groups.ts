@@ -5,7 +5,7 @@ import { operation, type AdminOperation } from "../operation.ts";
 import { idOf, listed } from "../resource.ts";
 
 const PATH = "/v1/admin/llm-router/routing-groups";
-// The id is a slug, and another tenant may have the same: a system admin names the tenant.
+// The ID is a slug that other tenants may use too, so a system admin must name the tenant.
 const ONE = { path: `${PATH}/{id}`, textParams: ["id"] } as const;
 const reading = { tag: "Routing groups", access: "models:read", reach: "one" } as const;
 const writing = { tag: "Routing groups", access: "models:write", reach: "one" } as const;

@@ -12,7 +12,7 @@ const ONE = `${PATH}/{id}`;
 const reading = { tag: "Admin users", access: "users:read", reach: "any" } as const;
 const writing = { tag: "Admin users", access: "users:write", reach: "any" } as const;
 
-/** Where a new admin belongs: null is the system. */
+/** The tenant a new admin belongs to; null for a system admin. */
 async function homeOf(call: AdminCall<unknown, { role?: string | undefined }>): Promise<string | null> {
   if (call.body.role === SYSTEM_ROLE && call.admin.tenantId === null) {
     if (call.tenantOrAll !== null) throw invalidField("tenant_id", "does not go with the role system_admin");

@@ -22,13 +22,13 @@ const page = { status: 200, about: "One page of them", schema: listOf("api_keys"
 const reading = { tag: "API keys", access: "keys:read", reach: "one" } as const;
 const writing = { tag: "API keys", access: "keys:write", reach: "one" } as const;
 
-/** Without the key itself. */
+/** Removes the key itself. */
 function record(answer: unknown): unknown {
   const { key: _key, key_value: _value, full_key: _full, ...rest } = answer as MintedApiKey;
   return rest;
 }
 
-/** Whoever has a person's key acts as that person, with what is theirs alone: the record of the calls names them. */
+/** Refuses callers without `users:write`: a person's key gives access to everything of that person, and the records of calls name them. */
 function guardPersonsKey({ admin }: Pick<AdminCall<unknown, unknown>, "admin">, endUserId: string | null | undefined): void {
   if (endUserId != null && !admin.permissions.has("users:write"))
     throw new Refused(refuse("forbidden", "Creating or rotating a person's key requires the permission users:write."));

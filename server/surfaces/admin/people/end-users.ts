@@ -27,7 +27,7 @@ const reading = { tag: "End users", access: "users:read", reach: "one" } as cons
 const writing = { tag: "End users", access: "users:write", reach: "one" } as const;
 const record = { status: 200, about: "The record as it is now", schema: endUser } as const;
 
-/** Room for the form around a photo. */
+/** The largest photo, with room for the form around it. */
 const FORM_BYTES = PHOTO_BYTES + 64 * 1024;
 
 const PICTURE_TYPES = ["image/jpeg", "image/png", "image/webp", "image/gif"] as const;
@@ -80,7 +80,7 @@ export const endUserOperations: readonly AdminOperation[] = [
         user: await endUsers.create(write, call.tenantId, call.body),
         welcome_email_sent: false,
       }));
-      // After the transaction: a slow mail server must hold no connection, and a failing one must not undo the user.
+      // After the transaction: a slow mail server must not hold a connection, and a failing one must not undo the user.
       return call.body.send_welcome_email === true ? { ...made, welcome_email_sent: await call.services.welcome(made.user) } : made;
     },
   }),

@@ -73,14 +73,14 @@ export const approvalOperations: readonly AdminOperation[] = [
 
 function asReadBy({ admin }: Pick<AdminCall<unknown, unknown>, "admin">, one: Approval): Approval {
   if (readsContent(admin)) return one;
-  // By its digest a known file is found out.
+  // A digest would identify a known file.
   const { digested_parts: _digested, ...metadata } = one.request_metadata;
   return { ...one, call_arguments: {}, call_arguments_text: "{}", request_metadata: metadata };
 }
 
 type Parts = Parameters<typeof approveApproval>[0];
 
-/** The token stays out of the log of changes. */
+/** Keeps the token out of the admin log. */
 function resolved<T extends { status: string }>(
   call: Pick<AdminCall<unknown, { note?: string | null | undefined }>, "write" | "params" | "tenantId" | "body">,
   action: string,

@@ -36,18 +36,18 @@ const REPLACES =
   "with limit_exceeds_inherited, and nothing is changed.";
 
 interface DocumentSpec {
-  /** Behind the group's path; a last part in braces is the item it refines. */
+  /** Relative to the group's path; a last segment in braces is the item it refines. */
   readonly path: string;
   readonly what: string;
   readonly kind: PolicyKind;
   readonly patch: z.ZodObject;
-  /** The member of the body that holds the document. */
+  /** The body member that holds the document. */
   readonly member: string;
-  /** Parameter of the path that names the item; of a tool server or skill it is no uuid. */
+  /** The path parameter with the item's ID, which is not a UUID for a tool server or skill. */
   readonly item?: { readonly param: string; readonly text: boolean };
 }
 
-/** GET, PATCH and a preview of one document. The group's own LLM limits answer with their capacity as well (interface 8.1). */
+/** GET, PATCH and preview of one document. The group's own LLM limits also return their capacity (interface 8.1). */
 function documentOperations({ path, what, kind, patch, member, item }: DocumentSpec): AdminOperation[] {
   const own = kind === "llm_limits" && item === undefined;
   const answer = {

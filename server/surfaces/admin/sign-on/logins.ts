@@ -44,7 +44,7 @@ export function signInAnswer(signIn: SignIn): unknown {
   return { access_token: signIn.token, token_type: "bearer", expires_in: signIn.expiresIn, user: shown(signIn.admin) };
 }
 
-/** An empty header names no tenant; no tenant's name is empty, and the system has none. */
+/** An empty header names no tenant; no tenant has an empty name, and the system is no tenant. */
 function namedTenant({ body, request }: { readonly body: { readonly tenant_id?: string | undefined }; readonly request: Request }) {
   return body.tenant_id ?? (request.headers.get("x-tenant-id") || undefined);
 }

@@ -26,7 +26,7 @@ const tag = "Provisioning";
 const reading = { tag, access: "users:read", reach: "one" } as const;
 const writing = { tag, access: "users:write", reach: "one" } as const;
 
-/** Without the token itself. */
+/** Removes the token itself. */
 function record(answer: unknown): unknown {
   const { token: _token, ...rest } = answer as MintedScimToken;
   return rest;

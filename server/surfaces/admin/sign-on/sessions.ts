@@ -34,7 +34,7 @@ function empty(cookie: string | null): Response {
   });
 }
 
-/** How the console stays signed in: a cookie that no script reads yields one short token after the other. */
+/** Keeps the console signed in: a cookie that no script can read yields short-lived tokens. */
 export const sessionOperations: readonly AdminOperation[] = [
   operation({
     ...common,

@@ -5,7 +5,7 @@ import { type AdminOperation, operation } from "../operation.ts";
 import { idOf } from "../resource.ts";
 import { consoleSignOnPage, formOf, CONSOLE_SSO } from "./sso.ts";
 
-/** Signing out: what the provider tells this end, and what this end's page tells the provider. */
+/** Single sign-out, initiated by the provider or by our page. */
 export const ssoSignOutOperations: readonly AdminOperation[] = [
   operation({
     tag: "Logins",

@@ -179,7 +179,7 @@ export const ssoOperations: readonly AdminOperation[] = [
   }),
 ];
 
-/** Of the names that one machine has, the one it is already called by: a cookie that was set for another does not come back. */
+/** Of several names for the same machine, the one the browser already uses, because a cookie set for another would not be sent. */
 function portalOrigin(origins: readonly string[], own: string): string | undefined {
   const { hostname } = new URL(own);
   return origins.find((origin) => new URL(origin).hostname === hostname) ?? origins[0];

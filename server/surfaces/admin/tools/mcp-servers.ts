@@ -60,20 +60,20 @@ const generic = resource({
   .filter(({ method }) => method !== "POST")
   .map((one) => ({ ...one, textParams: ["id"] }));
 
-/** Without what only a write tells. */
+/** Removes members that only writes return. */
 function record(answer: unknown): unknown {
   const { discovery: _discovery, ...server } = answer as McpServer;
   return server;
 }
 
-/** Whether a server is asked elsewhere, or as somebody else, than before, so that what is known of it is no longer so. */
+/** Whether a server's address or credential has changed, so that what is known of it may not be valid any more. */
 function isAskedAnew(before: McpServer, after: McpServer, newKey: boolean): boolean {
   if (before.updated_at === after.updated_at || !after.enabled) return false;
   const asked = (server: McpServer) => [server.base_url, server.mcp_endpoint_path, server.auth_type, server.has_api_key, server.enabled];
   return newKey || !isDeepStrictEqual(asked(before), asked(after));
 }
 
-/** The server after a discovery, and what that came to. */
+/** Runs a discovery and returns the server together with the result. */
 async function discovered(call: Pick<AdminCall<unknown, unknown>, "services" | "tenantId" | "write">, id: string): Promise<McpServer> {
   const discovery = await refresh(call, id);
   return { ...(await mcpServers.get(call.services.directory, call.tenantId, id)), discovery };

@@ -9,10 +9,10 @@ import { InvalidSkill, type SkillFile } from "../../../directory/skills/skill-fi
 import { jsonObjectOf } from "../../../wire/json/json-object.ts";
 import { check, utf8Of } from "../../../wire/http/strict-input.ts";
 
-/** Room for the largest skill in base64, and for what stands around it. */
+/** The largest skill in base64, with room for what surrounds it. */
 export const SKILL_UPLOAD_BYTES = 24 * 1024 * 1024;
 
-/** The skill that a request brings: a ZIP or a Git bundle as a form's `file` or as the body itself, or its files as JSON. */
+/** The skill in a request: a ZIP or Git bundle as a form's `file` or as the body, or its files as JSON. */
 export async function uploadedSkill(request: Request, place: BundledPlace, gitBundles: GitBundles): Promise<SkillBundle> {
   const body = await readBody(request, SKILL_UPLOAD_BYTES);
   if (isRefusal(body)) throw new Refused(body);
