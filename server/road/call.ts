@@ -85,9 +85,7 @@ export interface Call extends OnRoster {
   askedHeaders?: Readonly<Record<string, string>>;
   /** Each is called once before the row is closed, however the call ended, to record what is known only then. */
   readonly beforeRecord: (() => void)[];
-  /**
-   * Resolves once everything later calls need from this answer is stored where any process finds it, or storing it failed; never rejects.
-   */
+  /** Resolves once what later calls need from this answer is stored for all processes, or storing it failed; never rejects. */
   keeping?: Promise<unknown>;
   /** Each is called once when the call has ended, with the row's error type (null on success). */
   readonly whenEnded: ((errorType: string | null) => void)[];

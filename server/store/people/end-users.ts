@@ -49,10 +49,7 @@ export async function endUserByUsername(db: Database | Trx, tenantId: string, us
     .executeTakeFirst();
 }
 
-/**
- * Records the login and returns the user; undefined if they are gone, inactive, or have changed password or second factor since `verified`
- * was read.
- */
+/** Records the login and returns the user; undefined if gone, inactive, or with another password or second factor than `verified`. */
 export async function noteLogin(
   db: Database,
   verified: Pick<EndUserRow, "id" | "password_hash" | "totp_enabled">,

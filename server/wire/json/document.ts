@@ -73,10 +73,7 @@ export class JsonDocument {
     return this.value[name] !== undefined;
   }
 
-  /**
-   * The first duplicate name within one object of the source text, at any depth; ambiguous because parsers differ in which
-   * value counts.
-   */
+  /** The first duplicate name within one object of the source text, at any depth: parsers differ in which value counts. */
   get repeatedName(): string | null {
     // Cached: every control asks for it, and finding it scans the whole text.
     if (this.repeated === undefined) this.repeated = repeatedName(this.source, this.value);
