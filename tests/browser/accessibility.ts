@@ -9,7 +9,7 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Colours that change to those of the theme are half of one theme and half of the other until the frames after have been drawn. */
+/** While colours transition to those of the theme they mix both themes, so wait until the frames after the transitions are drawn. */
 function drawn(): Promise<unknown> {
   const ending = document.getAnimations().filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime));
   return Promise.allSettled(ending.map(({ finished }) => finished)).then(
@@ -17,7 +17,10 @@ function drawn(): Promise<unknown> {
   );
 }
 
-/** What axe finds on the page as it is now, each a line. It comes in past the page's policy, as a debugger does. */
+/**
+ * The violations that axe finds on the page as it is now, one per line. Injected through the debugger, which the page's policy does not
+ * block.
+ */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   await page.evaluate(drawn);
   const session = await page.context().newCDPSession(page);

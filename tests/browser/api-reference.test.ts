@@ -71,7 +71,7 @@ withBrowser("whoever is signed in at the console or the portal needs no key ther
   await form.getByText("201 Created").waitFor();
   const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups?search=made-in-the-reference");
   expect(groups.length).toBe(1);
-  // Its session goes on in the console.
+  // The session also works in the console.
   await page.goto(`${world.console}/`);
   await page.getByRole("heading", { level: 1 }).waitFor();
 

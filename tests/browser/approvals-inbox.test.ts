@@ -56,7 +56,7 @@ withBrowser("a call that waits is decided on a phone, with its whole arguments i
 });
 
 withBrowser("whoever decides sees characters of the arguments that nobody sees, and in the order in which they are sent", async () => {
-  // What stands between the two is drawn from right to left, and the last is not drawn at all.
+  // The text between the two controls is rendered right to left, and the tag character at the end is not rendered at all.
   const turned = "delete \u202Eton od\u202C all\u{E0041}";
   const hidden = "pass\u200D\u200Cword";
   const honest = "\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645 \u{1F468}\u200D\u{1F469} \u2764\uFE0F";
@@ -174,7 +174,7 @@ withBrowser("every call that waits can be reached, however many there are, in th
 
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
-  // The first page reads some of the same.
+  // The first page refers to the same approvals.
   await page.getByText(`${total} pending approvals`).waitFor();
   await page.getByRole("link", { name: "Review approvals" }).click();
   await page.getByRole("button", { name: "More", exact: true }).click();

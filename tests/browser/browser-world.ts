@@ -5,7 +5,7 @@ import { testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { launchChromium, type PageOptions, type WatchedPage, watchedPage } from "./chromium.ts";
 
-/** A gateway as the first start leaves it, with its pages built, and a browser. */
+/** A gateway after its first start, with its pages built, and a browser. */
 export interface BrowserWorld {
   readonly gateway: GatewayProcess;
   readonly admin: AdminClient;
@@ -13,10 +13,10 @@ export interface BrowserWorld {
   readonly databaseUrl: string;
   readonly portal: string;
   readonly console: string;
-  /** What the first start printed. */
+  /** The credentials that the first start printed. */
   readonly person: { readonly username: string; readonly password: string };
   readonly apiKey: string;
-  /** A page of its own profile at the portal, signed in as that person. */
+  /** Opens a page in a new browser profile at the portal, signed in as that person. */
   portalPage(options?: PageOptions): Promise<WatchedPage>;
   end(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function startBrowserWorld(env: Record<string, string> = {}): Promi
   };
 }
 
-/** Fills the form that is shown, and waits until it is gone. */
+/** Fills in the sign-in form and waits until it is gone. */
 export async function signInOn(page: Page, username: string, password: string): Promise<void> {
   await page.fill("[name=username]", username);
   await page.fill("[name=password]", password);

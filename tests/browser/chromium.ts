@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { type Browser, chromium, type BrowserContext, type Page, type Request } from "playwright-core";
 
-/** Where Debian's and others' packages put it. The shell without a window renders alike and takes a third less of the processor. */
+/** Where Debian and other distributions install it. The headless shell renders the same and uses a third less CPU. */
 const KNOWN = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The browser of the machine, never one that a package fetched; null where there is none, which is a failure in CI. */
+/** Path of the browser installed on the machine, never of one downloaded by a package; null if there is none, which is a failure in CI. */
 export function chromiumPath(): string | null {
   const given = process.env["CHROMIUM_PATH"];
   const found = given ?? KNOWN.find((path) => existsSync(path)) ?? null;
@@ -22,13 +22,13 @@ export async function launchChromium(): Promise<Browser> {
 export interface WatchedPage {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Error unseen: errors of scripts, violations of the policy, requests to other hosts. To be empty. */
+  /** Errors a person would not see: script errors, policy violations, requests to other hosts. Must stay empty. */
   readonly problems: string[];
-  /** Resolves once the page has what it asked for, streams of events aside, and changes no more. */
+  /** Resolves once the page has loaded everything it requested, except event streams, and no longer changes. */
   settled(): Promise<void>;
 }
 
-/** How long a page that has all it asked for may take to show it. */
+/** How long a page may take to render after everything has loaded. */
 const STILL_MS = 400;
 
 export interface PageOptions {
@@ -38,7 +38,7 @@ export interface PageOptions {
   readonly locale?: string;
 }
 
-/** A page in a profile of its own that notes whatever a person would not see but must not happen. */
+/** Opens a page in a profile of its own and records everything that must not happen, even if a person would not see it. */
 export async function watchedPage(browser: Browser, options: PageOptions = {}): Promise<WatchedPage> {
   const { width = 1440, height = 900, theme = "light", locale = "en-US" } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, locale, reducedMotion: "reduce" });
@@ -47,7 +47,7 @@ export async function watchedPage(browser: Browser, options: PageOptions = {}): 
   const page = await context.newPage();
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
   page.on("console", (message) => {
-    // The browser's own line for an answer that is no success says what the page itself shows.
+    // The browser logs each failed response, but the page itself shows those.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) problems.push(`console: ${message.text()}`);
   });
   page.on("request", (request) => {
@@ -95,12 +95,12 @@ function stillFor(ms: number): Promise<void> {
   });
 }
 
-/** To another address of the app that is shown, as the app's own links lead there, which loads nothing again. To be settled then. */
+/** Navigates within the app, as its own links do, without loading the page again. Call `settled` afterwards. */
 export async function goWithin(page: Page, address: string): Promise<void> {
   await page.evaluate((to) => history.pushState(null, "", to), address);
 }
 
-/** Until nothing stands beyond so many pixels: rules for narrow windows hold from the frame after a window was made narrow. */
+/** Waits until no content is wider than `width` pixels: rules for narrow windows apply from the frame after the resize. */
 export async function withinWidth(page: Page, width: number): Promise<void> {
   await page.waitForFunction((most) => document.documentElement.scrollWidth <= most, width);
 }

@@ -71,7 +71,7 @@ const requests: Record<string, (origin: string) => SampleRequest> = {
   }),
 };
 
-/** A Python that has `requests`, as the S3-compatible server of the tests brings it. */
+/** A Python that has `requests`, such as the one with the tests' S3-compatible server. */
 const PYTHON = process.env.S3_PYTHON;
 if (PYTHON === undefined) console.log("Python's samples are left out: S3_PYTHON names no Python that has requests.");
 if (Bun.which("go") === null) console.log("Go's samples are left out: there is no go on this machine.");

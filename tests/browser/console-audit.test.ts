@@ -39,7 +39,7 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   const table = page.getByRole("table", { name: "Rows of the ledger" });
   const outcome = table.getByText("404 model_not_found");
   await outcome.waitFor();
-  // Nothing of it is cut off.
+  // The text is not cut off.
   expect(await outcome.evaluate(({ parentElement: cell }) => cell !== null && cell.scrollWidth <= cell.clientWidth)).toBe(true);
   expect(await table.getByText("quick start", { exact: true }).count()).toBeGreaterThan(0);
   expect(await table.getByText("echo", { exact: true }).count()).toBe(0);
@@ -57,7 +57,7 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   await page.getByText(/\d+ rows and \d+ checkpoints checked/).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
 
-  // The address is enough to come back.
+  // The URL is enough to restore the view.
   await page.reload();
   await page.getByRole("heading", { name: "Decisions" }).waitFor();
   expect(await page.title()).toContain("Audit explorer");
@@ -93,7 +93,7 @@ withBrowser("a call that was served without what a guardrail took out of it is f
   await table.getByText("redacted", { exact: true }).waitFor();
   await page.getByText("1 row", { exact: true }).waitFor();
   expect(await table.getByRole("row").nth(1).getByRole("cell").first().textContent()).toMatch(/:\d\d:\d\d [AP]M (?:UTC|GMT)/);
-  // All columns fit a desktop's window.
+  // All columns fit into a desktop window.
   expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
   await page.reload();
   await page.getByText("1 row", { exact: true }).waitFor();
@@ -121,7 +121,7 @@ withBrowser("one value leads to all rows that have it, a row to its neighbours a
   expect(readFileSync(await (await exported).path(), "utf8")).toContain(String(first.headers.get("x-request-id")));
   expect(await accessibilityFindings(page)).toEqual([]);
 
-  // A row outside of what is looked for is open all the same.
+  // A row that the filter does not match can still be opened by its URL.
   await page.goto(`${world.console}/audit?type=oauth&row=${told["id"]}`);
   await page.getByRole("heading", { name: "Audit chain" }).waitFor();
   await page.getByRole("button", { name: "Previous in chain" }).click();
@@ -202,12 +202,12 @@ withBrowser("a list of rows is read on from where it was, however many calls com
   await calls(100);
   await table.focus();
   await page.keyboard.press("End");
-  // The first of the second page, below the table's head.
+  // The first row of the second page; row 1 is the table's header.
   await table.locator('[aria-rowindex="202"]').waitFor();
   const lastOfFirst = new URL(page.url()).searchParams.get("row");
   await page.keyboard.press("j");
   await page.waitForURL((url) => url.searchParams.get("row") !== lastOfFirst);
-  // Ids are by time: it is older than all of the first page.
+  // IDs sort by time: this row is older than all of the first page.
   expect(String(new URL(page.url()).searchParams.get("row")) < String(lastOfFirst)).toBe(true);
   expect(problems).toEqual([]);
   await context.close();

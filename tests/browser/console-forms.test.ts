@@ -25,7 +25,7 @@ async function consolePage(address: string) {
 const panel = (page: Page, title: string): Locator =>
   page.locator("section").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
 
-/** Once the gateway has taken it and the page shows what it is now. */
+/** Waits until the gateway has saved the form and the page shows the new state. */
 async function saved(page: Page, within: Locator = panel(page, "Settings")): Promise<void> {
   const answered = page.waitForResponse((response) => ["PATCH", "PUT"].includes(response.request().method()));
   await within.getByRole("button", { name: "Save", exact: true }).click();
@@ -171,7 +171,7 @@ withBrowser("a list that is set at a group is said to be set there, and one that
   await shown.getByText("set here", { exact: true }).waitFor();
   await page.goto(`${world.console}/manage/resource-groups/${id}`);
   await shown.filter({ hasText: "b.example" }).getByText("set here, extended by a parent", { exact: true }).waitFor();
-  // What holds is told in the order above, and is no more than what was set here.
+  // The rules in force are shown in the order above and are exactly those set here.
   expect((await world.admin.request("PATCH", `${path(id)}/web-search`, rules(["b.example", "a.example"]))).status).toBe(200);
   await page.reload();
   await shown.filter({ hasText: "b.example" }).getByText("set here", { exact: true }).waitFor();
@@ -192,7 +192,7 @@ withBrowser("the notice of an AI System is shown, changed and taken back where t
   const texts = page.getByLabel("Texts");
   expect(JSON.parse(await texts.inputValue())).toEqual({ en: "Of the shop." });
 
-  // Somebody else saves meanwhile: what was typed stays, and is not saved over it.
+  // Someone else saves meanwhile: the typed text stays and does not overwrite their change.
   await texts.fill('{"en": "Typed here."}');
   await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", ai_system_id: id, texts: { en: "Of another." } });
   await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -216,7 +216,7 @@ withBrowser("the notice of an AI System is shown, changed and taken back where t
   expect((await world.admin.get(`/v1/admin/notice-config?ai_system_id=${id}`)).source).toBe("tenant");
   await world.admin.request("DELETE", "/v1/admin/notice-config");
 
-  // Where the tenant has none, that is the gateway's own.
+  // If the tenant has no notice, the gateway's own applies.
   await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", ai_system_id: id, texts: { en: "Of the shop." } });
   await page.reload();
   await takeBack();

@@ -49,7 +49,7 @@ withBrowser("an administrator makes a knowledge base, uploads documents, sees ho
 
 withBrowser("of very many documents the last is reached, too", async () => {
   const { id } = await world.admin.post("/v1/admin/knowledgebases", { tenant_id: "default", name: "archive" });
-  // They are listed by name.
+  // Documents are listed by name.
   const names = [...Array.from({ length: 100 }, (_, at) => `note ${String(at).padStart(3, "0")}.md`), "z broken.pdf"];
   for (let from = 0; from < names.length; from += 10)
     await Promise.all(names.slice(from, from + 10).map((name) => uploadTo(world.gateway.adminUrl, world.admin, id, name, "a note")));

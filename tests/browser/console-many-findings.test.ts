@@ -7,7 +7,7 @@ import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.
 import { chromiumPath, watchedPage } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
-/** More than one acknowledgement takes. */
+/** More findings than one acknowledgement takes. */
 const SPANS = 1_150;
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 let world: BrowserWorld;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-/** A row for each span, for one call. */
+/** Imports a trace of one call with a row for each span. */
 async function upload(): Promise<string> {
   const spans = Array.from({ length: SPANS }, (_, span) => ({
     traceId: TRACE,

@@ -35,7 +35,7 @@ async function makeGroups(): Promise<void> {
     );
 }
 
-/** Made once, for whichever test is the first to want them. */
+/** Created once, by whichever test needs them first. */
 const manyGroups = (): Promise<void> => (groups ??= makeGroups());
 
 withBrowser("a call of the portal's own pages is no first call to a model", async () => {
@@ -75,7 +75,7 @@ withBrowser("a record beyond the first page of its list can be chosen, and is ca
   await page.getByRole("definition").filter({ hasText: "group 202" }).waitFor();
 
   await page.goto(`${world.console}/usage`);
-  // The first one is chosen by itself.
+  // The first group is selected automatically.
   await page.waitForFunction(() => [...document.querySelectorAll("input")].some(({ value }) => value !== ""));
   await page.getByLabel("Resource group", { exact: true }).fill("group 202");
   await page.getByRole("option", { name: "group 202" }).click();
@@ -133,7 +133,7 @@ withBrowser("a form with changes that nobody saved is not left without a questio
   await question.getByRole("button", { name: "Leave" }).click();
   await page.getByRole("heading", { level: 1, name: "Providers" }).waitFor();
 
-  // What was saved, and what was only looked at, is left without one.
+  // A form that was saved, or only looked at, can be left without a warning.
   await page.goto(`${world.console}/manage/resource-groups/new`);
   await page.getByLabel("Name", { exact: true }).fill("saved");
   await page.getByRole("button", { name: "Create resource group", exact: true }).click();
@@ -159,7 +159,7 @@ withBrowser("who signs in again after their session ended finds what they were f
   const field = page.getByLabel("Provider key");
   await field.fill("kept-meanwhile");
   const end = async (password: string) => {
-    // Another password ends the sessions of before.
+    // A new password ends the existing sessions.
     expect((await world.admin.request("PATCH", `/v1/admin/admin-users/${id}`, { password })).status).toBe(200);
     await page.getByLabel("API format").selectOption("echo");
     await page.getByRole("button", { name: "Create provider", exact: true }).click();
@@ -183,7 +183,7 @@ withBrowser("what is being edited stays when somebody else changes the record, a
   const path = `/v1/admin/resource-groups/${id}`;
   const { page, context, problems } = await consolePage();
   await page.clock.install();
-  // After a while, upon which a page looks again.
+  // Returns to the tab after a while, which makes the page refresh.
   const comeBack = async () => {
     await page.clock.fastForward(60_000);
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));

@@ -41,7 +41,7 @@ withBrowser("a model is taken over from the catalogue with its prices, and has l
   await limits.getByText("Edit").click();
   const daily = limits.getByRole("group", { name: "Requests" }).getByLabel("Daily limit", { exact: true });
   await daily.fill("5");
-  // What is folded away is not lost.
+  // Collapsing a section does not lose its input.
   await rules.click();
   expect(await daily.isVisible()).toBe(false);
   await rules.click();

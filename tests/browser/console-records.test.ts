@@ -33,7 +33,7 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   const upstream = startFakeUpstream();
   const { page, context, problems } = await consolePage();
   await page.getByRole("heading", { name: "First steps" }).waitFor();
-  // Wherever the gateway takes calls, that is where the sample sends one.
+  // The sample uses the address at which the gateway takes calls.
   await page.getByText(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`).waitFor();
 
   await page.getByRole("link", { name: "Name a provider" }).click();
@@ -374,7 +374,7 @@ withBrowser("a form is not sent while a text in it is no JSON", async () => {
   await page.getByText("Whole.", { exact: true }).waitFor();
   expect(sent).toEqual([{ en: "Whole." }]);
 
-  // One that is folded away meanwhile is shown again.
+  // A field that was collapsed meanwhile is expanded again.
   await page.goto(`${world.console}/manage/argument-policies/new`);
   await page.getByLabel("Name", { exact: true }).fill("of a schema");
   await page.getByLabel("Target", { exact: true }).fill("set_mode");

@@ -90,7 +90,7 @@ withBrowser("an identity provider's mapping is tried on claims, and a sign-in is
   const link = page.getByRole("link", { name: "Open it in another tab" });
   expect(await link.getAttribute("href")).toStartWith(`${world.gateway.runtimeUrl}/v1/portal/auth/sso/${id}/start?test=`);
   expect(await accessibilityFindings(page)).toEqual([]);
-  // The way there leads to the provider, which is another host's page in earnest.
+  // The link leads to the provider, which is really another host.
   const sent = await fetch((await link.getAttribute("href")) ?? "", { redirect: "manual" });
   expect([sent.status, sent.headers.get("location")?.startsWith(issuer.issuer)]).toEqual([302, true]);
   expect(problems).toEqual([]);

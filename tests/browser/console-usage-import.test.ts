@@ -52,7 +52,7 @@ withBrowser("an account's key is stored, its figures are imported and compared, 
   await page.locator("[aria-invalid=true]").waitFor();
   expect(await schedule.getAttribute("aria-invalid")).toBe("true");
   await schedule.fill(given);
-  // Somebody else sets something else meanwhile.
+  // Someone else changes another setting meanwhile.
   await world.admin.request("PATCH", `/v1/admin/usage-import/providers/${id}`, { import_account: "of somebody else" });
   await page.getByLabel("Key of the account").fill("sk-admin-right");
   await page.getByRole("button", { name: "Save", exact: true }).click();

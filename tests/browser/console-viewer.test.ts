@@ -49,7 +49,7 @@ withBrowser("who may only look is offered nothing that would be refused", async 
   const main = page.locator("main");
   await page.getByRole("link", { name: "Resource groups" }).first().waitFor();
   expect(await page.getByRole("link", { name: "Tenants" }).count()).toBe(0);
-  /** What can be pressed on the page of a record, beside what reads from a program, once it tells that its panels are there. */
+  /** The buttons on a record's page, except those of the code samples, once the texts `told` show that its panels have loaded. */
   const offered = async (path: string, ...told: readonly string[]) => {
     await page.goto(`${world.console}/manage/${path}`);
     for (const text of told) await main.getByText(text, { exact: true }).first().waitFor();

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-/** The model `echo` says what it was told, so each of these comes back as an answer. */
+/** The model `echo` repeats the prompt, so each of these comes back as an answer. */
 const HOSTILE = [
   "<img src=x onerror=\"document.title='owned'\">",
   "<script>document.title='owned'</script><svg onload=\"document.title='owned'\">",
@@ -74,9 +74,9 @@ withBrowser("what another person wrote about themselves, and what a tool server 
 });
 
 const SIZE = 300_000;
-/** Of the page itself, for one answer: drawn and laid out, as it comes and as it is. */
+/** CPU time of the page's main thread for one answer: parsing and layout, both while it streams and afterwards. */
 const MOST_WORK_MS = 20_000;
-/** Each takes a parser of markdown minutes, or more room than it has. */
+/** Each makes a naive Markdown parser take minutes or run out of memory. */
 const SLOW: Readonly<Record<string, string>> = {
   "quotes within quotes": ">".repeat(SIZE),
   "emphasis that never ends": "*a_".repeat(SIZE / 3),

@@ -1,22 +1,22 @@
 import type { Page } from "playwright-core";
 
-/** A page with more to stop at is no page for the keyboard. */
+/** A page with more tab stops is not usable by keyboard. */
 const MOST_STOPS = 500;
 
 interface Stop {
   readonly element: string;
-  /** Whether the walk is over: it has left the part, or is where it has been. */
+  /** Whether the walk has ended: focus left the part or returned to an element it already visited. */
   readonly isOver: boolean;
   readonly isShown: boolean;
 }
 
-/** What the keyboard alone does not get to within a part of the page as it is now, or gets to unseen; each a line. */
+/** What cannot be reached by keyboard within a part of the page as it is now, or shows no focus when reached; one per line. */
 export async function keyboardFindings(page: Page, part: "body" | "main"): Promise<string[]> {
   const findings: string[] = [];
   await page.evaluate((name) => {
     const walked = document.querySelector<HTMLElement>(name);
     Object.assign(globalThis, { walked, reached: new Set<Element>(), last: null });
-    // The keyboard goes on from where it is: from the beginning of the part.
+    // The keyboard continues from the current focus, so move it to the beginning of the part.
     const start = document.createElement("span");
     start.tabIndex = -1;
     walked?.prepend(start);
@@ -53,7 +53,7 @@ function stopHere(): Stop {
     const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
     return (outlineStyle !== "none" && Number.parseFloat(outlineWidth) > 0) || boxShadow !== "none";
   };
-  // A field within a frame is marked by its frame. A time has several fields in one, each of them a stop.
+  // A field inside a frame may show the focus on the frame. A time input is several tab stops in one element.
   const frame = active.parentElement;
   return { element: active.outerHTML.slice(0, 160), isOver: false, isShown: [active, frame, frame?.parentElement ?? null].some(marks) };
 }

@@ -6,7 +6,7 @@ import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.
 import { chromiumPath, goWithin, type WatchedPage, watchedPage } from "./chromium.ts";
 import { keyboardFindings } from "./keyboard-walk.ts";
 
-/** Every page of both apps, with nothing but the keyboard: all there is to act on is reached, in sight, and left again. */
+/** Every page of both apps using only the keyboard: every control can be reached, shows its focus, and can be left again. */
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-/** Frame and all on the first, what is within the frame on the others. */
+/** Walks the whole first page, and only the main content of the others. */
 async function walk(watched: WatchedPage, addresses: readonly string[]): Promise<string[]> {
   const { page } = watched;
   const findings: string[] = [];
@@ -35,7 +35,7 @@ async function consolePage(): Promise<WatchedPage> {
   return watched;
 }
 
-/** Until the page is there, has what it asked for, and changes no more. */
+/** Waits until the page is there, has loaded what it requested, and no longer changes. */
 async function shown({ page, settled }: WatchedPage): Promise<void> {
   await page.locator("h1").first().waitFor();
   await settled();
@@ -44,7 +44,7 @@ async function shown({ page, settled }: WatchedPage): Promise<void> {
 const linksOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => [...new Set([...document.querySelectorAll<HTMLAnchorElement>("nav#navigation a")].map(({ href }) => href))]);
 
-/** Many pages are several tests: one alone would come near to the time in which a test counts as hung. */
+/** Many pages are split over several tests: one alone would come close to the timeout. */
 const THIRDS = [1, 2, 3];
 const third = <Item>(items: readonly Item[], part: number) => items.filter((_, at) => at % THIRDS.length === part - 1);
 
@@ -98,7 +98,7 @@ withBrowser("a dialog keeps the keyboard, and gives it back to where it came fro
     const dialog = page.getByRole("dialog");
     await dialog.waitFor();
     const inside = await dialog.elementHandle();
-    // What stands at its edges sends the keyboard back inside, a moment later.
+    // The elements at the edges of the dialog send focus back inside, a moment later.
     const isInside = (element: Element | null) => element?.contains(document.activeElement) === true;
     for (let i = 0; i < 40; i++) {
       await page.keyboard.press(i % 5 === 4 ? "Shift+Tab" : "Tab");

@@ -20,7 +20,7 @@ test("a stream that ends at once is opened again later each time, and one that h
   expect(nextPause(60_000, 3_600_000)).toBe(1_000);
 });
 
-/** As when another tab is chosen, or this one again. */
+/** Simulates switching to another tab or back to this one. */
 async function show(page: Page, state: "hidden" | "visible"): Promise<void> {
   await page.evaluate((now) => {
     Object.defineProperty(document, "visibilityState", { value: now, configurable: true });
@@ -31,7 +31,7 @@ async function show(page: Page, state: "hidden" | "visible"): Promise<void> {
 withBrowser("tabs that are out of sight hold no connection, so that there is one left for the next, and are renewed in sight", async () => {
   const { page, context, problems } = await world.portalPage();
   const hidden: Page[] = [];
-  // A browser opens six connections to a gateway, for all its tabs.
+  // A browser opens at most six connections to a gateway, shared by all its tabs.
   for (let n = 0; n < 7; n++) {
     const tab = await context.newPage();
     const begun = tab.waitForResponse((response) => response.url().endsWith("/v1/portal/events"));

@@ -28,7 +28,7 @@ test("an answer that came to its end in one tab is not set back by what another 
     ["u3", "u3"],
     ["a3", "a3"],
   ]);
-  // What was changed here is as it is here: a rating, or more of an answer.
+  // What this tab changed keeps this tab's state: a rating, or more of an answer.
   const rated = base.map((one) => (one.id === "a1" ? { ...one, score: 1 as const } : one));
   expect(mergeTurns(base, rated, [...base, turn("u2")])[1]?.score).toBe(1);
 });
@@ -56,6 +56,6 @@ test("a name that one tab gave and tools that another chose both stay", () => {
   const named = { ...known, title: "named", isNamed: true };
   const own = { ...known, toolServerIds: ["tools"], turns: [...base, turn("u2")] };
   expect(mergeConversations(known, own, named)).toEqual({ ...named, toolServerIds: ["tools"], turns: own.turns });
-  // What both changed is as it was last.
+  // If both changed the same field, the last change wins.
   expect(mergeConversations(known, { ...own, title: "here" }, named).title).toBe("here");
 });

@@ -23,7 +23,7 @@ interface Sent {
   readonly digest?: string;
 }
 
-/** What left the page, in the order in which it left. */
+/** The requests that the page sent, in order. */
 function sentBy(page: Page): Sent[] {
   const sent: Sent[] = [];
   page.on("request", (request) => {
@@ -36,7 +36,7 @@ function sentBy(page: Page): Sent[] {
   return sent;
 }
 
-/** Opens a conversation of its own; what was open before may still be sending. */
+/** Opens a new conversation; the one that was open before may still be sending. */
 async function openConversation(page: Page): Promise<string> {
   const before = page.url();
   await page.goto(`${world.portal}/chat`);
@@ -59,7 +59,7 @@ async function shownNotices(page: Page): Promise<{ texts: string[]; nodes: numbe
     }));
 }
 
-/** The same choices again for the same seed. */
+/** Pseudo-random choices, the same for the same seed. */
 function choices(seed: number): (most: number) => number {
   let state = seed;
   return (most) => {
@@ -72,7 +72,7 @@ withBrowser(
   "whatever is clicked and reloaded, a conversation's notice leaves before its first question, once for each method",
   async () => {
     const { page, context, problems } = await watchedPage(world.browser);
-    // From the first conversation on: a slow page goes further back than it came.
+    // Recorded from the first conversation on: on a slow page, going back may lead to an earlier one.
     const sent = sentBy(page);
     await page.goto(`${world.portal}/chat`);
     await signInOn(page, world.person.username, world.person.password);
@@ -89,7 +89,7 @@ withBrowser(
         await page.goBack();
       } else {
         await message.fill(`step ${step}`);
-        // As early as a person could: the button may not be ready yet.
+        // Clicks as early as a person could; the button may not be ready yet.
         await page.getByRole("button", { name: "Send", exact: true }).click();
         if (pick(2) === 0) await page.getByRole("article", { name: "AI-generated" }).last().waitFor();
       }
@@ -220,7 +220,7 @@ withBrowser("a notice that never arrived is sent again, and the next question wa
 withBrowser("a page that is loaded anew before its conversation is stored does not send the notice again", async () => {
   const { page, context, problems } = await world.portalPage();
   const sent = sentBy(page);
-  // A storage that takes its time: nothing that is put there is there yet.
+  // A slow storage: nothing that is written is stored yet.
   await page.addInitScript(() => {
     IDBObjectStore.prototype.put = () => new EventTarget() as IDBRequest<IDBValidKey>;
   });

@@ -94,7 +94,7 @@ withBrowser("usage is shown against its limits, by words and figures and not by 
   expect(refused.status).toBe(429);
   await page.getByText("Critical", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
-  // What could not be done is told, where it was asked for.
+  // An action that failed shows its error where it was started.
   const writes = /\/v1\/portal\/(?:alerts|notifications)\/.*(?:acknowledge|read)$/;
   await page.route(writes, (route) => route.fulfill({ status: 409, json: { error: "Not now, says the gateway." } }));
   const told = page.getByRole("alert").getByText("Not now, says the gateway.");
@@ -119,7 +119,7 @@ withBrowser("usage is shown against its limits, by words and figures and not by 
     .first()
     .waitFor();
   expect(await button.count()).toBe(0);
-  // What the gateway tells is said in the reader's language.
+  // What the gateway reports is shown in the reader's language.
   await page.evaluate(() => localStorage.setItem("gatehouse.language", "de"));
   await page.reload();
   await page.getByRole("heading", { name: "Anfragen je Tag: aufgebraucht" }).waitFor();
@@ -162,7 +162,7 @@ withBrowser("whoever signs in again after their session ended finds what they we
   const name = page.getByLabel("Display name");
   await name.fill("Not saved yet");
   const end = async (password: string) => {
-    // Another password ends the sessions of before.
+    // A new password ends the existing sessions.
     expect((await world.admin.request("PATCH", `/v1/admin/end-users/${account.user.id}`, { password })).status).toBe(200);
     await page.getByText("Your session has ended. Sign in again to continue.").waitFor();
     expect(await name.isVisible()).toBe(false);
@@ -256,7 +256,7 @@ withBrowser("a primary group is looked at with the keyboard, with what it opens,
   await context.close();
 });
 
-/** As the sign-in of another tab does it, which shares the cookie. */
+/** Signs in as another tab would, which shares the cookie. */
 async function signInBeside(page: Page, person: { readonly username: string; readonly password: string }): Promise<void> {
   await page.evaluate(async (body) => {
     const json = { "content-type": "application/json" };

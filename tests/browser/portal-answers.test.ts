@@ -7,7 +7,7 @@ import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 
-/** A model that says what a test has it say, when it does. */
+/** A model that answers what a test tells it to, when it tells it to. */
 function toldModel() {
   const asked: { messages: { role: string; content: unknown }[] }[] = [];
   let answer: ReadableStreamDefaultController<Uint8Array> | null = null;
@@ -38,7 +38,7 @@ function toldModel() {
       to?.enqueue(new TextEncoder().encode("data: [DONE]\n\n"));
       to?.close();
     },
-    /** What says the rest of the answer that is under way, and ends it, while others are asked for. */
+    /** Returns a function that sends the rest of the current answer and ends it, even if other answers begin meanwhile. */
     held() {
       const to = answer;
       return (content: string) => {
@@ -119,7 +119,7 @@ withBrowser("an answer that comes stays in sight, and whoever scrolls up to read
   await page.getByText("This answer was stopped.").waitFor();
   expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Message");
 
-  // The next question leads to the end again, and nothing is said of an answer that nobody waits for.
+  // The next question scrolls to the end again, and an answer that nobody waits for is not announced.
   await ask(page, "And then?");
   await until(
     () => placeOf(page),
@@ -156,7 +156,7 @@ withBrowser("what came of an answer before its page was loaded anew is kept, and
 
 withBrowser("a connection that breaks in the middle is told in words, beside what came", async () => {
   const { page, context } = await world.portalPage();
-  // The answer as the browser has it when the gateway dies: a beginning, and then no end.
+  // What the browser sees when the gateway dies: the beginning of an answer, then a network error.
   await page.evaluate(() => {
     const real = globalThis.fetch;
     const tearing = async (...given: Parameters<typeof fetch>) => {
@@ -181,7 +181,7 @@ withBrowser("a connection that breaks in the middle is told in words, beside wha
   expect(text).not.toContain("network error");
   expect(text).toMatch(/Request [0-9A-Z]{26}/);
   expect(await page.getByText("Half of it").count()).toBe(1);
-  // What happened is in sight without a scroll.
+  // The error is visible without scrolling.
   await until(
     () => placeOf(page),
     ({ top, left }) => top > 0 && left <= 8,
@@ -252,7 +252,7 @@ withBrowser("a picture alone is a question, and one that is too large is told", 
     { role: "user", content: [{ type: "image_url", image_url: { url: expect.any(String) } }] },
   ]);
   await answered(page, "A pixel.");
-  // From the clipboard, and from another window.
+  // One from the clipboard, one dropped from another window.
   const given = await page.getByRole("textbox", { name: "Message" }).evaluate(
     (box, bytes) => {
       const eventWith = (name: string) => {
@@ -285,7 +285,7 @@ withBrowser("a session that ends says so, a wrong password too, and what was typ
   await other.page.getByRole("menuitem", { name: "Sign out everywhere" }).click();
   await other.page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(await other.page.getByText("Your session has ended.").count()).toBe(0);
-  // The page hears of it by itself.
+  // The page learns of it without being reloaded.
   await page.getByText("Your session has ended. Sign in again to continue.").waitFor();
 
   await page.fill("[name=username]", world.person.username);
@@ -311,7 +311,7 @@ withBrowser("a wide table keeps its words whole, and the next conversation begin
     line: Number.parseFloat(getComputedStyle(element).lineHeight),
   }));
   expect(line.height).toBeLessThan(line.line * 2);
-  // Figures stand under each other where the answer says so.
+  // Numbers are right-aligned where the answer says so.
   const side = (name: string) => page.getByRole("cell", { name, exact: true }).evaluate((one) => getComputedStyle(one).textAlign);
   expect([await side("3900000"), await side("3800000")]).toEqual(["end", "start"]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
@@ -360,7 +360,7 @@ withBrowser("a conversation is found by what was said in it, and keeps the name 
 
 withBrowser("a conversation that is deleted while its answer comes stays deleted", async () => {
   const { page, context, problems } = await world.portalPage();
-  // One that was only opened is kept too, with the notice that was shown.
+  // A conversation that was only opened is stored too, with the notice that was shown.
   const kept = () =>
     page.evaluate(
       () =>
@@ -395,7 +395,7 @@ withBrowser("a question that a rule blocked does not block what is asked after i
   const refused = page.getByRole("alert").filter({ hasText: "This was blocked by a rule" });
   await page.getByLabel("Model", { exact: true }).selectOption("a-told-one");
   while ((await refused.count()) === 0) {
-    // The rule holds within a second of its making.
+    // The rule is in force within a second of its creation.
     await page.goto(`${world.portal}/chat`);
     await page.getByRole("textbox", { name: "Message" }).fill("Tell me of a zeppelin.");
     await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -441,7 +441,7 @@ withBrowser("two tabs of one conversation know of each other's turns", async () 
 
 withBrowser("two tabs that ask in one conversation at the same time lose nothing of what either said", async () => {
   const { page, context, problems } = await world.portalPage();
-  // As over plain HTTP from another machine, where no tab knows that another one answers.
+  // As over plain HTTP from another machine: without `navigator.locks`, no tab knows that another one is answering.
   await context.addInitScript(() => Object.defineProperty(navigator, "locks", { value: undefined }));
   await page.reload();
   await ask(page, "To begin with");

@@ -23,7 +23,7 @@ withBrowser("the first day of somebody new: an account, a question, a rating, a 
   await page.getByRole("button", { name: "Create an account" }).click();
   await page.getByText("No models yet").waitFor();
 
-  // An administrator lets them in: the page says so to whoever opens it anew.
+  // An administrator admits them: the page shows it when opened again.
   const people = (await world.admin.get("/v1/admin/end-users?search=new-person")) as any;
   const groups = (await world.admin.get("/v1/admin/resource-groups")) as any;
   await world.admin.request("PATCH", `/v1/admin/end-users/${people.users[0].id}/primary-group`, { group_id: groups.resource_groups[0].id });
@@ -36,7 +36,7 @@ withBrowser("the first day of somebody new: an account, a question, a rating, a 
   await page.locator('button[aria-pressed="true"]').waitFor();
   expect(await answer.getByText("AI-generated").isVisible()).toBe(true);
 
-  // The conversation is where the address says, in this browser.
+  // The conversation in the URL is stored in this browser.
   await page.reload();
   await answer.getByText("What is the capital of Sweden?").waitFor();
   const download = page.waitForEvent("download");
@@ -79,7 +79,7 @@ withBrowser("the keyboard is enough", async () => {
   await page.keyboard.press("Shift+Enter");
   await page.keyboard.type("two");
   await page.locator("form button[type=submit]:enabled").waitFor();
-  // The key that took what an input method proposed, as Safari tells of it.
+  // The key press that accepts an input method's proposal, as Safari reports it.
   await message.evaluate((box) => box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true })));
   expect(await message.inputValue()).toBe("one\ntwo");
   await page.keyboard.press("Enter");

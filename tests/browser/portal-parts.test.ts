@@ -4,7 +4,7 @@ import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
 
-/** Parts of the portal that fail, or cannot be had, and leave the rest. */
+/** Parts of the portal that fail or cannot be loaded must not affect the rest. */
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-/** The model `echo` says what it was told. */
+/** The model `echo` repeats the prompt. */
 async function answered(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill(text);
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("button", { name: "Another answer" }).waitFor();
 }
 
-/** As after an upgrade of the gateway, which serves the files of its own release alone. */
+/** As after an upgrade of the gateway, which only serves the files of its own release. */
 const withoutFiles = (page: Page, names: RegExp) => page.route(names, (route) => route.fulfill({ status: 404, body: "" }));
 
 withBrowser("an answer that is nested too deep to be drawn is shown as it was written, and the conversation goes on", async () => {

@@ -5,7 +5,7 @@ import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath } from "./chromium.ts";
 
-/** Conversations as the browser keeps them, or does not. */
+/** Conversations that the browser stores, or fails to store. */
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-/** The model `echo` says what it was told. */
+/** The model `echo` repeats the prompt. */
 async function say(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill(text);
   await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -30,7 +30,7 @@ withBrowser("a conversation that the browser has no room for says so, until it i
   await page.evaluate(() => {
     const { put } = IDBObjectStore.prototype;
     IDBObjectStore.prototype.put = function full(this: IDBObjectStore, ...given) {
-      // As where the disk is full: the request succeeds, its transaction does not.
+      // As with a full disk: the request succeeds, its transaction does not.
       const request = put.apply(this, given);
       if (sessionStorage.getItem("room") === null) request.addEventListener("success", () => this.transaction.abort());
       return request;
@@ -82,7 +82,7 @@ withBrowser("a conversation that is deleted in one tab is deleted in the others"
     () => listed(second, "Something private").count(),
     (count) => count === 0,
   );
-  // What is kept here next is another conversation.
+  // The next thing that is stored here is another conversation.
   await say(second, "Something else");
   for (const tab of [page, second]) {
     await tab.reload();

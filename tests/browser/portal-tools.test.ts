@@ -46,7 +46,7 @@ afterAll(async () => {
   await world?.end();
 });
 
-/** Somebody else of the group, who may allow what others ask for. */
+/** Another member of the group, who may approve what others request. */
 async function colleague(): Promise<PortalClient> {
   const person = await newPerson(world.gateway.runtimeUrl, `colleague-${crypto.randomUUID().slice(0, 8)}`);
   await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: groupId });
@@ -91,7 +91,7 @@ withBrowser("a call that needs an approval waits where it is made, outlives a re
     { role: "tool", tool_call_id: expect.any(String), content: "the secret" },
   ]);
 
-  // The model and the tools of one answer are one run, whose feedback is of all of it.
+  // The model and tool calls of one answer form one run, and feedback applies to the whole run.
   await page.getByRole("button", { name: "Helpful", exact: true }).click();
   await page.locator('button[aria-pressed="true"]').waitFor();
   expect(problems).toEqual([]);
@@ -197,7 +197,7 @@ withBrowser("the interface of a tool is shown and may call its own server, and r
   expect(model.seen.at(-1).tools.map((tool: any) => tool.function.name)).not.toContain("count");
   expect(await page.locator('iframe[title="Interface of counters"]').evaluate((element) => element.clientHeight)).toBe(123);
   expect(await accessibilityFindings(page)).toEqual([]);
-  // Each of these is what the frame itself tried: the policy of its own answer stopped it before it left.
+  // These are attempts by the frame itself, which its own content security policy blocked.
   expect(problems.filter((problem) => !/^(?:console: |policy: (?:connect|frame)-src )/.test(problem))).toEqual([]);
   await context.close();
 });

@@ -16,7 +16,7 @@ const granted = (token: string, id = "anna", expires_in = LASTING): Grant => ({
   user: { id, username: id },
 });
 
-/** A session of its own, and what it sends: a line of method, address and token each, answered as said. */
+/** A session, and what it sends: one line of method, address and token per request, answered by `answer`. */
 function watchedSession(answer: (request: string) => Response | Promise<Response>) {
   const sent: string[] = [];
   globalThis.fetch = (async (address: string, init: RequestInit) => {

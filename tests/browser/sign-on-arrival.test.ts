@@ -5,7 +5,7 @@ import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
 
-/** People who come from an identity provider, in a real browser. */
+/** Signing in through an identity provider in a real browser. */
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await issuer?.stop();
 });
 
-/** An identity provider, at which whoever comes is Bob. */
+/** An identity provider at which everyone who signs in is Bob. */
 async function providerOf(audience: "portal" | "admin"): Promise<string> {
   issuer.answer = async () => ({
     access_token: "opaque",

@@ -8,12 +8,12 @@ import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.
 import { chromiumPath, watchedPage } from "./chromium.ts";
 
 /**
- * How quick the pages are, told in processor time of the page's own thread: a machine that does other things besides makes a
- * clock wrong and this not. What a clock said is printed with the load it was said under.
+ * How fast the pages are, in CPU time of the page's main thread, because wall time is wrong on a machine that is busy with other work. Wall
+ * times are printed with the load they were measured under.
  */
 const withBrowser = test.skipIf(chromiumPath() === null);
 const ROWS = 100_000;
-/** What the table shows of a row: all of it a hundred thousand times would be more than the browser is handed at once. */
+/** The fields that the table shows: a hundred thousand complete rows are too much to pass to the browser at once. */
 const SHOWN = [
   ...["success", "http_status_code", "proxy_type", "proxy_subtype", "llm_model_used", "endpoint", "api_key_id"],
   ...["llm_total_tokens", "llm_estimated_cost_usd", "timestamp", "chain_id", "chain_seq"],
@@ -32,7 +32,7 @@ afterAll(() => world?.end());
 
 const load = () => `load ${loadavg()[0]?.toFixed(1)}`;
 
-/** Milliseconds that the page's main thread has worked since `enable`. */
+/** Milliseconds of main-thread work since `enable`. */
 async function workedMs(session: CDPSession): Promise<number> {
   const { metrics } = await session.send("Performance.getMetrics");
   return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN) * 1000;
@@ -54,7 +54,7 @@ async function scrolled(page: Page, frames: number, step: number) {
         before = now;
         const rows = scroller.querySelectorAll("[role=row][aria-rowindex]");
         mostRows = Math.max(mostRows, rows.length);
-        // To look makes the browser lay the page out once more, which is no work of the page's own.
+        // Checking forces another layout, which is not work of the page itself, so check only sometimes.
         if (at % 20 > 0) continue;
         const middle = scroller.getBoundingClientRect();
         const seen = document.elementFromPoint(middle.left + 60, middle.top + middle.height / 2);
@@ -77,7 +77,7 @@ withBrowser("the audit explorer scrolls through 100,000 rows within what 60 fram
   const { page, context, problems } = await watchedPage(world.browser);
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
-  // One whole row as the gateway has it, a hundred thousand times: that many calls would take the test ten minutes.
+  // One row of the gateway, repeated a hundred thousand times: making that many calls would take ten minutes.
   const short = Object.fromEntries(SHOWN.map((name) => [name, row[name]]));
   const rows = Array.from({ length: ROWS }, (_, at) => ({ ...short, id: `row-${at}` }));
   const body = JSON.stringify({ rows, total: ROWS, total_is_exact: true, page: 1, page_size: ROWS });
@@ -94,7 +94,7 @@ withBrowser("the audit explorer scrolls through 100,000 rows within what 60 fram
   await scrolled(page, 30, 300);
   let each = Number.POSITIVE_INFINITY;
   let passed = { median: 0, mostRows: 0, blank: 0, top: 0 };
-  // Others at work on the same processors make the same work take longer: the least of a few is what it takes.
+  // Other load on the machine makes the same work take longer, so take the minimum of a few attempts.
   for (let attempt = 1; attempt <= TRIES && each >= FRAME_MS; attempt++) {
     const before = await workedMs(session);
     passed = await scrolled(page, FRAMES, 300);
@@ -108,7 +108,7 @@ withBrowser("the audit explorer scrolls through 100,000 rows within what 60 fram
   expect(each).toBeLessThan(FRAME_MS);
   expect(mostRows).toBeLessThan(100);
   expect(blank).toBe(0);
-  // To the very end, and one row from there.
+  // To the very end, and one row back.
   await page.getByRole("table", { name: "Rows of the ledger" }).focus();
   await page.keyboard.press("End");
   await page.locator(`[role=row][aria-rowindex="${ROWS + 1}"]`).waitFor();
@@ -133,14 +133,14 @@ for (const [name, address, usable] of [
       await page.goto(address(), { waitUntil: "commit" });
       await page.locator(usable).first().waitFor();
       const took = performance.now() - began;
-      // What slows a browser down does so by waiting, which takes processor time as well: the work is multiplied instead.
+      // CPU throttling works by busy waiting, which counts as CPU time too, so the measured work is multiplied instead.
       worked = Math.min(worked, ((await workedMs(session)) - before) * SLOWER);
       console.log(
         `${name}: ${worked.toFixed(0)} ms of work ${SLOWER} times slower, ${took.toFixed(0)} ms by the clock at full speed (${load()})`,
       );
       expect(problems).toEqual([]);
       await context.close();
-      // Of a processor as slow as those that the bound was set on; one that is slower, or busy with other work, is given more.
+      // The bound is for a processor of usual speed; a slower or busier one is given more time.
       if (worked >= most) most = Math.max(most, 1_000 * (fixedWorkMs() / USUAL_FIXED_WORK_MS));
     }
     expect(worked).toBeLessThan(most);

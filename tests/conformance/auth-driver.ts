@@ -1,7 +1,7 @@
 /**
- * Run by the conformance suite as if it were the client it tests: registers the suite's server with a gateway as one
- * that asks for authorization, and calls it as a client that knows nothing of that, while a scripted person opens what
- * the gateway asks to be opened. What the suite sees of OAuth is the gateway's broker.
+ * Run by the conformance suite as if it were the client under test. Registers the suite's server with a gateway as one that requires
+ * authorization, then calls it through the gateway as a client that knows nothing about OAuth, while a scripted user opens the connect
+ * URLs. The OAuth client that the suite sees is the gateway's broker.
  */
 import { grant } from "../e2e/tools/mcp-harness.ts";
 import { signIn } from "../support/worlds/admin.ts";
@@ -17,7 +17,7 @@ const {
 } = process.env;
 const server = new URL(process.argv[2] ?? "");
 
-/** More than any scenario needs: who is asked again and again gives up. */
+/** More authorizations than any scenario needs; after that the driver gives up. */
 const MAX_TIMES = 3;
 
 const admin = await signIn(DRIVER_ADMIN_URL);
@@ -38,7 +38,7 @@ if (entered.issuer !== undefined) {
 let session: string | null = null;
 let opened = 0;
 
-/** One request as a client of the handshake dialect sends it; what it is asked to open on the way is opened. */
+/** Sends one request as a client of the handshake dialect, and opens any connect URL that it is answered with. */
 async function ask(method: string, params: object): Promise<any> {
   for (;;) {
     const response = await fetch(`${DRIVER_RUNTIME_URL}/v1/proxy/mcp/${id}`, {
@@ -65,7 +65,7 @@ async function ask(method: string, params: object): Promise<any> {
     if (connect === undefined || opened++ >= MAX_TIMES) return body;
     const { page, status } = await new ScriptedBrowser("ada", DRIVER_API_KEY).walk(connect);
     console.error("opened", status, page.replaceAll(/<[^>]*>/g, " ").slice(-400));
-    // Before the first connection nobody knew which dialect the server speaks: begin again.
+    // The server's dialect was unknown before the first connection, so initialize again.
     if (method !== "initialize" && session === null) await begin();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Run by the conformance suite as if it were the client it tests: registers the suite's server with a gateway and uses
- * it from there with a client of the handshake dialect, so that what the suite sees is the gateway's own client.
+ * Run by the conformance suite as if it were the client under test. Registers the suite's server with a gateway and uses it through the
+ * gateway with a client of the handshake dialect, so the client that the suite sees is the gateway's own.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -31,7 +31,7 @@ const client = new Client(
   { name: "driver", version: "1" },
   { capabilities: { elicitation: { form: { applyDefaults: true } }, sampling: {} } },
 );
-// Whoever answers with nothing gets the defaults of the form.
+// An empty answer is filled with the form's default values.
 const content = scenario === "elicitation-sep1034-client-defaults" ? {} : { confirmed: true, name: "Ada", ok: true };
 client.setRequestHandler(ElicitRequestSchema, async () => ({ action: "accept" as const, content: { ...content } }));
 client.setRequestHandler(CreateMessageRequestSchema, async () => ({

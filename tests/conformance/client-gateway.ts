@@ -6,16 +6,16 @@ import { signIn } from "../support/worlds/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 
-/** A gateway that serves one scenario after the other and knows nothing of those before. */
+/** A gateway that runs one scenario after the other without keeping state between them. */
 export interface ClientGateway {
-  /** Starts it for `work`, which is given what a driver has to know of it. */
+  /** Runs `work` with a freshly started gateway and the environment variables a driver needs. */
   during<T>(work: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T>;
   end(): Promise<void>;
 }
 
 /**
- * Each scenario has its servers at ports that the system chose, which may be those of an earlier one. A gateway that met
- * that one would take their address for another tool server's, and what an issuer said there for what the new one says.
+ * Each scenario's servers listen on ports that the system chose and may reuse. A gateway that remembered an earlier scenario would mistake
+ * the server at that address for the earlier one, and use what an earlier issuer said.
  */
 export async function clientGateway(): Promise<ClientGateway> {
   const [database, folder] = [await testDatabase(), await temporaryDirectory()];
@@ -29,7 +29,7 @@ export async function clientGateway(): Promise<ClientGateway> {
   let team: Team | null = null;
   return {
     async during(work) {
-      // With the servers goes what was kept of them; what was remembered went with the gateway that was stopped.
+      // Deleting the servers deletes what the database kept about them; state in memory ended with the previous gateway.
       await database.db.deleteFrom("mcp_servers").execute();
       const gateway = await compose(readConfiguration(settings), settings, jsonLog("error"));
       try {

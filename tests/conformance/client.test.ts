@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.end());
 
-/** Each scenario is judged once, whichever tests are run. */
+/** Each scenario is measured once, whichever tests run. */
 function measured(revision: Revision, scenario: string): Promise<ClientMeasure> {
   const key = `${revision} ${scenario}`;
   const measure = measures.get(key) ?? measureClient(gateway, revision, scenario);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await world.end();
 });
 
-/** Each pair is measured once, whichever tests are run. */
+/** Each pair is measured once, whichever tests run. */
 function measured(revision: Revision, dialect: ServerDialect): Promise<ServerMeasure> {
   const key = `${revision} ${dialect}`;
   const measure = measures.get(key) ?? measureServer(governed, revision, dialect);

@@ -1,7 +1,6 @@
 /**
- * The server the conformance suite expects behind the address it is given: one table of tools, prompts and resources,
- * which each fixture serves in its own dialect. What differs between the dialects (how a client is asked for input, how
- * it is told of progress) is behind `Session`.
+ * The server that the conformance suite expects: one table of tools, prompts and resources, which each fixture serves in its own dialect.
+ * `Session` hides what differs between the dialects: how a client is asked for input and sent progress.
  */
 
 interface InputRequest {
@@ -13,11 +12,11 @@ export interface Session {
   readonly progressToken: string | number | undefined;
   notify(method: string, params: Record<string, unknown>): Promise<void>;
   log(data: string): Promise<void>;
-  /** Asks the client for all of these; `stated`: with state that goes to the client and back. */
+  /** Sends all these requests to the client; with `stated`, also state that the client has to return. */
   ask(requests: Record<string, InputRequest>, stated?: boolean): Promise<Record<string, any>>;
-  /** Whether the client says that it can be asked so. */
+  /** Whether the client declares this capability. */
   can(capability: string): boolean;
-  /** Tells whoever listens that a list has changed. */
+  /** Notifies subscribers that a list has changed. */
   changed(list: "tools" | "prompts"): void;
 }
 

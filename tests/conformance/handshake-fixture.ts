@@ -56,7 +56,7 @@ function server(): McpServer {
       Object.entries(properties).map(([key, type]) => [key, type === "string" ? z.string() : z.record(z.string(), z.unknown())]),
     );
     const call = async (args: Record<string, unknown>, extra: Extra) => ({ content: await run(sessionOf(made, extra), args) });
-    // A tool without a schema is called without arguments as well.
+    // A tool without a schema must accept calls without arguments too.
     if (Object.keys(shape).length === 0) made.registerTool(name, { description }, ((extra: Extra) => call({}, extra)) as never);
     else made.registerTool(name, { description, inputSchema: shape }, call as never);
   }
@@ -82,7 +82,7 @@ function server(): McpServer {
   return made;
 }
 
-/** The fixture in the handshake dialect only, with sessions. */
+/** The fixture, only in the handshake dialect, with sessions. */
 export function handshakeFixture(): { fetch(request: Request): Promise<Response> } {
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
   return {

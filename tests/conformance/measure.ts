@@ -3,7 +3,7 @@ import type { ClientGateway } from "./client-gateway.ts";
 import { judge, judgeClient, type Revision, type ScenarioVerdict } from "./suite.ts";
 import type { Governed, ServerDialect } from "./through-gateway.ts";
 
-/** What one revision requires of servers, of a server of one dialect: through the gateway, and without it. */
+/** Verdicts on what one revision requires of servers, for a server of one dialect: through the gateway and without it. */
 export interface ServerMeasure {
   readonly revision: Revision;
   readonly dialect: ServerDialect;
@@ -16,7 +16,7 @@ export interface ClientMeasure {
   readonly verdict: ScenarioVerdict;
 }
 
-/** The requirement sets and dialects that are measured, in the order they are told. */
+/** The pairs of revision and dialect that are measured, in the order of the report. */
 export const SERVER_PAIRS = [
   ["2025-11-25", "handshake"],
   ["2026-07-28", "stateless"],
@@ -24,7 +24,7 @@ export const SERVER_PAIRS = [
   ["2026-07-28", "handshake"],
 ] as const;
 
-/** What both revisions require of a client that is to be authorized. */
+/** Authorization scenarios that both revisions require of clients. */
 const AUTHORIZATION = [
   ...[
     "metadata-default",
@@ -55,7 +55,7 @@ const LATER_AUTHORIZATION = [
 ];
 const under = (names: readonly string[]) => names.map((name) => `auth/${name}`);
 
-/** What is asked of the gateway as a client: all that either revision requires of clients. */
+/** Scenarios with the gateway as the client: all that either revision requires of clients. */
 export const CLIENT_SCENARIOS: readonly (readonly [Revision, string])[] = [
   ...["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry", ...under(AUTHORIZATION)].map(
     (scenario) => ["2025-11-25", scenario] as const,
@@ -77,13 +77,13 @@ export async function measureServer(governed: Governed, revision: Revision, dial
   return { revision, dialect, through, direct: await judge(governed.direct[dialect], revision) };
 }
 
-// The suite hands its command to a shell.
+// The suite passes its command to a shell.
 const quoted = (path: string) => `'${path.replaceAll("'", "'\\''")}'`;
 const command = (driver: URL) => `${quoted(process.execPath)} ${quoted(fileURLToPath(driver))}`;
 const DRIVER = command(new URL("client-driver.ts", import.meta.url));
 const AUTH_DRIVER = command(new URL("auth-driver.ts", import.meta.url));
 
-/** Judges one scenario with the gateway as the client. */
+/** Runs one scenario with the gateway as the client. */
 export async function measureClient(gateway: ClientGateway, revision: Revision, scenario: string): Promise<ClientMeasure> {
   const driver = scenario.startsWith("auth/") ? AUTH_DRIVER : DRIVER;
   return { revision, verdict: await gateway.during((env) => judgeClient(driver, scenario, revision, env)) };

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { ClientMeasure, ServerMeasure } from "./measure.ts";
 import type { ScenarioVerdict } from "./suite.ts";
 
-/** The published results. The parts about servers and about the client are told apart, because each is held to its own measurement. */
+/** The published results. Servers and the client have separate sections, because each is compared with its own measurement. */
 export const PAGE = fileURLToPath(new URL("../../docs/reference/mcp-conformance.md", import.meta.url));
 
 const { version } = createRequire(import.meta.url)("@modelcontextprotocol/conformance/package.json") as { version: string };
@@ -18,7 +18,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 const said = ({ passed }: ScenarioVerdict) => (passed ? "passes" : "fails");
 const score = (verdicts: readonly ScenarioVerdict[]) => `${verdicts.filter(({ passed }) => passed).length} of ${verdicts.length}`;
 
-/** The summary of the four pairs, then every scenario of each. */
+/** The summary of the four pairs, then all scenarios of each. */
 export function serverSection(measures: readonly ServerMeasure[]): string {
   const summary = table(
     ["required by", "server", "through the gateway", "without it"],
@@ -42,7 +42,7 @@ export function clientSection(measures: readonly ClientMeasure[]): string {
   )}\n`;
 }
 
-/** What stands before the results; it names the version of the suite. */
+/** The text before the results, with the suite's version. */
 export const HEAD =
   `# Conformance to the Model Context Protocol\n\n${NOTE}\n\nThe protocol's own suite, ` +
   `\`@modelcontextprotocol/conformance\` ${version}, through a started gateway. The servers behind it are made with the ` +
@@ -55,7 +55,7 @@ export function page(servers: readonly ServerMeasure[], clients: readonly Client
   return `${HEAD}\n${serverSection(servers)}\n${clientSection(clients)}`;
 }
 
-/** The page as it is published; empty before it first was. */
+/** The published page; empty if there is none yet. */
 export function published(): string {
   try {
     return readFileSync(PAGE, "utf8");

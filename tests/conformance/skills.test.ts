@@ -5,8 +5,8 @@ import { startWorld, type World } from "../support/world.ts";
 import { judgeServer, type Revision } from "./suite.ts";
 
 /**
- * The gateway's own server for skills, by the protocol's own suite: what of either revision needs no fixture, and its extension for
- * skills.
+ * Runs the protocol's own suite against the gateway's own server for skills: the scenarios of both revisions that need no fixture, and the
+ * skills extension.
  */
 let world: World;
 let forwarder: { readonly port?: number | undefined; stop(closeActiveConnections?: boolean): Promise<void> };
@@ -57,7 +57,7 @@ const SCENARIOS: readonly (readonly [Revision, string])[] = [
   ...["enumeration", "directory", "manifest"].map((name) => ["2026-07-28", `sep-2640-skills-${name}`] as const),
 ];
 
-/** Checks that ask a fixture's own tool, or prompts, which this server has none of. */
+/** Checks that need a fixture's own tools, or prompts, neither of which this server has. */
 const OF_FIXTURES = /^sep-2575-(?:server-rejects-undeclared-capability|missing-capability-http-400)|^sep-2549-prompts-list/;
 
 test.each(SCENARIOS)(

@@ -12,7 +12,7 @@ import { INFO, PROMPTS, RESOURCES, type Session, TEMPLATE, templated, TOOLS } fr
 
 const codec = createRequestStateCodec<Record<string, unknown>>({ key: new Uint8Array(32).fill(9) });
 
-/** Thrown where a handler has to ask, and turned into the answer that asks. */
+/** Thrown where a handler needs input; converted into the result that asks for it. */
 class Asking extends Error {
   readonly result: unknown;
   constructor(result: unknown) {
@@ -93,7 +93,7 @@ function server(notify: () => McpHttpHandler["notify"]): McpServer {
   return made;
 }
 
-/** The fixture in the stateless dialect only. */
+/** The fixture, only in the stateless dialect. */
 export function statelessFixture(): { fetch(request: Request): Promise<Response> } {
   const handler: McpHttpHandler = createMcpHandler(() => server(() => handler.notify), { legacy: "reject" });
   return { fetch: (request) => handler.fetch(request) };

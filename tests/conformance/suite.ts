@@ -6,7 +6,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 
 export type Revision = "2025-11-25" | "2026-07-28";
 
-/** What the suite says of one scenario it requires; `failures` are the checks that failed, and how a client broke. */
+/** The suite's verdict on one required scenario. `failures` are the failed checks and, if the client crashed, its output. */
 export interface ScenarioVerdict {
   readonly scenario: string;
   readonly passed: boolean;
@@ -36,7 +36,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   return output;
 }
 
-/** Runs what a revision requires of servers against the one at `url`. Scenarios beyond that are left out. */
+/** Runs the scenarios that a revision requires of servers against the one at `url`; leaves out all others. */
 export async function judge(url: string, revision: Revision): Promise<ScenarioVerdict[]> {
   const out = await temporaryDirectory();
   try {
@@ -60,7 +60,7 @@ export async function judge(url: string, revision: Revision): Promise<ScenarioVe
   }
 }
 
-/** Runs one scenario for servers, required by a revision or not, against the one at `url`. */
+/** Runs one server scenario against `url`, whether or not a revision requires it. */
 export async function judgeServer(url: string, scenario: string, revision: Revision): Promise<ScenarioVerdict> {
   const out = await temporaryDirectory();
   try {
@@ -75,7 +75,7 @@ export async function judgeServer(url: string, scenario: string, revision: Revis
   }
 }
 
-/** Runs one scenario for clients with `command` as the client, whose environment has `env` beside the suite's own. */
+/** Runs one client scenario with `command` as the client; `env` is added to the environment that the suite sets. */
 export async function judgeClient(
   command: string,
   scenario: string,
@@ -88,11 +88,11 @@ export async function judgeClient(
       ["client", "--command", command, "--scenario", scenario, "--spec-version", revision, "-o", out, "--timeout", String(PATIENCE_MS)],
       env,
     );
-    // A scenario of a group has the group's folder around its own.
+    // A scenario in a group has its results in a subfolder of the group's.
     const file = (await readdir(out, { recursive: true })).find((name) => name.endsWith("checks.json"));
     if (file === undefined) return { scenario, passed: false, failures: [output.slice(-2000)] };
     const checks = JSON.parse(await readFile(`${out}/${file}`, "utf8")) as Check[];
-    // Some checks are content with a client that does nothing, so that one that broke would pass them.
+    // Some checks pass for a client that does nothing, so a crashed client would pass them too.
     const broken = /^Client exited with code [\s\S]*/m.exec(output)?.[0];
     const failures = [...failed(checks), ...(broken === undefined ? [] : [broken.slice(0, 2000)])];
     return { scenario, passed: checks.some(({ status }) => status === "SUCCESS") && failures.length === 0, failures };

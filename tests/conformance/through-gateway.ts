@@ -5,14 +5,14 @@ import { statelessFixture } from "./stateless-fixture.ts";
 
 export type ServerDialect = "handshake" | "stateless";
 
-/** The addresses of the fixtures behind the gateway, as a client without a credential may call them. */
+/** The fixtures' addresses behind the gateway, callable without a credential. */
 export interface Governed extends Readonly<Record<ServerDialect, string>> {
-  /** The fixtures themselves. */
+  /** The fixtures' own addresses. */
   readonly direct: Readonly<Record<ServerDialect, string>>;
   stop(): Promise<void>;
 }
 
-/** The suite sends no credential, so each server stands behind a forwarder that adds one and leaves everything else. */
+/** The suite sends no credential, so each server gets a forwarder that adds one and changes nothing else. */
 export async function governedFixtures(world: World): Promise<Governed> {
   const fixtures = { handshake: handshakeFixture(), stateless: statelessFixture() };
   const team = await newTeam(world.admin, "conformance");

@@ -1,4 +1,4 @@
-/** How the secret key of an AWS account is written where people and programs put it, with the id beside it in some. */
+/** The places and formats in which people and programs write AWS secret access keys; some include the access key ID. */
 export const AWS_SECRET_FORMS: readonly ((key: string, id: string) => string)[] = [
   (key, id) => `{"AccessKey":{"UserName":"bob","AccessKeyId":"${id}","Status":"Active","SecretAccessKey":"${key}","CreateDate":"2026"}}`,
   (key, id) => `{\n  "Credentials": {\n    "AccessKeyId": "${id}",\n    "SecretAccessKey": "${key}",\n    "SessionToken": "x"`,

@@ -28,7 +28,7 @@ const LINES: readonly ((random: SeededRandom) => string)[] = [
     `GC pause 0x${random.text(HEX, 16)} heap ${random.digits("X#########")} -> ${random.digits("X########")} (${random.digits("##.#")} %)`,
 ];
 
-/** Lines as services write them, with every kind of number in them and nobody's data. */
+/** Log lines as services write them, with many kinds of numbers and no personal data. */
 export function logLines(seed: number, count: number): string[] {
   const random = new SeededRandom(seed);
   return Array.from({ length: count }, () => random.pick(LINES)(random));

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same on every run. */
+/** Pseudo-random numbers that are the same on every run. */
 export class SeededRandom {
   #state: number;
 
@@ -6,7 +6,7 @@ export class SeededRandom {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to and without 1. */
+  /** In the range [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,7 +15,7 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number, both ends included. */
+  /** An integer in the inclusive range. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -24,12 +24,12 @@ export class SeededRandom {
     return values[this.between(0, values.length - 1)]!;
   }
 
-  /** So many characters of `alphabet`. */
+  /** `length` random characters of `alphabet`. */
   text(alphabet: string, length: number): string {
     return Array.from({ length }, () => alphabet[this.between(0, alphabet.length - 1)]).join("");
   }
 
-  /** `#` becomes a digit, `N` a digit from 2, `X` a digit from 1. */
+  /** Replaces `#` with a digit, `N` with a digit from 2 to 9 and `X` with a digit from 1 to 9. */
   digits(mask: string): string {
     return mask.replace(/[#NX]/g, (sign) => String(this.between(sign === "#" ? 0 : sign === "X" ? 1 : 2, 9)));
   }

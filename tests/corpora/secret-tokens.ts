@@ -1,6 +1,6 @@
 import { type SeededRandom } from "./random.ts";
 
-/** Tokens generated in the issuers' current formats, and what is mistaken for them. */
+/** Tokens generated in the issuers' current formats, and texts that are mistaken for them. */
 
 const BASE62 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const BASE64 = `${BASE62}+/`;
@@ -138,7 +138,7 @@ export const SECRET_GENERATORS = {
   gateway_key: (random: SeededRandom) => `sk_gw_api_${random.text(BASE64URL, 43)}`,
 } as const;
 
-/** Where tokens are found. */
+/** Text around a token, as found in the wild. */
 const SURROUNDINGS = [
   "{}",
   "token={}",
@@ -168,7 +168,7 @@ export function secretSample(random: SeededRandom, category: keyof typeof SECRET
   return { text: surrounding.replace("{}", () => value), start, end: start + value.length };
 }
 
-/** What documentation shows in a secret's place. */
+/** Placeholders that documentation shows instead of a secret. */
 const PLACEHOLDERS = [
   "AKIAIOSFODNN7EXAMPLE",
   "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
@@ -222,7 +222,7 @@ const PLACEHOLDERS = [
   "github_pat_ prefix",
 ];
 
-/** A text with high entropy, or a documented placeholder, and no secret. */
+/** A high-entropy text or a documented placeholder that is not a secret. */
 export function notASecret(random: SeededRandom): string {
   return random.pick([
     () => random.text(HEX, random.pick([32, 40, 56, 64, 96, 128])),

@@ -1,6 +1,6 @@
-/** One place where what two gateways sent, or answered, is not the same. A side that has nothing there is undefined. */
+/** One place where the requests or answers of the two gateways differ. A missing value is undefined. */
 export interface Difference {
-  /** Members and positions, for example `messages.0.content`. */
+  /** Path of member names and indexes, for example `messages.0.content`. */
   readonly at: string;
   readonly ours: unknown;
   readonly theirs: unknown;
@@ -8,7 +8,7 @@ export interface Difference {
 
 const isBranch = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** Every leaf that differs; a member that one side lacks is one difference, however much is in it. */
+/** All leaves that differ; a member that one side lacks counts as one difference, however large it is. */
 export function differences(ours: unknown, theirs: unknown, at = ""): Difference[] {
   if (isBranch(ours) && isBranch(theirs) && Array.isArray(ours) === Array.isArray(theirs)) {
     const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
@@ -17,7 +17,7 @@ export function differences(ours: unknown, theirs: unknown, at = ""): Difference
   return Object.is(ours, theirs) ? [] : [{ at, ours, theirs }];
 }
 
-/** A stream as the client puts it together, with what tells one stream from another: how it begins and ends. */
+/** A stream reassembled as a client would, plus how it begins and ends. */
 export function folded(text: string): unknown {
   const frames = text
     .split(/\r?\n\r?\n/)

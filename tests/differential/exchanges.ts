@@ -1,6 +1,6 @@
 import type { PortkeyProvider } from "./portkey.ts";
 
-/** One provider as both gateways are told of it. */
+/** A provider that both gateways are configured with. */
 export interface Target {
   readonly id: PortkeyProvider;
   readonly apiFormat: string;
@@ -15,13 +15,13 @@ export const TARGETS: readonly Target[] = [
   { id: "bedrock", apiFormat: "bedrock", model: "anthropic.claude-sonnet-4-5-v1:0", embeddingModel: "amazon.titan-embed-text-v2:0" },
 ];
 
-/** What a client sends to both, but for the model. */
+/** A request that a client sends to both gateways, without the model. */
 export interface Exchange {
   readonly name: string;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly targets: readonly PortkeyProvider[];
-  /** What the model's name ends in, for vendors that fail. */
+  /** Suffix of the model's name that makes the fake vendor fail. */
   readonly suffix?: string;
 }
 
@@ -41,7 +41,7 @@ const chat = (name: string, body: Record<string, unknown>, more: Partial<Exchang
   ...more,
 });
 
-/** Bodies that both gateways document: what only one of them speaks of at all cannot be compared. */
+/** Only requests that both gateways document: what just one of them supports cannot be compared. */
 export const EXCHANGES: readonly Exchange[] = [
   chat("one text", { messages: hello }),
   chat("one text, streamed", { messages: hello, stream: true }),

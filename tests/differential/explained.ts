@@ -1,16 +1,16 @@
 import type { Difference } from "./differences.ts";
 import type { PortkeyProvider } from "./portkey.ts";
 
-/** Why a difference is as it should be, and which differences it speaks of. */
+/** Why some differences are expected, and which ones. */
 export interface Explanation {
   readonly reason: string;
-  /** Where it is: `*` stands for one member or position, `**` at the end for all that follow. */
+  /** Path of the difference: `*` matches one member or index, a trailing `**` everything below. */
   readonly at: string;
-  /** Left out: to every provider. */
+  /** If omitted: any provider. */
   readonly to?: readonly PortkeyProvider[];
-  /** Left out: in every exchange. */
+  /** If omitted: any exchange. */
   readonly in?: readonly string[];
-  /** Left out: whatever the values are. Undefined stands for a member that is not there. */
+  /** If omitted: any value. A missing member is passed as undefined. */
   readonly ours?: (value: unknown) => boolean;
   readonly theirs?: (value: unknown) => boolean;
 }
@@ -36,7 +36,7 @@ function patternOf(at: string): RegExp {
 const absent = (value: unknown) => value === undefined;
 const is = (wanted: unknown) => (value: unknown) => JSON.stringify(value) === JSON.stringify(wanted);
 const TRANSLATED: readonly PortkeyProvider[] = ["anthropic", "google", "bedrock"];
-/** The fake of Google refuses made up histories of calls: what was sent is compared, and how the refusal is told. */
+/** The fake of Google refuses made-up call histories, so the request and the refusal are compared. */
 const FAILING = [
   "a request the vendor refuses",
   "a vendor without quota",
@@ -46,9 +46,9 @@ const FAILING = [
 ];
 const STREAMED = ["one text, streamed", "one text, streamed with usage", "tools, streamed"];
 
-/** In the order of the road: what is sent to the vendor, then what is answered. */
+/** In the order of a call: first what is sent to the vendor, then what is answered. */
 export const EXPLAINED: readonly Explanation[] = [
-  // Sent to every vendor.
+  // Requests to every vendor.
   { at: "request.0.body.**", to: ["anthropic", "bedrock"], theirs: is(0.9), reason: "Claude refuses top p beside a temperature." },
   {
     at: "request.0.body.stream_options",
@@ -60,7 +60,7 @@ export const EXPLAINED: readonly Explanation[] = [
       "Usage is always asked for, so that a stream is metered by what the vendor counted; the chunk is withheld from a caller who did not ask.",
   },
 
-  // Sent to Anthropic.
+  // Requests to Anthropic.
   {
     at: "request.0.body.max_tokens",
     to: ["anthropic"],
@@ -151,7 +151,7 @@ export const EXPLAINED: readonly Explanation[] = [
     reason: "The vendor takes a list only; a text would be refused.",
   },
 
-  // Sent to Google.
+  // Requests to Google.
   { at: "request.0.body.model", to: ["google"], ours: absent, reason: "The model stands in the address; the body has no such member." },
   {
     at: "request.0.body.generationConfig.stopSequences",
@@ -272,7 +272,7 @@ export const EXPLAINED: readonly Explanation[] = [
   { at: "request.0.body.requests", to: ["google"], in: ["the embedding of a text"], theirs: absent, reason: "See the path above." },
   { at: "request.0.body.content", to: ["google"], in: ["the embedding of a text"], ours: absent, reason: "See the path above." },
 
-  // Sent to Bedrock.
+  // Requests to Bedrock.
   {
     at: "request.0.body.additionalModelRequestFields",
     to: ["bedrock"],
@@ -326,7 +326,7 @@ export const EXPLAINED: readonly Explanation[] = [
     reason: "The vendor's default is not said.",
   },
 
-  // Answered by every provider.
+  // Answers of every provider.
   {
     at: "answer.body.provider",
     ours: absent,
@@ -356,7 +356,7 @@ export const EXPLAINED: readonly Explanation[] = [
   },
   { at: "answer.body.error.type", in: FAILING, to: TRANSLATED, reason: "One of OpenAI's own types, by the status." },
 
-  // Answers translated.
+  // Translated answers.
   {
     at: "answer.body.id",
     to: ["google", "bedrock"],

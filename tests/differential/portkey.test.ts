@@ -11,9 +11,9 @@ import { EXPLAINED, type Explanation, explains } from "./explained.ts";
 import { type Portkey, startPortkey } from "./portkey.ts";
 
 /**
- * The same client requests through this gateway and through another one, to the same fake vendors: what each sent to
- * the vendor and what each answered is compared member by member. Every difference stands in `explained.ts` with its
- * reason; one that does not, or a reason for a difference that is no longer there, fails.
+ * Sends the same client requests through this gateway and another one to the same fake vendors, and compares both the requests the vendors
+ * receive and the answers, member by member. Every difference must be listed in `explained.ts` with its reason; an unlisted difference
+ * fails, and so does an entry that no longer applies.
  */
 let world: World;
 let portkey: Portkey;
@@ -55,7 +55,7 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-/** A stream that is one JSON array, with the line ends that Google gives it: the other gateway knows no others. */
+/** A stream as one JSON array with Google's line breaks: the other gateway parses no other form. */
 async function asGoogleSendsIt(response: Response): Promise<Response> {
   const body: unknown =
     response.headers.get("content-type")?.startsWith("application/json") === true ? await response.clone().json() : null;
@@ -81,7 +81,7 @@ async function told(call: () => Promise<Response>): Promise<Told> {
   return { request: requests, answer: { status: response.status, body: streamed ? folded(text) : withoutMoment(JSON.parse(text)) } };
 }
 
-/** Two gateways are never asked in the same second for certain. */
+/** The two gateways may be called in different seconds. */
 function withoutMoment(body: Record<string, unknown>): unknown {
   return typeof body.created === "number"
     ? { ...body, created: Math.abs(Date.now() / 1000 - body.created) < 60 ? "now" : body.created }

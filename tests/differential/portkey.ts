@@ -3,18 +3,18 @@ import { freePort } from "../support/processes/free-port.ts";
 import { type LastingProcess, startLasting } from "../support/processes/lasting-process.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
-/** How the other gateway is told which provider to ask: by headers of each call. */
+/** Providers by the name that the other gateway expects in a header of each call. */
 export type PortkeyProvider = "openai" | "anthropic" | "google" | "bedrock";
 
 export interface Portkey {
-  /** The answer to a call of its OpenAI-compatible or native surface, from a provider at `origin`. */
+  /** Calls its OpenAI-compatible or native API for a provider at `origin`. */
   call(provider: PortkeyProvider, origin: string, path: string, body: unknown): Promise<Response>;
   stop(): Promise<void>;
 }
 
 const START = fileURLToPath(new URL("../../node_modules/@portkey-ai/gateway/build/start-server.js", import.meta.url));
 
-/** The other gateway, as its package starts it, in a process of its own. */
+/** Starts the other gateway from its npm package in a process of its own. */
 export async function startPortkey(): Promise<Portkey> {
   const port = await freePort();
   const gateway = await startLasting([process.execPath, START, `--port=${port}`, "--headless"]);

@@ -8,7 +8,7 @@ import { type GatewayProcess, removeDirectory, startGateway } from "../support/g
 import { type AgentFixture, startAgent } from "../support/tool-servers/agents.ts";
 import { until } from "../support/until.ts";
 
-/** A gateway that is killed after it counted what an agent told of its cost, and before it recorded the call. */
+/** A gateway is killed after it counted the cost that an agent reported, and before it recorded the call. */
 let agent: AgentFixture;
 let database: TestDatabase;
 let sql: pg.Client;
@@ -56,7 +56,7 @@ test("what was counted and not recorded is told by one row, however many process
     await sql.query("UPDATE agent_cost_claims SET look_at = now()");
     const told = await rowsOf(admin, { proxy_subtype: "task_cost" }, 1);
     expect(told).toMatchObject([{ llm_estimated_cost_usd: 0.5, parent_request_id: begun[0].id }]);
-    // Once it is known to be there, nothing is left to tell.
+    // Once the row is known to be stored, there is nothing left to report.
     await sql.query("UPDATE agent_cost_claims SET look_at = now()");
     await until(
       async () => (await sql.query("SELECT FROM agent_cost_claims")).rowCount,

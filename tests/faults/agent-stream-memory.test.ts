@@ -5,7 +5,7 @@ import { until } from "../support/until.ts";
 import { grantAgent, message, registerAgent } from "../e2e/agents/a2a-harness.ts";
 import { newTeam, type Team } from "../e2e/tools/mcp-harness.ts";
 
-/** As many tasks as a busy gateway streams at a time: each caller gets its own events, and they fill no memory. */
+/** As many concurrent task streams as a busy gateway has: each caller gets its own events, and memory stays bounded. */
 const STREAMS = Number(process.env.TASK_STREAMS ?? 1_000);
 const LARGEST_MIB = 250;
 const AT_ONCE = 50;
@@ -59,10 +59,10 @@ async function memoryMib(): Promise<number> {
   return Number(/^gatehouse_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 2 ** 20;
 }
 
-/** What streams hold: what was only needed to open them, or for an event, is collected a moment later. */
+/** Memory that streams hold for good: what was only needed to open them or for one event is collected a moment later. */
 const settledMib = () => until(memoryMib, (mib) => mib < LARGEST_MIB);
 
-/** Says something of every task that is open. */
+/** Sends an event for every open task. */
 function say(event: (id: string) => object): void {
   for (const [id, controller] of open) controller.enqueue(frame(event(id)));
 }

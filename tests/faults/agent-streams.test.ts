@@ -7,7 +7,7 @@ import { artifactText, grantAgent, registerAgent, message } from "../e2e/agents/
 import { newTeam, type Team } from "../e2e/tools/mcp-harness.ts";
 import { until } from "../support/until.ts";
 
-/** A gateway that dies while a task is streamed, and another one at which its caller goes on. */
+/** A gateway dies while a task is streamed, and the caller continues at another one. */
 let database: TestDatabase;
 let agent: AgentFixture;
 let admin: AdminClient;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   team = await newTeam(admin, "callers");
   const { id } = await registerAgent(admin, "fixture", agent.url);
   await grantAgent(admin, id, [team.groupId]);
-  // All of it was written at the other one.
+  // Everything was written through the other gateway.
   await until(
     () => open(gateways[0], "GET", "/tasks"),
     ({ status }) => status === 200,
@@ -43,7 +43,7 @@ const open = (gateway: GatewayProcess | undefined, method: string, path: string,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-/** Events as they come, until the stream ends or breaks. */
+/** Yields events as they arrive, until the stream ends or breaks. */
 async function* eventsOf(response: Response): AsyncGenerator<any> {
   const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream() as never).getReader();
   let text = "";
@@ -59,7 +59,7 @@ async function* eventsOf(response: Response): AsyncGenerator<any> {
       }
     }
   } catch {
-    // The gateway is gone.
+    // The gateway was killed.
   }
 }
 
@@ -78,7 +78,7 @@ test("no event is lost or comes twice for who goes on at another process, and th
   expect(after[0].task.id).toBe(before[0].task.id);
   expect(after.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
   expect(artifactText([...before, ...after], "numbers")).toBe(Array.from({ length: STEPS }, (_, at) => `${at + 1};`).join(""));
-  // What the first process left is sealed when its journal is read again.
+  // The calls of the killed process are sealed when its journal is recovered.
   gateways[0] = await startGateway({
     databaseUrl: database.url,
     dataDir: first?.dataDir as string,

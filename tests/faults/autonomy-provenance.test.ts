@@ -6,7 +6,7 @@ import { type GatewayProcess, removeDirectory, startGateway } from "../support/g
 import { PATIENCE_MS } from "../support/patience.ts";
 import { newTeam, type Team } from "../e2e/tools/mcp-harness.ts";
 
-/** A process that hears of no changes any more goes on as it last knew, and says so on its rows. */
+/** A process that no longer receives changes keeps enforcing what it last knew, and says so in its rows. */
 let database: TestDatabase;
 let proxy: DatabaseProxy;
 let gateway: GatewayProcess;
@@ -44,7 +44,7 @@ test("a level is live while changes are heard of, last known good when they are 
   const before = await asked();
   await proxy.stop();
   const during: string[] = [];
-  // Longer than the bound after which what is in force may have been replaced.
+  // Longer than the time after which the state in force counts as possibly outdated.
   for (const end = performance.now() + 7_000; performance.now() < end; await Bun.sleep(500)) {
     const { status, id } = await asked();
     expect(status).toBe(200);

@@ -5,7 +5,7 @@ import { type GatewayProcess, removeDirectory, startGateway } from "../support/g
 import { type ResponseVendor, startResponseVendor } from "../support/vendors/response-vendor.ts";
 import { until } from "../support/until.ts";
 
-/** A gateway that is killed while a provider writes responses that nobody waits for. */
+/** A gateway is killed while a provider generates background responses. */
 let vendor: ResponseVendor;
 let database: TestDatabase;
 let gateway: GatewayProcess;
@@ -50,7 +50,7 @@ test("it holds again what they may cost before it takes a call, and has one row 
   expect(rows.map((row) => [row.custom_metadata.response_end.response_id, row.llm_estimated_cost_usd]).toSorted()).toEqual(
     made.map(({ body }) => [body.id, 0.02]).toSorted(),
   );
-  // $0.04 of $0.045 are spent and nothing is held: no long one has room, a short one has.
+  // $0.04 of $0.045 is spent and nothing is held: a long response does not fit, a short one does.
   await until(
     async () => (await admin.get(`/v1/admin/resource-groups/${groupId}/consumption`)).limits,
     (all) => all.some((one: any) => one.limit_type === "daily_budget" && Math.abs(one.current - 0.04) < 1e-6),

@@ -14,11 +14,11 @@ import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory 
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
 /**
- * A process is killed five times, and its database once, while it runs a batch: each line stands once in the results, and each call has
+ * A process is killed five times, and its database once, while it runs a batch: each line is in the results exactly once, and each call has
  * its row.
  */
 
-/** `BATCH_LINES=10000 npm test -- tests/faults/batch-killed` is the whole measure. */
+/** The full measurement is `BATCH_LINES=10000 npm test -- tests/faults/batch-killed`. */
 const LINES = Number(process.env.BATCH_LINES ?? 600);
 const WAITED_MS = PATIENCE_MS * Math.max(1, LINES / 1_000);
 const POSTGRES = fileURLToPath(new URL("../support/processes/postgres-process.ts", import.meta.url));
@@ -71,7 +71,7 @@ async function startPostgres(): Promise<string> {
   return ready.promise;
 }
 
-/** The server and whoever keeps it running, at once. */
+/** Kills the server and its supervisor at once. */
 async function killDatabase(): Promise<void> {
   const postmaster = Number(readFileSync(join(findHome(home).cluster, "postmaster.pid"), "utf8").split("\n")[0]);
   postgres.kill("SIGKILL");
@@ -136,7 +136,7 @@ test.each([false, true])(
     const answered = results.filter(({ error }) => error === null);
     expect(interrupted.length + answered.length).toBe(LINES);
     if (again) expect(interrupted).toEqual([]);
-    // A call that was not to be sent again was not.
+    // Without `retry_interrupted`, no call was sent twice.
     if (!again) expect(new Set(seen).size).toBe(seen.length);
 
     const told = async () => {
@@ -147,7 +147,7 @@ test.each([false, true])(
       );
       return rows[0] ?? { sent: 0, cost: 0, lines: 0 };
     };
-    // A line that was taken and had not left yet when its process died has no call, and so no row. The last rows may be in the journal still.
+    // A line that was claimed but not sent when its process died has no call and so no row. The last rows may still be in the journal.
     const facts = await until(told, ({ lines, sent }) => lines >= answered.length && sent >= seen.length);
     expect(facts.lines).toBeGreaterThanOrEqual(answered.length);
     expect(facts.sent).toBeGreaterThanOrEqual(seen.length);

@@ -9,15 +9,15 @@ import { type ReplicatedPostgres, startReplicatedPostgres } from "../support/pro
 import { haveValkey, startValkey, type TestValkey } from "../support/processes/valkey.ts";
 
 /**
- * A fleet of three behind a balancer, with Valkey and a PostgreSQL that has a standby. Under load, one after the other and
- * in an order drawn anew: a process is killed, one is replaced, PostgreSQL fails over, it stands still, Valkey dies and
- * comes back empty. CHAOS_SECONDS is how long: 40 as it is, 3600 for an hour.
+ * Three gateways behind a load balancer, with Valkey and a PostgreSQL that has a standby. Under load, one fault after the other in random
+ * order: a process is killed, one is replaced, PostgreSQL fails over or freezes, Valkey dies and comes back empty. CHAOS_SECONDS sets the
+ * duration: 40 by default, 3600 for an hour.
  */
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 40);
 const SEED = Number(process.env.CHAOS_SEED ?? 1);
 const CALLERS = 4;
 const PAUSE_MS = 15;
-/** Calls that each budget is worth; each costs as much as its worst case is held for, or less. */
+/** The number of calls that each budget covers; no call costs more than the worst case held for it. */
 const WORTH = 40;
 const COST = 2_000;
 const FLEET = {
@@ -86,7 +86,7 @@ async function team(name: string): Promise<string> {
   return key;
 }
 
-/** Resolves once the process knows of the budget, which is within a second where nothing is in its way. Uses nothing of it then. */
+/** Resolves once the process enforces the budget, which takes under a second without faults. Does not spend any of it. */
 async function met(runtimeUrl: string, key: string): Promise<void> {
   const body = JSON.stringify({ model: "fake-1", max_tokens: 1_000_000, messages: [{ role: "user", content: "too much" }] });
   const headers = { "content-type": "application/json", "x-api-key": key };
@@ -97,11 +97,11 @@ async function met(runtimeUrl: string, key: string): Promise<void> {
   }
 }
 
-/** What each call came to. */
+/** The outcome of each call. */
 interface Load {
   readonly answers: Map<string, number>;
   readonly answered: string[];
-  /** Correlations by the name of the budget they were sent under. */
+  /** Correlation IDs by the name of the budget they were sent under. */
   readonly sent: Map<string, string>;
   budget: { name: string; key: string } | null;
   running: boolean;
@@ -131,7 +131,7 @@ async function caller(load: Load, number: number): Promise<void> {
   }
 }
 
-/** Numbers from 0 to below `n`, the same in every run. */
+/** Random integers from 0 to `n - 1`, the same on every run. */
 function drawing(seed: number): (n: number) => number {
   let state = seed;
   return (n) => {
@@ -207,7 +207,7 @@ test.skipIf(!haveValkey)(
       const name = `budget-${round}`;
       load.budget = { name, key: await team(name) };
       await pause(500 + draw(500));
-      // Each of them once, then as it comes.
+      // Each fault once, then at random.
       const fault = names[round < names.length ? round : draw(names.length)] as string;
       await (FAULTS[fault] as (typeof FAULTS)[string])(draw);
       done.set(fault, (done.get(fault) ?? 0) + 1);

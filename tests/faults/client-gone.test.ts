@@ -4,8 +4,8 @@ import { type InboundSurface, SURFACES } from "../support/formats/inbound-surfac
 import { startWorld, type World } from "../support/world.ts";
 
 /**
- * The caller hangs up before the head of the answer, in the middle of a stream, and after its last frame, on each
- * surface: every call has its row, with usage told or marked as estimated, and the upstream is let go within a second.
+ * The caller disconnects before the response head, in the middle of a stream, and after its last frame, on each surface: every call has its
+ * row, with actual or estimated usage, and the upstream request is cancelled within a second.
  */
 const ROUNDS = Number(process.env.CLIENT_GONE_ROUNDS ?? 3);
 const CANCELLED_WITHIN_MS = 1_000;
@@ -106,11 +106,11 @@ test("the upstream is let go within a second", () => {
   console.log(
     `  ${cases.length * ROUNDS} callers hung up; of ${sorted.length} upstream calls half were let go after ${Math.round(median)} ms, the last after ${Math.round(sorted.at(-1) as number)} ms`,
   );
-  // A machine that has other things to do is late with a few of them.
+  // On a loaded machine a few cancellations may be late.
   expect(median).toBeLessThan(CANCELLED_WITHIN_MS);
 });
 
-/** Speaks OpenAI's three generating routes. The model says how far an answer goes; a call is known by its prompt. */
+/** Serves OpenAI's three generating routes. The model's name decides how far an answer gets; the prompt identifies the call. */
 function startUpstream() {
   const waiting = new Map<string, { arrived: () => void; cancelled: () => void }>();
   const encoder = new TextEncoder();

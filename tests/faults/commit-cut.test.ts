@@ -9,8 +9,8 @@ import { removeDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS } from "../support/patience.ts";
 
 /**
- * The connection breaks after the server was told to commit and before it could say that it did: whoever sent the rows
- * does not know whether they are there.
+ * The connection breaks after the server received COMMIT and before it could confirm: the shipper does not know whether the rows are
+ * stored.
  */
 const ROUNDS = Number(process.env.COMMIT_CUTS ?? 50);
 

@@ -8,7 +8,7 @@ import { type GatewayProcess, removeDirectory, startGateway } from "../support/g
 import { PATIENCE_MS } from "../support/patience.ts";
 import { newPerson } from "../support/worlds/portal.ts";
 
-/** PostgreSQL goes away under load: connections break and none can be made, for a second and for longer. */
+/** PostgreSQL becomes unreachable under load: connections break and new ones fail, for a second and for longer. */
 const LONG_SECONDS = Number(process.env.DATABASE_AWAY_SECONDS ?? 6);
 const CALLERS = 4;
 const JOURNAL_MB = 16;
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 let calls = 0;
 
-/** One call; resolves with its correlation id and status. */
+/** Makes one call; resolves with its correlation ID and status. */
 async function call(text = "hello"): Promise<{ id: string; status: number; code: string | undefined }> {
   const id = `call-${++calls}`;
   const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
@@ -140,7 +140,7 @@ test("what needs rows of the database is told to come again soon, whoever asks",
     () => person.request("POST", "/runs/none/feedback", { score: 1 }),
     () => fetch(`${gateway.runtimeUrl}/v1/runs/none`, { headers: { "x-api-key": served.apiKey } }),
   ];
-  // Whoever asks is known to the process from now on.
+  // From here on the process has all these callers in its cache.
   expect((await Promise.all(asks.map((ask) => ask()))).map(({ status }) => status)).toEqual([200, 404, 404]);
   await proxy.stop();
   await call();

@@ -11,12 +11,12 @@ import { type LastingProcess, startLasting } from "../support/processes/lasting-
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
 /**
- * PostgreSQL itself stands still under load (its processes stopped, its connections open and silent), or is killed and
- * recovers. DATABASE_STOPPED_SECONDS is the longer of the two silences: 10 as it is, 300 for five minutes.
+ * PostgreSQL itself freezes under load (its processes stopped, its connections open and silent), or is killed and recovers.
+ * DATABASE_STOPPED_SECONDS is the longer of the two freezes: 10 by default, 300 for five minutes.
  */
 const LONG_SECONDS = Number(process.env.DATABASE_STOPPED_SECONDS ?? 10);
 const CALLERS = 4;
-/** Between two calls of a caller. What counts here is how long the silence is, not how many rows wait. */
+/** Pause between two calls of a caller. The length of the freeze matters here, not the number of waiting rows. */
 const PAUSE_MS = 10;
 
 const POSTGRES = fileURLToPath(new URL("../support/processes/postgres-process.ts", import.meta.url));
@@ -53,7 +53,7 @@ afterAll(async () => {
   if (gateway !== undefined) await removeDirectory(gateway.dataDir);
 });
 
-/** The server and every process it made, the server first. */
+/** The server's PID and those of its children, the server first. */
 function processes(): number[] {
   const postmaster = Number(readFileSync(join(findHome(path).cluster, "postmaster.pid"), "utf8").split("\n")[0]);
   const children = readdirSync("/proc").filter((entry) => {
@@ -117,7 +117,7 @@ function load(): Load {
   };
 }
 
-/** Everything that was answered has one row, nothing has two, and the chain holds. */
+/** Everything that was answered has one row, no call has two, and the chain is intact. */
 async function accountFor({ answered, failed }: Load): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while ((await metric("gatehouse_ledger_unshipped_rows")) > 0) {
@@ -146,7 +146,7 @@ for (const seconds of [1, LONG_SECONDS]) {
       const under = load();
       await under.reached(50);
       const before = await metric("gatehouse_resident_memory_bytes");
-      // Twice: what was being made while the others were stopped.
+      // Twice, to catch processes that were started while the others were being stopped.
       const stopped = new Set([...processes(), ...processes()]);
       for (const pid of stopped) process.kill(pid, "SIGSTOP");
       const since = performance.now();

@@ -8,13 +8,13 @@ import { type Entry, feed, newSigner, rowAt, sealed, type TestChain, testChain }
 import { callRow } from "../../server/ledger/test-support.ts";
 
 /**
- * Whoever can write the stored chain makes one edit of it: each is found, with the right verdict, at the first row that
- * is wrong. And what retention and erasure do by right raises no alarm.
+ * Someone with write access to the stored chain makes one edit: each is detected with the right verdict, at the first wrong row. Retention
+ * and erasure raise no alarm.
  */
 const EDITS = Number(process.env.CHAIN_EDITS ?? 2_000);
 const UNTOUCHED = Number(process.env.CHAINS_UNTOUCHED ?? 300);
 
-/** Numbers that are the same in every run. */
+/** Random numbers that are the same on every run. */
 function dice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -60,7 +60,7 @@ function changed(value: unknown, field: FieldName, roll: Roll): unknown {
   return `${text.slice(0, at)}${text[at] === "x" ? "y" : "x"}${text.slice(at + 1)}`;
 }
 
-/** Each makes one edit and says what must be found first, worst finding as the verdict. */
+/** Each makes one edit and returns what must be found first; the worst finding is the verdict. */
 const EDIT_KINDS: Readonly<Record<string, (chain: TestChain, roll: Roll) => { verdict: string; first: Finding }>> = {
   "a field is changed"(chain, roll) {
     const seq = 1 + roll(rowsOf(chain).length);
@@ -80,7 +80,7 @@ const EDIT_KINDS: Readonly<Record<string, (chain: TestChain, roll: Roll) => { ve
     [one.chain_seq, two.chain_seq] = [two.chain_seq as number, one.chain_seq as number];
     const [at, next] = [indexOfRow(chain, seq + 1), indexOfRow(chain, seq)];
     [chain.entries[at], chain.entries[next]] = [chain.entries[next] as Entry, chain.entries[at] as Entry];
-    // The position is not hashed by itself: what shows is that neither follows the row before it.
+    // The position itself is not hashed: the error shows because neither row follows the one before it.
     return { verdict: "*", first: seq === 1 ? "missing@1" : `broken_link@${seq}` };
   },
   "the end is cut off, and the recorded head with it"(chain, roll) {
@@ -238,12 +238,12 @@ test(`${UNTOUCHED} chains with pruned, reduced and erased rows and dropped begin
 test("verification is fast enough to be done often", () => {
   const chain = newChain(20_000, 1_000);
   feed(newChain(2_000, 1_000));
-  // Time of a processor, which says more than the clock where other work shares the machine.
+  // CPU time, which is more reliable than wall time on a shared machine.
   const started = process.cpuUsage();
   expect(feed(chain).verdict).toBe("intact");
   const { user, system } = process.cpuUsage(started);
   const seconds = (user + system) / 1_000_000;
   console.log(`  ${Math.round(20_000 / seconds)} rows verified a second of a core`);
-  // What a machine does that is busy with other things too; an idle core does several times as many.
+  // The minimum on a busy machine; an idle core does several times as many.
   expect(20_000 / seconds).toBeGreaterThan(5_000);
 });

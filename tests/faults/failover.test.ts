@@ -4,8 +4,8 @@ import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /**
- * A routing group of which one member always fails, one never answers, and one serves but breaks some of its streams
- * off: every call the third could serve is served, and the rows tell what was tried.
+ * A routing group with one member that always fails, one that never answers, and one that works but breaks off some of its streams: every
+ * call that the third could serve is served, and the rows record every attempt.
  */
 
 const CALLS = Number(process.env.FAILOVER_CALLS ?? 2000);
@@ -77,7 +77,7 @@ describe("a routing group with members in trouble", () => {
         }),
       );
       console.log(`  ${JSON.stringify(outcomes)}; requests to the members: ${JSON.stringify(members.seen)}`);
-      // Only what the third member broke off after its answer had begun could not be served by anybody.
+      // Only answers that the third member broke off after they had begun cannot be served by anyone.
       expect(outcomes.refused).toBe(0);
       expect(outcomes.whole + outcomes.streamed + outcomes.torn).toBe(CALLS);
       expect(outcomes.torn).toBe(members.torn());
@@ -147,7 +147,7 @@ async function allRows(): Promise<any[]> {
   const page = (number: number) =>
     admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "chat_completions" }, page: number, page_size: 200 });
   for (;;) {
-    // Rows that arrive between two pages move the others, so nothing is read before the last page has come.
+    // Rows that arrive between two pages would shift the pages, so reading starts once the last page is complete.
     if ((await page(CALLS / 200)).rows.length === 200 || Date.now() > deadline) {
       const rows: any[] = [];
       for (let at = 1; ; at++) {

@@ -7,9 +7,8 @@ import { type Fault, FAULTS } from "../support/vendors/upstream-faults.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /**
- * Upstreams that answer every kind of nonsense, in every format, to callers of every surface. Whatever they send, the
- * caller gets an answer or an error it can see, within the timeout; the ledger gets one row that says the same; and the
- * process goes on.
+ * Upstreams that answer with every kind of malformed data, in every format, to callers of every surface. Each time the caller gets an
+ * answer or a visible error within the timeout, the ledger gets one matching row, and the process keeps running.
  */
 
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
@@ -117,7 +116,7 @@ describe("upstreams that answer nonsense", () => {
 
 interface Told {
   readonly outcome: string;
-  /** The audit row's id; null when the answer did not say. */
+  /** The audit row's ID; null if the answer did not include it. */
   readonly id: string | null;
   readonly about: string;
 }
@@ -153,7 +152,7 @@ async function call({ number, surface, target }: Case): Promise<Told> {
   }
 }
 
-/** A streaming caller whose provider answered whole gets a whole answer. */
+/** A streaming caller gets a whole answer if the provider did not stream. */
 function readPlain(text: string): "answer" | "silent end" {
   return typeof JSON.parse(text) === "object" ? "answer" : "silent end";
 }
@@ -183,7 +182,7 @@ async function serve(admin: AdminClient): Promise<string> {
   return key.key_value;
 }
 
-/** Pages are read once every row has been shipped: before, they would move while they are read. */
+/** Reads pages once every row has been shipped: before that, they would shift between reads. */
 async function allRows(wanted: number): Promise<any[]> {
   const page = (number: number) => world.admin.post("/v1/admin/proxy-logs/query", { filters: {}, page: number, page_size: 200 });
   const deadline = Date.now() + PATIENCE_MS;
@@ -198,7 +197,7 @@ async function allRows(wanted: number): Promise<any[]> {
   }
 }
 
-/** Mulberry32: the same numbers for the same seed everywhere. */
+/** Mulberry32: the same numbers for the same seed on every platform. */
 function randomOf(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -8,11 +8,11 @@ import { type ScriptedToolServer, startScriptedToolServer } from "../support/too
 import { startWorld, type World } from "../support/world.ts";
 
 /**
- * The same hostility as in `hostile-stream.test.ts`, by providers of the other formats, under guardrails that look at every
- * piece, and by tool servers.
+ * The hostile streams of `hostile-stream.test.ts`, sent by providers of the other formats, under guardrails that inspect every chunk, and
+ * by tool servers.
  */
 const MIB = 1024 * 1024;
-/** Each of a great many small events is read, and another made of it: on a busy machine garbage comes faster than the collector takes it away. */
+/** Each of very many small events is parsed and rewritten: on a busy machine garbage is created faster than the collector frees it. */
 const MOST_GROWTH_MIB = 160;
 const event = (data: string) => `data: ${data}\n\n`;
 const named = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`;
@@ -37,7 +37,7 @@ const converseFrames = (type: string, data: object, bytes = 8 * MIB) => {
   const frame = converseFrame(type, data);
   return Buffer.concat(Array.from({ length: Math.ceil(bytes / frame.byteLength) }, () => frame));
 };
-/** A frame that says it is 16 MB long, and begins. */
+/** A frame that declares a length of 16 MB, and only its beginning. */
 const endlessFrame = () => {
   const head = Buffer.alloc(12);
   head.writeUInt32BE(16 * MIB, 0);
@@ -82,7 +82,7 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, () => Buffer>>>> =
 };
 const said = (text: string) => `{"candidates":[{"index":0,"content":{"parts":[{"text":"${text}"}]}}]}`;
 const openedBy = (start: string, rest: Buffer) => Buffer.concat([Buffer.from(start), rest]);
-/** Gemini's other form of a stream. */
+/** Gemini's alternative stream format. */
 const ARRAY_SHAPES: Readonly<Record<string, () => Buffer>> = {
   "white space": () => repeated(" "),
   "white space behind an element": () => openedBy(`[${said("a")}`, repeated("\r\n")),
@@ -246,7 +246,7 @@ describe.each(["plain", "guarded"])("a hostile tool server, %s", (kind) => {
           }),
         MOST_GROWTH_MIB,
       );
-      // No shape holds an answer: the caller is told so.
+      // None of these streams contains an answer, and the caller is told so.
       expect(end).toContain("error");
     },
   );

@@ -5,8 +5,8 @@ import { type RawUpstream, startRawUpstream } from "../support/vendors/raw-upstr
 import { startWorld, type World } from "../support/world.ts";
 
 /**
- * Upstreams that send as much as they can of what costs most to look at. Whatever they send, other callers go on being
- * answered, and the process stays about as large as it was.
+ * Upstreams that send large amounts of whatever is most expensive to parse. Other callers must still be answered, and the process must not
+ * grow much.
  */
 const MIB = 1024 * 1024;
 const SENT_BYTES = 16 * MIB;
@@ -92,7 +92,7 @@ function hostileCall(surface: keyof typeof SURFACES, shape: number): Promise<Res
 describe.each(Object.keys(SURFACES) as (keyof typeof SURFACES)[])("a hostile stream, %s", (surface) => {
   test.each(NAMES.map((name, shape) => [name, shape] as const))("of %s keeps nobody waiting and fills no memory", async (name, shape) => {
     const end = await borne(world, `${name}, ${surface}`, () => hostileCall(surface, shape));
-    // Whatever it was, it was no answer; but for choices that said they had ended.
+    // None of these streams is a valid answer, except choices that were marked as finished.
     if (name !== "a choice in each event" || surface === "translated") expect(end).toContain("error");
   });
 });

@@ -8,13 +8,16 @@ import { copyAsCrashed, callRow, recordedLog, temporaryDirectory, testLedger } f
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { removeDirectory } from "../support/gateway.ts";
 
-/** The journal's files are torn, flipped and cut short by a full disk: what was promised is there, what is wrong is said. */
+/**
+ * The journal's files are torn, bit-flipped and cut short by a full disk: everything that was acknowledged is there, and damage is
+ * reported.
+ */
 const FLIPS = Number(process.env.JOURNAL_FLIPS ?? 300);
 const TEARS = Number(process.env.JOURNAL_TEARS ?? 100);
 const FULL_DISKS = Number(process.env.FULL_DISKS ?? 15);
 
 let database: TestDatabase;
-/** Journals nothing was shipped of, as a kill leaves them: of several segments, and of one. */
+/** Journals from which nothing was shipped, as left by a kill: one of several segments, one of a single segment. */
 let whole: string;
 let single: string;
 
@@ -47,7 +50,7 @@ afterAll(async () => {
   await Promise.all([whole, single].map(removeDirectory));
 });
 
-/** Numbers that are the same in every run. */
+/** Random numbers that are the same on every run. */
 function dice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -131,7 +134,8 @@ test(`${FULL_DISKS} disks that fill up under load: every acknowledged row is the
           try {
             ledger.begin(row);
           } catch {
-            // What could not be begun never left. Its marker may be there all the same: then it says that it was interrupted.
+            // A call whose begin marker failed was never sent. The marker may be there all the same; its row then says that it was
+            // interrupted.
             notBegun.add(row.id as string);
             refused++;
             return;
@@ -150,7 +154,7 @@ test(`${FULL_DISKS} disks that fill up under load: every acknowledged row is the
     );
     expect(ledger.accepting()).toBe(false);
     await ledger.close();
-    // The disk has room again, and the gateway is started again.
+    // The disk has space again, and the gateway is restarted.
     const next = await testLedger(database.db, directory);
     await next.shipped();
     await next.close();

@@ -6,9 +6,8 @@ import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory 
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
 /**
- * Four gateways on one database are killed (SIGKILL) again and again under mixed load, each for itself. Whatever the
- * upstream saw has exactly one row, every call that was answered has its row, the chains are intact, and each start
- * needs no hand.
+ * Four gateways on one database are killed (SIGKILL) again and again under mixed load, independently of each other. Whatever the upstream
+ * received has exactly one row, every answered call has its row, the chains are intact, and each start needs no manual repair.
  */
 const WRITERS = 4;
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 13);
@@ -33,7 +32,7 @@ afterAll(async () => {
   await Promise.all(dataDirs.map(removeDirectory));
 });
 
-/** Calls until the gateway is gone; gives the correlation ids of the calls whose answer came whole. */
+/** Makes calls until the gateway is gone; resolves with the correlation IDs of the calls that were answered completely. */
 async function load(
   gateway: GatewayProcess,
   served: Served,
@@ -56,14 +55,14 @@ async function load(
       gone.answers++;
       if (kind !== 1 || text.includes("[DONE]")) answered.push(correlation);
     } catch (error) {
-      // Killed in the middle: nothing was promised to this caller.
+      // Killed in the middle of a call: this caller was promised nothing.
       gone.lastAnswer = String(error);
     }
   }
   return answered;
 }
 
-/** One fleet shares its secrets, and each process keeps its own journal. */
+/** A fleet shares its secrets; each process has its own journal. */
 const FLEET = {
   GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"),
   GW_JWT_SECRET: "one secret for the whole fleet, for tests",
@@ -71,7 +70,7 @@ const FLEET = {
 };
 const start = (writer: number) => startGateway({ databaseUrl, dataDir: dataDirs[writer] as string, env: FLEET });
 
-/** Starts and kills one of the gateways, again and again. Gives the calls it answered. */
+/** Starts and kills one of the gateways again and again. Resolves with the correlation IDs of the calls it answered. */
 async function killed(writer: number, first: GatewayProcess | null, served: Served): Promise<string[]> {
   const answered: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -79,7 +78,7 @@ async function killed(writer: number, first: GatewayProcess | null, served: Serv
     const gone = { now: false, lastAnswer: "", answers: 0 };
     const seed = writer * 1_000_000 + round * 1_000;
     const callers = Array.from({ length: CALLERS }, (_, i) => load(gateway, served, seed + i, gone));
-    // Killed somewhere in the traffic: after so many calls, another number each round.
+    // Killed in the middle of traffic, after a different number of calls each round.
     const deadline = Date.now() + PATIENCE_MS;
     while (gone.answers < 15 + ((round * 37 + writer * 11) % 90)) {
       if (Date.now() > deadline)

@@ -5,7 +5,7 @@ import { removeDirectory, startGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
 import { newTeam } from "../e2e/tools/mcp-harness.ts";
 
-/** More than a connection and the gateway's own buffers take of what nobody reads. */
+/** More than the connection and the gateway's buffers hold if nobody reads. */
 const LARGE = 40 * 1024 * 1024;
 
 let database: TestDatabase;
@@ -41,7 +41,7 @@ test.each(["killed", "stopped"])(
   async (how) => {
     const { gateway, id, rest } = await beganDownload(how);
     await (how === "killed" ? gateway.kill() : gateway.stop());
-    // Cut off, or the whole of it: a part is never taken for a file.
+    // Cut off or complete: a partial file must never look complete.
     expect(await rest().catch(() => null)).toBeNull();
     const again = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
     expect(await rowOf(await signIn(again.adminUrl), { correlation_id: how })).toMatchObject({

@@ -8,30 +8,30 @@ import { until } from "../support/until.ts";
 import { haveValkey, startValkey, type TestValkey } from "../support/processes/valkey.ts";
 
 /**
- * Two thousand calls at once against a hard budget worth a hundred of them, four levels deep, while a tenth of what
- * leaves fails upstream: what is settled stays within the limit at every level, and nobody is refused whom the budget
- * could have covered once everything is settled.
+ * Two thousand concurrent calls against a hard budget that covers a hundred of them, on a tree of four levels, while a tenth of the
+ * upstream calls fail: settled costs stay within the limit at every level, and no call is refused that the budget could have covered once
+ * everything is settled.
  */
 const CALLS = 2_000;
 const WORTH = 100;
-// Of each call 10 tokens in at $1 a million, 20 out at $100 a million.
+// Each call uses 10 input tokens at $1 a million and 20 output tokens at $100 a million.
 const COST = 2_010;
 const LIMIT = WORTH * COST;
 const BODY = JSON.stringify({ model: "metered", max_tokens: 20, messages: [{ role: "user", content: "count me" }] });
-/** What the gateway has to hold: a token for each byte. */
+/** What the gateway has to hold per call: one input token for each byte. */
 const WORST = Buffer.byteLength(BODY) + 20 * 100;
 
 interface Upstream {
   readonly url: string;
   readonly asked: () => number;
   readonly answered: () => number;
-  /** Answers so many more, then nothing until it is told to go on. */
+  /** Sends `answers` more answers, then none until `goOn`. */
   pauseAfter(answers: number): void;
   goOn(): void;
   stop(): Promise<void>;
 }
 
-/** Answers after some milliseconds; every tenth answer is a failure. */
+/** Answers after `delayMs`; every tenth answer is a failure. */
 function startUpstream(delayMs: number): Upstream {
   let seen = 0;
   let answered = 0;
@@ -79,7 +79,7 @@ interface Tree {
   readonly keys: readonly string[];
 }
 
-/** Four levels, each with the budget; two leaves with a key each. */
+/** A tree of four levels, each with the budget, and two leaves with a key each. */
 async function makeTree(admin: AdminClient, upstream: string, name: string): Promise<Tree> {
   const tenant = { tenant_id: "default" };
   await admin.post("/v1/admin/providers", {
@@ -119,7 +119,7 @@ async function makeTree(admin: AdminClient, upstream: string, name: string): Pro
 
 const call = (url: string, key: string): Promise<RawReply> => rawPost(`${url}/v1/proxy/llm/chat/completions`, { "x-api-key": key }, BODY);
 
-/** Has the process read what it needs of a key and its limits, as it has of every key in use, without using anything. */
+/** Makes the process load a key and its limits, as for any key in use, without spending anything. */
 async function met(url: string, key: string): Promise<void> {
   const body = JSON.stringify({ model: "metered", messages: [{ role: "user", content: "count me" }] });
   for (
@@ -135,7 +135,7 @@ function counted(replies: readonly RawReply[]): Record<number, number> {
   return counts;
 }
 
-/** Micro-dollars that the rows of the group's branch say, once they are all in the database. */
+/** Micro-dollars recorded in the rows of the group's branch, once all of them are in the database. */
 async function settled(database: TestDatabase): Promise<number> {
   const row = await database.db
     .selectFrom("usage_daily")
@@ -188,7 +188,7 @@ describe("one process", () => {
       expect(limits[0]).toMatchObject({ current: spent / 1e6, limit: LIMIT / 1e6 });
     }
 
-    // Stopped hard, started again: the counters are where they were, to the token.
+    // Killed and restarted: the counters are where they were, to the token.
     await gateway.kill();
     gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
     const again = await call(gateway.runtimeUrl, keys[0] as string);
@@ -243,7 +243,7 @@ if (haveValkey) {
           Array.from({ length: count }, (_, i) =>
             call((fleet[places[i % places.length] as number] as GatewayProcess).runtimeUrl, keys[i % 2] as string),
           );
-        // However slow the kill is, the process dies holding much of the budget, and before others can spend the rest.
+        // However slow the kill is, the process dies holding much of the budget, and before the others can spend the rest.
         upstream.pauseAfter(WORTH / 5);
         const asked = upstream.asked();
         const began = performance.now();
@@ -255,7 +255,7 @@ if (haveValkey) {
         await killed.kill();
         const killedAfter = upstream.answered();
         upstream.goOn();
-        // Started again, as a supervisor does: its journal says of each call whether it was recorded.
+        // Restarted, as a supervisor would: its journal tells which calls were recorded.
         fleet[2] = await startGateway({
           databaseUrl: database.url,
           dataDir: killed.dataDir,
@@ -272,7 +272,7 @@ if (haveValkey) {
         expect(spent).toBeLessThanOrEqual(LIMIT);
         expect(LIMIT - spent).toBeLessThan(WORST);
         expect((counts[200] ?? 0) + (counts[502] ?? 0) + (counts[429] ?? 0) + (counts[0] ?? 0)).toBe(CALLS);
-        // What the killed process held came back, or the others would be waiting still.
+        // What the killed process held was released, or the others would still be waiting.
         expect(seconds).toBeLessThan(150);
 
         const before = await call((fleet[0] as GatewayProcess).runtimeUrl, keys[0] as string);
@@ -316,7 +316,7 @@ if (haveValkey) {
       const deadline = Date.now() + PATIENCE_MS;
       while (!(await ok())) if (Date.now() > deadline) throw new Error("calls do not go on");
       await told("gatehouse_limits_store_away 0");
-      // It came back empty, and what was used before is known.
+      // Valkey came back empty, yet earlier usage is known.
       const reply = await rawPost(`${url}/v1/proxy/llm/chat/completions`, { "x-api-key": key }, BODY);
       expect(reply.headers).toContain("x-gw-usage-utilization: 0");
       await rowsOf(admin, { resource_group_id: id, llm_model_used: "metered" }, 3);

@@ -9,8 +9,8 @@ import { type RawReply, rawPost } from "../support/formats/raw-call.ts";
 import { haveValkey, startValkey } from "../support/processes/valkey.ts";
 
 /**
- * One gateway of several processes behind one port, each of which is killed while all of them serve: the limits hold as
- * if it were one, nothing is lost or doubled, and what an administrator was told is done is done in all of them.
+ * One gateway of several processes behind one port, each of which is killed while all serve: the limits hold as in a single process,
+ * nothing is lost or duplicated, and an acknowledged admin change is in force in all processes.
  */
 const PROCESSES = 3;
 const ROUNDS = Number(process.env.MANY_PROCESSES_ROUNDS ?? 8);
@@ -45,7 +45,7 @@ async function team(name: string, limits: object): Promise<string> {
   return (await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name, access_mode: "shared" })).key_value;
 }
 
-/** On a connection of its own, so that the kernel chooses the process anew. */
+/** Uses a new connection, so that the kernel picks the process again. */
 function call(key: string, correlation: string): Promise<RawReply> {
   const body = JSON.stringify({ model: "fake-1", max_tokens: 1000, messages: [{ role: "user", content: correlation }] });
   return rawPost(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { "x-api-key": key, "x-correlation-id": correlation }, body);
@@ -57,7 +57,7 @@ async function allOf(calls: readonly Promise<RawReply>[]): Promise<Record<number
   return counts;
 }
 
-/** Of each of the others by its number, as the gateway says in its log. */
+/** PIDs of the other processes by process number, from the gateway's log. */
 function pids(): Map<number, number> {
   const found = new Map<number, number>();
   for (const line of gateway.output().split("\n"))
@@ -114,7 +114,7 @@ test("limits hold exactly over all of them", async () => {
     expect(await allOf(Array.from({ length: 30 }, (_, i) => call(quota, `quota-${round}-${i}`)))).toEqual({ 200: 7, 429: 23 });
     const rate = await team(`rate ${round}`, { throughput: { max_requests_per_minute: 5, request_burst: 5 } });
     expect(await allOf(Array.from({ length: 30 }, (_, i) => call(rate, `rate-${round}-${i}`)))).toEqual({ 200: 5, 429: 25 });
-    // Each answer has 1,000 tokens in at $1 a million and 500 out at $2: it costs $0.002, and no more than what is held for it.
+    // Each answer has 1,000 input tokens at $1 a million and 500 output tokens at $2: it costs $0.002, no more than is held for it.
     const budget = await team(`budget ${round}`, { budget: { daily_limit_usd: 0.0105, hard_stop: true } });
     const { 200: passed } = await allOf(Array.from({ length: 30 }, (_, i) => call(budget, `budget-${round}-${i}`)));
     expect(passed).toBe(5);
@@ -225,7 +225,7 @@ test(
     expect(answered.filter((one) => recorded.get(one) !== 1)).toEqual([]);
     expect([...recorded].filter(([, count]) => count !== 1)).toEqual([]);
     expect(micros).toBeLessThanOrEqual(WORTH * 2_000);
-    // While one comes back, calls go to those that can answer them.
+    // While a process restarts, calls go to those that can answer.
     expect(unavailable).toBe(0);
     const { chains } = await admin.get("/v1/admin/audit/chains");
     expect(chains).toHaveLength(PROCESSES);

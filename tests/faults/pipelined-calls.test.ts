@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-/** A call as it goes over the wire, and nothing behind it. */
+/** The raw HTTP request of one call, with nothing after it. */
 function wire(id: string, model: string): string {
   const body = JSON.stringify({ model, stream: true, messages: [{ role: "user", content: id }] });
   return [

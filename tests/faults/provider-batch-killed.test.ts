@@ -15,7 +15,7 @@ import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory 
 import { LONG_TEST_MS } from "../support/patience.ts";
 import { until } from "../support/until.ts";
 
-/** A process is killed again and again while a provider runs a job: no line is lost, handed over twice, or told twice. */
+/** A process is killed again and again while a provider runs a batch: no line is lost, submitted twice, or reported twice. */
 
 const LINES = 800;
 const OPENAI = {
@@ -97,7 +97,7 @@ test.each([
       body: { messages: [{ role: "user", content: `n${i}` }] },
     }));
     const { id } = JSON.parse(await api("POST", "", { model: "m", requests }));
-    // While lines leave.
+    // While lines are being submitted.
     for (const share of [0.2, 0.6]) {
       await until(
         () => count("state = 4"),
@@ -105,7 +105,7 @@ test.each([
       );
       await killed();
     }
-    // As the provider takes the batch and has not said so; and while it runs it.
+    // When the provider has accepted the batch but not confirmed it, and while it runs it.
     vendor.breakNext = true;
     await until(
       () => vendor.batches.length,
@@ -113,7 +113,7 @@ test.each([
     );
     await killed();
     vendor.endsAtOnce = true;
-    // While answers are given.
+    // While answers come in.
     for (const share of [0.1, 0.4, 0.7]) {
       await until(
         () => count("state IN (2, 3)"),
@@ -126,14 +126,14 @@ test.each([
       ({ ended_at: at }) => at !== null,
     );
     expect(job).toMatchObject({ status: "completed", request_counts: { total: LINES, completed: LINES, failed: 0 } });
-    // Handed over once each.
+    // Each line was submitted once.
     const handed = vendor.batches.flatMap(({ lines }) => lines.map(({ body }) => format.question(body)));
     expect(handed.toSorted()).toEqual(requests.map(({ custom_id: name }) => name).toSorted());
     const results = (await api("GET", `/${id}/results`)).trimEnd().split("\n");
     expect(
       results.map((line) => JSON.parse(line)).map(({ custom_id: name, response }) => [name, response.body.choices[0].message.content]),
     ).toEqual(requests.map(({ custom_id: name }) => [name, name.toUpperCase()]));
-    // One row each, and their sum is what the job cost.
+    // One row for each line, and their sum is the cost of the job.
     const told = () =>
       sql<{ rows: number; lines: number; cost: number; ends: number }>`
     SELECT count(*) FILTER (WHERE proxy_subtype = 'batch_line_chat_completions')::int AS rows, count(DISTINCT custom_metadata->'batch'->>'line')::int AS lines,
@@ -141,7 +141,7 @@ test.each([
       FROM audit_rows WHERE custom_metadata->'batch'->>'job_id' = ${id} OR custom_metadata->'batch_end'->>'job_id' = ${id}`.execute(
         database.db,
       );
-    // The row of the end is in the database a moment after the job says so.
+    // The row for the end is in the database shortly after the job reports it.
     const { rows } = await until(told, (found) => (found.rows[0]?.ends ?? 0) > 0);
     expect(rows[0]).toMatchObject({ rows: LINES, lines: LINES, ends: 1 });
     expect(rows[0]?.cost).toBeCloseTo(LINES * 30 * 0.001 * 0.5, 4);

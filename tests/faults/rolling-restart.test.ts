@@ -39,7 +39,7 @@ test(`${CALLS} calls over ${RESTARTS} rolling restarts behind a balancer: none i
         (error: Error) => error.message,
       );
       answers.set(answer, (answers.get(answer) ?? 0) + 1);
-      // As many calls as are asked for, over all of the restarts.
+      // The wanted number of calls, spread over all restarts.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };

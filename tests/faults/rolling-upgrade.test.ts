@@ -13,7 +13,7 @@ const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const CALLERS = 4;
 const CALLS_IN_EACH_STATE = 100;
 
-/** What a release may add while the one before it runs: columns that may be missing, tables, indexes. */
+/** What a release may add while the previous one runs: nullable columns, tables, indexes. */
 const MIGRATION = `
 ALTER TABLE audit_rows ADD COLUMN of_the_next_release text;
 ALTER TABLE api_keys ADD COLUMN of_the_next_release text NOT NULL DEFAULT 'as before';
@@ -21,7 +21,7 @@ CREATE TABLE next_release_things (tenant_id text NOT NULL, id text NOT NULL, PRI
 CREATE INDEX ON api_keys (of_the_next_release);
 `;
 
-/** This release with one migration more. */
+/** This release plus one migration. */
 async function nextRelease(): Promise<string> {
   const folder = await temporaryDirectory();
   for (const part of ["bin", "server", "packages"]) await cp(join(PROJECT, part), join(folder, part), { recursive: true });
@@ -83,7 +83,7 @@ test("a rolling upgrade over a migration refuses no call, loses no row, and leav
   await replace(0);
   await moreCalls();
 
-  // Both releases on the new schema: what one writes the other reads, and a key is good at both.
+  // With both releases on the new schema, each can read what the other writes, and a key works at both.
   for (const [index, { adminUrl, runtimeUrl }] of fleet.entries()) {
     const admin = await signIn(adminUrl);
     const name = `made in between by ${index}`;
@@ -93,7 +93,7 @@ test("a rolling upgrade over a migration refuses no call, loses no row, and leav
       expect([index, models.status]).toEqual([index, 200]);
     }
   }
-  // The release before is not started on it any more, and says why.
+  // The previous release refuses to start on the new schema, and says why.
   const dataDir = await temporaryDirectory();
   const late = await startGateway({ databaseUrl: database.url, env, dataDir }).then(
     () => "started",

@@ -6,16 +6,16 @@ import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /**
- * Steady mixed load: memory, file handles and the journal stay flat. STEADY_LOAD_SECONDS makes it as long as two hours
- * (7200); what grows with every call shows in half a minute already.
+ * Steady mixed load: memory, file handles and the journal stay flat. STEADY_LOAD_SECONDS sets the duration, up to two hours (7200);
+ * whatever grows with each call already shows within half a minute.
  */
 const SECONDS = Number(process.env.STEADY_LOAD_SECONDS ?? 30);
 const CALLERS = 4;
 const READINGS = 30;
-/** From one third of the time to the next. */
+/** From one third of the run to the next. */
 const MAX_GROWTH_MIB = 48;
 const MIB = 1024 * 1024;
-/** One segment being written and one being shipped, at most; a full one is given up once its rows are in the database. */
+/** At most one segment being written and one being shipped; a full segment is deleted once its rows are in the database. */
 const JOURNAL_MIB = 2 * 64 + 8;
 
 let world: World;
@@ -97,11 +97,11 @@ test(
     const of = (list: readonly Reading[], what: keyof Reading) => list.map((one) => one[what]);
     const growth = () => median(of(last, "memory")) - median(of(middle, "memory"));
 
-    // The first third is what a process grows by until it has seen everything once.
+    // The first third is warm-up, in which the process grows until it has done everything once.
     await thirdOfReadings();
     let middle = await thirdOfReadings();
     let last = await thirdOfReadings();
-    // A collector may take a step up once or twice; what grows with every call goes on.
+    // The collector may let memory step up once or twice; a real leak keeps growing.
     for (let more = 0; more < 3 && growth() >= MAX_GROWTH_MIB; more++) [middle, last] = [last, await thirdOfReadings()];
     over = true;
     await Promise.all(callers);

@@ -4,7 +4,7 @@ import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { startVideoVendor, type VideoVendor } from "../support/vendors/video-vendor.ts";
 
-/** Long enough that no job ends while the test looks. */
+/** Long enough that no job ends during the test. */
 const vendor: VideoVendor = startVideoVendor({ takes: () => 3_600_000 });
 let database: TestDatabase;
 let gateway: GatewayProcess;
@@ -36,7 +36,7 @@ test("a gateway that was killed holds what its videos may cost before it takes a
     await response.text();
     return response.status;
   };
-  // 8 s at $0.10 of a budget of $1: no second one fits beside it.
+  // 8 s at $0.10 on a budget of $1: a second one does not fit.
   expect(await film()).toBe(200);
   expect(await film()).toBe(429);
   await gateway.kill();

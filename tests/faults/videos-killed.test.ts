@@ -7,13 +7,13 @@ import { PATIENCE_MS } from "../support/patience.ts";
 import { startVideoVendor, type VideoVendor } from "../support/vendors/video-vendor.ts";
 
 /**
- * Two gateways over one database make 200 videos while each is killed again and again, and the provider repeats, delays and
- * loses answers. Each job that a provider took on has one file, one settlement and one row of its call.
+ * Two gateways on one database make 200 videos while each is killed again and again, and the provider repeats, delays and loses answers.
+ * Each job that a provider accepted has one file, one settlement and one row of its call.
  */
 const JOBS = 200;
 const KILLS = 4;
 const SENDERS = 8;
-/** Deterministic, so that a failure can be had again. */
+/** Deterministic, so that a failure can be reproduced. */
 let draws = 7;
 const draw = (of: number): number => (draws = (draws * 48_271) % 2_147_483_647) % of;
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -32,9 +32,9 @@ beforeAll(async () => {
     },
   });
   database = await testDatabase();
-  // What is stored is shared by the two, as it is in a fleet.
+  // A fleet shares its object storage, and so do these two.
   const dirs = [await temporaryDirectory(), await temporaryDirectory()];
-  // The first makes what both need, the second finds it.
+  // The first gateway creates what both need, the second finds it.
   for (const dataDir of dirs) gateways.push({ dataDir, process: await start(dataDir) });
   const admin = await signIn(gateways[0]?.process.adminUrl as string);
   served = await serveModels(admin, `${vendor.origin}/v1`, [{ name: "film-1", mode: "video", video_cost_per_second: 0.1 }]);
@@ -84,10 +84,10 @@ async function submit(i: number): Promise<void> {
       });
       await response.text();
       if (response.status === 200) return;
-      // What nobody heard of is not asked for again here either: it may be under way.
+      // A submission with an unknown outcome is not retried here either: it may be in progress.
       if (response.status >= 500 && response.status !== 503) return;
     } catch (error) {
-      // Where nobody was reached, nothing was asked for. Else the process died under the call, and nobody knows.
+      // If the connection was refused, nothing was submitted. Otherwise the process died during the call, and the outcome is unknown.
       if ((error as { code?: string }).code !== "ConnectionRefused") return;
     }
   }
@@ -129,7 +129,7 @@ test("each job has one file, one settlement and one row, whoever dies when", asy
   expect(succeeded + unknown).toBe(jobs);
   expect(succeeded).toBeGreaterThan(JOBS / 2);
 
-  // Nobody asked a provider twice for one job: what it made is what was taken on, or what nobody heard of.
+  // No job was submitted twice: the provider made only what was accepted or has an unknown outcome.
   expect(vendor.jobs.size).toBeLessThanOrEqual(jobs);
   // The last rows may still be on their way to the database.
   const rows = await until(succeededJobs, (found) => found.every(({ files, ends, calls }) => files === 1 && ends === 1 && calls === 1));
@@ -139,7 +139,7 @@ test("each job has one file, one settlement and one row, whoever dies when", asy
   const { rows: stored } = await sql<{ files: number; money: number }>`
     SELECT (SELECT count(*)::int FROM files WHERE chat_id = 'films') AS files,
       (SELECT sum(cost_micro_usd)::float8 / 1000000 FROM usage_daily WHERE llm_model_used = 'film-1') AS money`.execute(database.db);
-  // Totals that budgets go by tell the same, and no file is there that no job has.
+  // The usage totals behind budgets agree, and no file lacks its job.
   expect(stored[0]?.files).toBe(succeeded);
   expect(stored[0]?.money).toBeCloseTo(succeeded * 0.8, 6);
 });

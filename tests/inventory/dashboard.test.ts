@@ -53,7 +53,7 @@ test("the alert rules are of metrics the gateway has, and say how bad it is", as
   }
 });
 
-/** Outcomes of attempts at providers that are as they should be. */
+/** Outcomes of provider attempts that are not the provider's fault. */
 const NO_FAULT = [
   ...["served", "upstream_rejected", "picture_declined", "speech_declined"],
   ...["client_disconnected", "access_ended", "gateway_interrupted"],

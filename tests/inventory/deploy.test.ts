@@ -53,11 +53,11 @@ test("what runs in a container writes to its volume and /tmp alone, without a pr
       cap_drop: ["ALL"],
       security_opt: ["no-new-privileges:true"],
     });
-    // Whatever setting stands beside the file is meant for it.
+    // Settings in a `.env` file next to the Compose file are passed on.
     expect(env_file).toEqual([{ path: ".env", required: false }]);
     expect(volumes.map((one) => one.split(":")[1])).toEqual(["/data"]);
   }
-  // None shares its data directory, which is one process's own.
+  // Each has a data directory of its own: two processes must not share one.
   const fleet = Object.values(compose[1]?.services ?? {}).flatMap(({ image, volumes }) => (image === "gatehouse" ? volumes : []));
   expect(new Set(fleet).size).toBe(fleet.length);
 });
@@ -140,7 +140,7 @@ test("several pods of the chart have one store of files, or the operator says th
   );
   expect(chart).toMatch(/fail ".*env\.GW_BLOB_URL.*filesPerPod.*"/);
   expect(readYaml(read("helm/gatehouse/values.yaml"))).toMatchObject({ replicas: 2, filesPerPod: false });
-  // The commands of the guide are such an installation.
+  // The commands in the guide install exactly this.
   expect(/^helm install (?:.*\\\n)*.*$/m.exec(read("../docs/guides/deploying.md"))?.[0]).toContain("--set env.GW_BLOB_URL=s3://");
 });
 

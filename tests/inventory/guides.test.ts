@@ -26,7 +26,7 @@ const PAGES = [
 const LONGEST_PARAGRAPH = 600;
 
 const textOf = (page: string) => readFileSync(join(PROJECT, page), "utf8").replaceAll(/```.*?```/gs, "");
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub generates from headings. */
 const anchorsOf = (page: string) =>
   [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
     heading

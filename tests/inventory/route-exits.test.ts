@@ -21,12 +21,12 @@ import { type AgentFixture, startAgent } from "../support/tool-servers/agents.ts
 import { startHandshakeServer, type ToolServerFixture } from "../support/tool-servers/tool-servers.ts";
 
 /**
- * Every route of the runtime plane, driven into each of its exits: each call leaves exactly one row. The routes come
- * from the gateway's own table, so a new one is driven too, and is asked for a request that succeeds.
+ * Drives every route of the runtime plane into each of its exits: each call leaves exactly one row. The routes come from the gateway's own
+ * table, so a new route is included automatically and needs an entry with a request that succeeds.
  */
 const MAX_BODY_MB = 1;
 
-/** Where the gateway breaks in the middle of a call, as this header asks: an error nobody foresaw. */
+/** This header makes the gateway fail with an unexpected error at the point it names. */
 const FAULT = "x-test-fault";
 const FAULTS = [
   "in reading the request",
@@ -47,7 +47,7 @@ function faultOf({ headers }: Pick<Call, "headers">): Fault | null {
   return headers.get(FAULT) as Fault | null;
 }
 
-/** A surface that breaks where a request asks it to. */
+/** Wraps a surface so that it fails where the request asks it to. */
 function breakable(surface: Surface): Surface {
   return {
     read(call, body) {
@@ -145,7 +145,7 @@ beforeAll(async () => {
     DATABASE_URL: database.url,
     GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
     GW_MAX_BODY_MB: String(MAX_BODY_MB),
-    // Each route is asked by strangers as well, more than one address may in a minute.
+    // The test sends more unauthenticated requests per minute than one address is normally allowed.
     GW_STRANGER_ROWS_PER_MINUTE: "100000",
   };
   const note = (event: string) => void logged.push(event);
@@ -241,14 +241,14 @@ interface Asked {
   readonly body?: BodyInit | null | undefined;
   readonly headers?: Record<string, string> | undefined;
   readonly credential?: "own" | "none" | "unknown";
-  /** Hangs up once the request is on its way. */
+  /** Disconnects once the request is in progress. */
   readonly hangUp?: boolean;
 }
 
 let count = 0;
 const nameOf = ({ method, path }: Governed) => `${method} ${path}`;
 
-/** The path with something in the place of every name it asks for. */
+/** The route's path with its parameters filled in. */
 function pathOf(route: Governed): string {
   return route.path
     .replace(/:(?:call|model_id|model)\{\.\+(:\w+)?\}/g, (_, method = "") => `${/embed/i.test(method) ? "vectors" : "fake-1"}${method}`)
@@ -301,7 +301,7 @@ async function ask(route: Governed, asked: Asked = {}): Promise<number | "gone">
     const answer = await response;
     status = answer.status;
     id = answer.headers.get("x-request-id");
-    // An open stream of events ends when its reader goes.
+    // An open event stream ends only when its reader disconnects.
     if (
       answer.headers.get("content-type")?.startsWith("text/event-stream") &&
       asked.headers?.[FAULT] === undefined &&
@@ -314,10 +314,10 @@ async function ask(route: Governed, asked: Asked = {}): Promise<number | "gone">
   return status;
 }
 
-/** Requests that have got as far as their answer, which never comes, by what they call themselves: the ids of their calls. */
+/** Call IDs of requests that are waiting for an answer that never comes, by the request's claimed ID. */
 const waiting = new Map<string, string>();
 
-/** Everything that was sent has one row, and it is of its route. */
+/** Every request that was sent has exactly one row, with its route's type. */
 afterEach(async () => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -358,7 +358,7 @@ afterEach(async () => {
 const all = async (asked: (route: Governed) => Asked, routes: readonly Governed[] = GOVERNED_ROUTES): Promise<void> => {
   for (const route of routes) await ask(route, asked(route));
 };
-/** An error nobody foresaw; what a route does not offer (501) was. */
+/** An unexpected error; 501 is expected where a route does not support the request. */
 const isBroken = ([, status]: readonly [string, number | "gone"]) => status !== "gone" && status >= 500 && status !== 501;
 const statuses = () => sent.map(({ route, status }) => [nameOf(route), status] as const);
 
@@ -375,7 +375,7 @@ test("with an unknown credential", async () => {
 });
 
 const withBody = GOVERNED_ROUTES.filter(({ body }) => body !== false);
-/** What is read as it comes has a bound of its own. */
+/** Bodies that are read as a stream have a limit of their own. */
 const readWhole = withBody.filter(({ body }) => body !== "streamed");
 
 test("with a body that is none of its own", async () => {
@@ -399,7 +399,7 @@ test("with names of things that are not there", async () => {
   expect(statuses().filter(isBroken)).toEqual([]);
 });
 
-/** Every value in which one text of `value`, however deep, is `put` instead, or a member of that name is there as well. */
+/** Variants of `value`: in each, one string at any depth is replaced with `put`, or one object has a member named `put` added. */
 function* withText(value: unknown, put: string): Generator<unknown> {
   if (typeof value === "string") yield put;
   if (typeof value !== "object" || value === null) return;

@@ -13,7 +13,7 @@ const { format_version, provider_schemas } = JSON.parse(terraformSchemaText());
 const { resource_schemas, data_source_schemas, provider } = provider_schemas["gatehouse/gatehouse"];
 const attributesOf = (resource: string): Record<string, Attribute> => resource_schemas[resource].block.attributes;
 
-/** The constraint types of Terraform, as its JSON writes them. */
+/** Terraform's type constraints in their JSON notation. */
 function isType(type: unknown): boolean {
   if (typeof type === "string") return ["string", "number", "bool", "dynamic"].includes(type);
   const [kind, of] = type as [string, unknown];

@@ -1,7 +1,7 @@
 import createClient from "openapi-fetch";
 import type { components, paths } from "./control-types.d.ts";
 
-/** The same against the control plane. */
+/** The same for the control plane. */
 
 type Row = components["schemas"]["AuditRow"];
 

@@ -1,7 +1,7 @@
 import createClient from "openapi-fetch";
 import type { paths } from "./runtime-types.d.ts";
 
-/** A program of a stranger's against the runtime plane, written from its document alone: no cast, no `any`. */
+/** A third-party client of the runtime plane, written only from its OpenAPI document: no cast, no `any`. */
 
 interface Given {
   readonly runtimeUrl: string;

@@ -2,7 +2,7 @@ import { SeededRandom } from "../random.ts";
 import { card, ssn } from "./values.ts";
 import type { LabelledSentence } from "./sentences.ts";
 
-/** Personal data as programs, tables and logs hold it: beside names of fields, in quotes and columns, not in sentences. */
+/** Personal data as it appears in programs, tables and logs: next to field names, in quotes and in columns, not in sentences. */
 
 const SSN_NAMES = [
   "employeeSsn",
@@ -48,7 +48,7 @@ const JOINTS = [": ", "=", '":"', '": ', "': '", " = ", ":", '="', " => ", "\t"]
 const BEFORE = ["", '{"a":1,"', "  ", "export ", "var ", "row 7: "];
 const BEHIND = ["", '"', "}", "\n", ";", " ok", '",', "</x>"];
 
-/** Tables of text in which a dashed number stands: `{}` is where. */
+/** Tabular text that contains a number with dashes in place of `{}`. */
 const SSN_TABLES = [
   "ID: {}",
   "Employee ID: {}",
@@ -65,7 +65,7 @@ const SSN_TABLES = [
 
 const HEX = "0123456789abcdef";
 
-/** What looks like personal data beside names that say it is not. */
+/** Values that look like personal data next to field names that say they are not. */
 const OTHERS: readonly ((random: SeededRandom) => string)[] = [
   (random) => `order_id=${card(random)}`,
   (random) => `orderId: ${card(random)}`,

@@ -1,6 +1,6 @@
 /**
- * Sentences and number formats of fifteen locales. `{}` is where a value goes. The ways to write telephone numbers are
- * those that national numbering plans and style guides show.
+ * Sentences and number formats of fifteen locales. `{}` marks the place of the value. Phone number formats are those of national numbering
+ * plans and style guides.
  */
 export interface Locale {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface Locale {
   readonly card: readonly string[];
   readonly ssn: readonly string[];
   readonly iban: readonly string[];
-  /** Sentences about numbers that are none of these. */
+  /** Sentences about numbers that are not personal data. */
   readonly order: readonly string[];
 }
 

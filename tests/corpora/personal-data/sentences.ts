@@ -7,7 +7,7 @@ export type PersonalDataKind = "email" | "phone" | "credit_card" | "ssn" | "iban
 export interface LabelledSentence {
   readonly locale: string;
   readonly text: string;
-  /** What is in it; null when it only looks as if. */
+  /** The personal data in `text`; null if the text only contains a lookalike. */
   readonly label: { readonly kind: PersonalDataKind; readonly start: number; readonly end: number } | null;
 }
 
@@ -17,7 +17,7 @@ function uuid(random: SeededRandom): string {
   return [8, 4, 4, 4, 12].map((length) => random.text(HEX, length)).join("-");
 }
 
-/** Numbers and codes that are no personal data, in the shapes that are mistaken for it most. */
+/** Numbers and codes that are not personal data, in the formats most often mistaken for it. */
 const LOOKALIKES: readonly ((random: SeededRandom) => string)[] = [
   (random) => random.digits("###-#######-#######"),
   (random) => random.digits("X#########"),
@@ -64,7 +64,7 @@ function labelled(locale: Locale, kind: PersonalDataKind, template: string, valu
   return { locale: locale.name, text: template.replace("{}", () => value), label: { kind, start, end: start + value.length } };
 }
 
-/** So many sentences of each locale: each kind of value in turn, and as many with what only looks like one. */
+/** Gives `perLocale` sentences for each locale. Half contain personal data, each kind in turn; the other half only lookalikes. */
 export function personalDataSentences(seed: number, perLocale: number): LabelledSentence[] {
   const random = new SeededRandom(seed);
   return LOCALES.flatMap((locale) =>

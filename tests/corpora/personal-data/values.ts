@@ -1,6 +1,6 @@
 import type { SeededRandom } from "../random.ts";
 
-/** Values written from the issuers' own rules, not from how anything detects them. */
+/** Values generated from the issuers' own rules, independent of any detector. */
 
 const GIVEN = [
   "maria",
@@ -129,14 +129,14 @@ export function card(random: SeededRandom): string {
   return groups.map((size) => number.slice(at, (at += size))).join(separator);
 }
 
-/** A number of a card's length and beginning whose check digit is wrong. */
+/** A number with the length and prefix of a card number but a wrong check digit. */
 export function notACard(random: SeededRandom): string {
   const number = card(random);
   const last = Number(number.at(-1));
   return number.slice(0, -1) + ((last + random.between(1, 9)) % 10);
 }
 
-/** `separator` "" gives nine bare digits. */
+/** With an empty `separator`: nine digits in a row. */
 export function ssn(random: SeededRandom, separator: string): string {
   let area = random.between(1, 899);
   if (area === 666) area = 665;
@@ -147,7 +147,7 @@ export function ssn(random: SeededRandom, separator: string): string {
   ].join(separator);
 }
 
-/** Structures from the registry: n digits, a capitals, c both. */
+/** Structures from the IBAN registry: n is a digit, a an uppercase letter, c either. */
 const STRUCTURES: Readonly<Record<string, string>> = {
   DE: "n18",
   FR: "n10c11n2",
@@ -195,7 +195,7 @@ export function iban(random: SeededRandom): string {
   return random.pick([whole, whole, whole.replace(/(.{4})(?=.)/g, "$1 "), whole.replace(/(.{4})(?=.)/g, "$1 "), whole.toLowerCase()]);
 }
 
-/** The right shape with the wrong check digits. */
+/** An IBAN of the right format with wrong check digits. */
 export function notAnIban(random: SeededRandom): string {
   const value = iban(random);
   return value.slice(0, 2) + String(((Number(value.slice(2, 4)) + random.between(1, 90)) % 97) + 2).padStart(2, "0") + value.slice(4);

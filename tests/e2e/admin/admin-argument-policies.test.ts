@@ -34,7 +34,7 @@ async function create(given: object = {}): Promise<any> {
   return reply.body;
 }
 
-/** What the policies of a group say of a query, as a call of the group would meet them. */
+/** What the group's policies say about a query, evaluated as for a call of the group. */
 async function judged(groupId: string, sql: string): Promise<string | null> {
   const scope = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy, jsonLog("error")).scope(
     "acme",
@@ -158,7 +158,7 @@ describe("an argument policy", () => {
       rules: [{ deny_if: "invalid", message: "No." }],
     });
     expect(schema.body).toMatchObject({ analyzer: "json_schema", argument_key: null, schema: { type: "object" } });
-    // Alone, the other analyzer does not know the rules that are there.
+    // Changing only the analyzer is refused, because it does not support the existing rules.
     expect((await acme.send("PATCH", `${PATH}/${policy.id}`, { analyzer: "url" })).body.fields[0].field).toBe("rules.0.deny_if");
   });
 
@@ -209,7 +209,7 @@ describe("binding", () => {
     const { body: group } = await acme.send("POST", "/v1/admin/resource-groups", { name: "short-lived" });
     const policy = await create({ group_ids: [group.id] });
     expect((await acme.send("DELETE", `/v1/admin/resource-groups/${group.id}`)).status).toBe(204);
-    // It holds for nobody now, and not for everybody.
+    // The policy now applies to nobody, not to everybody.
     expect((await acme.send("GET", `${PATH}/${policy.id}`)).body.group_ids).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
-/** Administrators who change one record at the same moment: what each was told to be done is done. */
+/** Administrators who change the same record concurrently: every change that was acknowledged takes effect. */
 
 let plane: ControlPlane;
 let send: Send;

@@ -183,7 +183,7 @@ test("whoever is given the id of a tenant that was deleted reads nothing of it",
   expect((await heir.send("POST", "/v1/admin/admin-log/verify")).body).toMatchObject({ findings: [], rows_withheld: expect.any(Number) });
   expect((await heir.send("GET", "/v1/admin/data-erasure")).body).toMatchObject({ erasures: [], total: 0 });
   expect((await plane.system("GET", "/v1/admin/tenants/again/stats")).body.last_30_days.requests).toBe(0);
-  // A system administrator finds what was.
+  // A system administrator still finds the old tenant's entries.
   const all = (await plane.system("GET", `/v1/admin/admin-log?resource=admin-users&resource_id=${adminId}`)).body.entries;
   expect(all.map(({ action }: { action: string }) => action)).toContain("delete");
 });

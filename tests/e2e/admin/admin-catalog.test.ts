@@ -180,7 +180,7 @@ describe("prices that change", () => {
       price_changes: [{ effective_from: later }, { effective_from: soon }],
     });
     clock.advance(3_600_001);
-    // The token of the admin would be too old by now.
+    // The existing token would have expired by now.
     const login = await plane.logIn(acme.admin.username, "correct horse battery", "acme");
     const changed = await plane.as(login.body.access_token)("PATCH", path, { output_cost_per_million_tokens: 3 });
     expect(changed.body).toMatchObject({

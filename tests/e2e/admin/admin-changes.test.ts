@@ -181,7 +181,7 @@ describe("a key that cannot be read", () => {
     const same = await owner("PATCH", `${path}/${id}`, { api_key: "the-first-key" });
     expect([same.status, same.body.updated_at, await sealed(table, id)]).toEqual([200, madeAt, before]);
     const other = await owner("PATCH", `${path}/${id}`, { api_key: "the-other-key" });
-    // The end of both is the same, so that only what is stored tells.
+    // Both keys end in the same characters, so only the stored value shows the change.
     expect([other.status, other.body.api_key_hint, (await sealed(table, id))[1]]).toEqual([200, "-key", "the-other-key"]);
     expect(other.body.updated_at).not.toBe(madeAt);
   });
@@ -281,7 +281,7 @@ test("what time moves in a record may be as it was when it was read", async () =
   const renamed = await owner("PATCH", `/v1/admin/api-keys/${id}`, { ...read, name: "renamed" }, { "if-match": tag });
   expect([renamed.status, renamed.body.name]).toEqual([200, "renamed"]);
   expect((await owner("PATCH", `/v1/admin/api-keys/${id}`, { ...read, name: "again" })).status).toBe(200);
-  // As other languages write the same moments.
+  // The same timestamps as other languages format them.
   for (const written of [(at: string) => at.replace(/\.?0*Z$/, "Z"), (at: string) => at.replace("Z", "000+00:00")])
     expect(
       (await owner("PATCH", `/v1/admin/api-keys/${id}`, { ...read, created_at: written(read.created_at), name: "again" })).status,
@@ -317,7 +317,7 @@ test("an edit of an administrator that another admin's overtook is refused, whic
   });
   await isHeld;
   const edits = [owner, plane.system].map((send, i) => send("PATCH", path, { display_name: `edit ${i}` }, { "if-match": etag as string }));
-  // Both have to be as far as they come: one waits for the row, and the other for the first or for the row too.
+  // Wait until both edits block: one on the row, the other on the first edit or on the row too.
   await until(
     async () =>
       (await sql<{ count: number }>`SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted`.execute(plane.database.db)).rows[0],

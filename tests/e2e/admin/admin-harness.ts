@@ -18,7 +18,7 @@ import { testDatabase, type TestDatabase } from "../../support/database.ts";
 
 export const ADMIN_PASSWORD = "correct horse battery";
 export const SECRET_KEY = new Uint8Array(32).fill(7);
-/** Of the portal's tokens, which are no business of the control plane. */
+/** The secret for the portal's tokens, which the control plane must not accept. */
 export const JWT_SECRET = "0123456789abcdef0123456789abcdef";
 
 export interface Reply {
@@ -37,23 +37,23 @@ export interface ControlPlane {
   readonly lines: string[];
   readonly attempts: RefusedAttempts;
   readonly fetch: (request: Request, ip?: string) => Promise<Response>;
-  /** Sends as nobody. */
+  /** Sends without a credential. */
   readonly send: Send;
   as(token: string): Send;
   logIn(username: string, password: string, tenantId?: string, ip?: string): Promise<Reply>;
-  /** As the system admin. */
+  /** Sends as the system administrator. */
   readonly system: Send;
   close(): Promise<void>;
 }
 
-/** A clock that can be moved. */
+/** A clock that can be advanced. */
 export function movableClock(): Clock & { advance(ms: number): void } {
   const real = systemClock();
   let ahead = 0;
   return { now: () => real.now() + ahead, micros: () => real.micros() + ahead * 1000, advance: (ms) => (ahead += ms) };
 }
 
-/** The control plane over a new database that has had its first start. */
+/** A control plane over a new database after its first start. */
 export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<ControlPlane> {
   const database = await testDatabase();
   const lines: string[] = [];
@@ -125,7 +125,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
   };
 }
 
-/** Holds every successful answer of every test to the schema the document shows for it. */
+/** Validates every successful answer of every test against the schema in the OpenAPI document. */
 function checkAnswer(method: string, path: string, status: number, body: unknown): void {
   if (status >= 300) return;
   const pathname = new URL(path, "http://x").pathname;
@@ -141,7 +141,7 @@ export interface TenantWithAdmin {
   readonly admin: { id: string; username: string };
 }
 
-/** A new tenant and one of its admins, signed in. */
+/** Creates a tenant with one administrator, signed in. */
 export async function newTenant(plane: ControlPlane, id: string, role = "owner"): Promise<TenantWithAdmin> {
   const made = await plane.system("POST", "/v1/admin/tenants", { id, name: id });
   if (made.status !== 201 && made.status !== 409) throw new Error(JSON.stringify(made.body));

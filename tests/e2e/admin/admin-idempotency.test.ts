@@ -14,7 +14,7 @@ let server = "";
 let agent = "";
 let knowledge = "";
 let reader = "";
-/** Told of by each discovery of a tool server. */
+/** Called by each discovery of a tool server. */
 let looked: () => Promise<unknown> = async () => undefined;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-/** A body for each request that is carried out once: a new one without an entry fails here. */
+/** A body for each idempotent request: a new one without an entry fails here. */
 const BODIES: Record<string, () => object> = {
   "POST /v1/admin/tenants": () => ({ id: "once", name: "Once" }),
   "POST /v1/admin/admin-users": () => ({ username: "once", password: "long enough" }),

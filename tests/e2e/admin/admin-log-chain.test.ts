@@ -28,7 +28,7 @@ afterAll(async () => plane.close());
 
 const verify = async (send = plane.system) => (await send("POST", "/v1/admin/admin-log/verify")).body;
 
-/** As somebody who owns the database could. */
+/** Tampers with the log as the owner of the database could. */
 async function behindItsBack(statement: string, undo: string): Promise<any> {
   const change = (text: string) =>
     plane.database.db.transaction().execute(async (trx) => {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { OPERATIONS } from "../../../server/surfaces/admin/routes.ts";
 import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
-/** What records are called by stands in lists, logs and terminals as it is. */
+/** Names of records appear unchanged in lists, logs and terminals, so they are restricted. */
 let plane: ControlPlane;
 let owner: Send;
 

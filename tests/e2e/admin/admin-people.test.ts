@@ -71,12 +71,12 @@ describe("a welcome mail", () => {
     expect((await make("grace", hostile)).body.fields).toMatchObject([{ field: "display_name" }]);
     const made = await make("grace", { display_name: "Grace" });
     expect([made.status, made.body.welcome_email_sent]).toEqual([201, true]);
-    // Names that come another way than through the API are no headers either.
+    // Names from other sources than the API cannot inject headers either.
     expect(await welcome({ ...made.body.user, ...hostile })).toBe(true);
     const letter = { from: "gateway@mail.example", to: ["grace@example.com"] };
     expect(mail.mails).toMatchObject([letter, letter]);
     for (const sent of mail.mails) {
-      // Quoted-printable breaks long lines.
+      // Undoes the soft line breaks of quoted-printable.
       const data = sent.data.replaceAll("=\r\n", "");
       expect(data).toContain("User name: grace\r\nAddress: https://gateway.example\r\n");
       expect(data).not.toContain(PASSWORD);
@@ -144,7 +144,7 @@ describe("end users", () => {
     expect(log).toContain("set_status");
     expect(log).not.toContain(PASSWORD);
     expect(log).not.toContain("$argon2id");
-    // The log is kept whole, and a person may ask to be forgotten.
+    // The log is never changed, and a person may ask to be erased.
     expect(log).not.toContain("ada@example.com");
   });
 
@@ -199,7 +199,7 @@ describe("end-user groups", () => {
     expect((await send("DELETE", `${members}?end_user_ids=${a},${c}`)).body).toEqual({ unbound: [a], not_bound: [c] });
     const gone = await send("DELETE", members, { end_user_ids: [a] });
     expect(gone.body.code).toBe("not_bound");
-    // A script that runs again is no attempt to tell of.
+    // A script that repeats its requests is not logged as refused attempts.
     await plane.attempts.write("all");
     const told = await plane.database.db
       .selectFrom("admin_log")
@@ -283,7 +283,7 @@ test("passwords that wait for their turn to be hashed hold up nothing else", asy
     const user = (await waiting.system("POST", "/v1/admin/end-users", { username: "there", password: PASSWORD })).body.user.id;
     const admin = (await waiting.system("POST", "/v1/admin/admin-users", { username: "there", password: PASSWORD })).body.id;
     gate = new Promise((resolve) => (open = resolve));
-    // More than there are connections to the database.
+    // More requests than there are database connections.
     const changes = [1, 2, 3].flatMap((n) => [
       waiting.system("POST", "/v1/admin/end-users", { username: `user ${n}`, password: PASSWORD }),
       waiting.system("PATCH", `/v1/admin/end-users/${user}`, { password: `${PASSWORD} ${n}` }),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { OPERATIONS } from "../../../server/surfaces/admin/routes.ts";
 import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
-/** A tool that keeps configuration: it makes what it wants, reads it again, and finds nothing left to change. */
+/** A tool that manages configuration: it creates what it wants, reads it back, and finds nothing left to change. */
 
 let plane: ControlPlane;
 let owner: Send;
@@ -36,7 +36,7 @@ afterAll(() => plane.close());
 const moment = "2099-01-01T00:00:00.000Z";
 const text = { display_name: "Shown", description: "Told" };
 
-/** What is wanted of each kind: every member its POST takes. */
+/** A record of each kind with every member that its POST takes. */
 const WANTED: Record<string, () => Record<string, unknown>> = {
   "/v1/admin/tenants": () => ({
     id: "wanted",
@@ -399,7 +399,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
   }),
 };
 
-/** What no read shows: what is secret, and what is done once. */
+/** Members that no read returns: secrets, and one-time actions. */
 const UNREAD = ["password", "api_key", "client_secret", "credential", "credentials", "send_welcome_email", "initial_member_ids"];
 const creates = OPERATIONS.filter(
   ({ method, answer, path, body }) =>

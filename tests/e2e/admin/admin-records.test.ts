@@ -5,7 +5,7 @@ import { recordRoutes } from "../../../server/surfaces/admin/record-route.ts";
 import { OPERATIONS } from "../../../server/surfaces/admin/routes.ts";
 import { controlPlane, newTenant, type ControlPlane, type Reply, type Send } from "./admin-harness.ts";
 
-/** A record of each kind: where it is once it is made, and two bodies that each change it. A new kind without one fails here. */
+/** For each kind of record: how to create one, and two bodies that each change it. A new kind without an entry fails here. */
 interface Kind {
   readonly made: () => Promise<{ path: string; reply?: Reply }>;
   readonly changes: readonly [object, object];
@@ -282,7 +282,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-/** How much was told in the admin log, and how often anything was to be renewed. */
+/** The number of admin log entries and of configuration changes. */
 async function told(): Promise<[number, number]> {
   const { db } = plane.database;
   const count = async (table: "admin_log" | "config_changes") =>

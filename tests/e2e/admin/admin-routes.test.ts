@@ -32,7 +32,7 @@ let plane: ControlPlane;
 let acme: TenantWithAdmin;
 let beta: TenantWithAdmin;
 let powerless: Send;
-/** Of acme: for each path with an `{id}`, one that is there. */
+/** For each path with an `{id}`, a record of acme. */
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -150,7 +150,7 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{chain_id}", "no-chain");
 }
 
-/** The operation's path on acme's records. */
+/** The operation's path with the ID of acme's record. */
 function acmePath(operation: AdminOperation): string {
   const base = operation.path.split("/{id}")[0] ?? "";
   const id = ids[base];
@@ -158,7 +158,7 @@ function acmePath(operation: AdminOperation): string {
   return pathWith(operation, id ?? "");
 }
 
-/** What the admin log tells of a refused attempt, once all that was held back of it is written. */
+/** The admin log entries for a refused attempt, once all pending attempts are written. */
 async function toldOf(reply: { headers: Headers }): Promise<unknown[]> {
   await plane.attempts.write("all");
   return plane.database.db
@@ -186,7 +186,7 @@ describe("without a credential, or with one that is of another kind or over: 401
   beforeAll(async () => {
     const past = { ...systemClock(), now: () => Date.now() - 7_200_000 };
     const settings = { key: secretBox(SECRET_KEY).key("admin-token"), expirySeconds: 3_600, clock: past };
-    // What whoever has the portal's secret could make of it.
+    // Tokens that someone with the portal's secret could forge.
     const forged = ["", "gatehouse/admin-token"].map((purpose) =>
       purpose === "" ? new TextEncoder().encode(JWT_SECRET) : new Uint8Array(hkdfSync("sha256", JWT_SECRET, "", purpose, 32)),
     );

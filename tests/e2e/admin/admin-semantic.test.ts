@@ -180,7 +180,7 @@ describe("a semantic policy", () => {
     const judges = async () => (await acme.send("GET", `/v1/admin/resource-groups/${group}/llm-models`)).body.llm_models;
     expect(await judges()).toMatchObject([{ id: chat, portal_visible: false, judge_only: true, inherited: false }]);
     expect(refusal(await acme.send("DELETE", `/v1/admin/llms/${chat}`)).slice(0, 2)).toEqual([409, "in_use"]);
-    // It goes while the policy is off, and with it; each time the group's log says so.
+    // The judge disappears when the policy is disabled, unbound or deleted; the group's log records each time.
     await acme.send("PATCH", `${POLICIES}/${id}`, { enabled: false });
     expect(await judges()).toEqual([]);
     await acme.send("PATCH", `${POLICIES}/${id}`, { enabled: true });

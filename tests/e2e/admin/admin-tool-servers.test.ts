@@ -5,7 +5,7 @@ let plane: ControlPlane;
 let owner: Send;
 const INCONCLUSIVE = { status: "inconclusive", detail: "It does not answer." } as const;
 
-/** What is done between the question and the answer of a discovery; one that is given takes the place of what was found. */
+/** Runs while a discovery is in progress; a result other than undefined replaces the discovery's. */
 let meanwhile = async (): Promise<typeof INCONCLUSIVE | undefined> => undefined;
 
 const found = {

@@ -8,8 +8,8 @@ import { leastOf } from "../../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
 /**
- * Whatever an administrator changes is in force on every process within a second of the answer to them: each kind of change
- * that calls feel, there and back again, told to one of several processes and felt by calls at all of them.
+ * Every admin change is in force on every process within a second of its answer: each kind of change that affects calls is made and undone
+ * at one of several processes and observed by calls at all of them.
  */
 const PROCESSES = 3;
 const WITHIN_MS = 1_000;
@@ -73,7 +73,7 @@ async function ask({ runtimeUrl }: GatewayProcess, key = team.apiKey): Promise<s
   return String(answer.status);
 }
 
-/** The code of a refusal, else what the tool answered with. */
+/** The refusal's code, or else the tool's answer. */
 async function useTool({ runtimeUrl }: GatewayProcess): Promise<string> {
   const message = stateless(1, "tools/call", { name: "echo", arguments: { text: "rm -rf / && ls" } });
   const { status, body } = await post(`${runtimeUrl}/v1/proxy/mcp/${server}`, team.apiKey, message);
@@ -82,7 +82,7 @@ async function useTool({ runtimeUrl }: GatewayProcess): Promise<string> {
 
 type Probe = (gateway: GatewayProcess) => Promise<string>;
 
-/** Milliseconds from when the admin was answered until a call begun then feels it, at the slowest process. */
+/** Milliseconds from the admin's answer until newly begun calls observe the change, at the slowest process. */
 async function felt(what: string, probe: Probe, isFelt: (answer: string) => boolean): Promise<number> {
   const since = performance.now();
   const each = gateways.map(async (gateway) => {
@@ -119,7 +119,7 @@ interface Kind {
 }
 const system = (rest: string) => `/v1/admin/ai-systems/${team.groupId}${rest}`;
 const group = (rest = "") => `${GROUPS}/${team.groupId}${rest}`;
-/** Each kind is refused once it is changed, and answered once it is changed back. */
+/** Each kind: a change that refuses calls, and its reversal that lets them pass again. */
 const KINDS: readonly (() => Kind)[] = [
   () => ({
     name: "envelope suspended",
@@ -211,7 +211,7 @@ test("each kind of change holds on every process within a second, and lets go ag
   for (const kind of KINDS.map((of) => of())) {
     const probe = kind.probe ?? ask;
     await felt(kind.name, probe, isAnswered);
-    // On a machine that has other things to do one try says little: what never comes to a second is too slow.
+    // On a busy machine one attempt proves little; what never takes less than a second is too slow.
     for (let attempt = 1; attempt <= TRIES; attempt++) {
       await kind.change();
       const held = await felt(kind.name, probe, (answer) => !isAnswered(answer));

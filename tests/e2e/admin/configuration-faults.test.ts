@@ -124,7 +124,7 @@ test("of two applies at once with one file of keys the second makes none, and no
   expect(Object.keys(kept).toSorted()).toEqual(["ours / one", "ours / two", "theirs / one", "theirs / two"]);
 });
 
-/** In front of the control plane: of its answers about API keys that were made those of `lost` never arrive. */
+/** A proxy in front of the control plane that drops the answers to the API key creations numbered in `lost`. */
 async function losingAnswers(lost: readonly number[]): Promise<{ url: string; end: () => Promise<void> }> {
   let answered = 0;
   const server = createServer(async (request, response) => {
@@ -136,7 +136,7 @@ async function losingAnswers(lost: readonly number[]): Promise<{ url: string; en
       ...(pieces.length === 0 ? {} : { body: Buffer.concat(pieces) }),
     });
     if (request.method === "POST" && request.url?.endsWith("/api-keys") && lost.includes(++answered)) {
-      // Cut off within the answer, for a request that has none of it is sent again by itself.
+      // Broken off within the answer, because the client would retry a request that got no answer at all.
       response.writeHead(answer.status, { "content-length": "1000" });
       response.write("{", () => response.destroy());
     } else response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
@@ -172,7 +172,7 @@ test("a key whose value never arrived is had by the next apply, and one that can
   const listed = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": value } });
   expect(listed.status).toBe(200);
 
-  // As it is a day later: the key is there, and its answer no more.
+  // The state a day later: the key exists, but its idempotent answer is no longer stored.
   const { "g / two": two } = JSON.parse(await readFile(begun, "utf8"));
   await writeFile(begun, JSON.stringify({ "g / two": { ...two, once: "another" } }));
   const third = await apply();

@@ -55,7 +55,7 @@ async function newTenant(id: string) {
 
 const HEAD = "format: gatehouse/configuration/v1\n";
 
-/** One of each kind, each referring to what it can. */
+/** One record of each kind, with every possible reference between them. */
 const EVERYTHING = `${HEAD}
 tenant: { display_name: Shown, allowed_regions: [eu], default_judge_model_id: chat model }
 notice: { enabled: true, surface: banner, texts: { en: An AI answers. } }
@@ -148,14 +148,14 @@ describe("a tenant's configuration", () => {
       ]),
     );
     expect(Object.keys(variables)).toHaveLength(8);
-    // Nothing at all and an empty list are two things: every tool and none.
+    // Omitted and empty list differ: all tools, or none.
     for (const [member, times] of [
       ["enabled_tools: []", 1],
       ["allowed_skill_ids: []", 1],
       ["default_knowledgebase_ids: []", 1],
     ] as const)
       expect(exported.out.split(member)).toHaveLength(times + 1);
-    // No id of this tenant's records is in it.
+    // No record ID of this tenant is in the export.
     expect(exported.out).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|\b(skill|mcp|agent)-[0-9A-HJKMNP-TV-Z]{26}/);
     const second = await config(["apply", again, "--tenant", "second", "--keys-file", keys], variables);
     expect([second.code, second.err]).toEqual([0, ""]);
@@ -190,7 +190,7 @@ describe("a tenant's configuration", () => {
       out: "",
       err: 'gatehouse config: agents "client": CLIENT_SECRET is not set\n',
     });
-    // The record keeps the secret it has.
+    // The record keeps its secret.
     const unchanged = await file("everything.yaml", EVERYTHING);
     expect((await config(["apply", unchanged, "--tenant", "first"], others)).out).toBe("Nothing was to be done.\n");
     const { agents } = await world.admin.get("/v1/admin/agents?tenant_id=first&search=client");

@@ -7,7 +7,9 @@ import type { AdminClient } from "../../support/worlds/admin.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../../support/gateway.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** One of every kind, with every kind of credential, made through the admin API of one gateway and taken to another as a file. */
+/**
+ * One record of every kind, with every kind of credential, created through one gateway's admin API and transferred to another as a file.
+ */
 let from: World;
 let to: World;
 let directory: string;
@@ -251,7 +253,7 @@ async function uploadIcon(world: World, name: string): Promise<void> {
   expect(answer.status).toBe(200);
 }
 
-/** As its kind wants it: a key file, a pair, or any text. */
+/** A secret of the type that its record expects: a key file, a pair, or any text. */
 function secretFor(name: string): string {
   if (/VERTEX|CLAUDE/.test(name)) return KEY_FILE;
   return /BEDROCK/.test(name) ? "AKIAEXAMPLE:another-secret" : `another-secret-of-${name}`;

@@ -27,7 +27,7 @@ afterAll(async () => {
   await world.end();
 });
 
-/** As if all who are signed in had last asked for a token a minute ago. */
+/** Backdates the last rotation of all page sessions by a minute. */
 async function rotatedLongAgo(): Promise<void> {
   await sql`UPDATE page_sessions SET rotated_at = rotated_at - interval '1 minute'`.execute(connection.db);
 }
@@ -141,7 +141,7 @@ describe.each([
     await renew(cookie);
     const again = await renew(cookie);
     expect(again.status).toBe(200);
-    // Long after that, when a cookie that was used would end the session.
+    // Much later, when presenting an already used cookie would end the session.
     await rotatedLongAgo();
     expect((await renew(cookieOf(again))).status).toBe(200);
   });

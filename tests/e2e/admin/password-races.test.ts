@@ -17,7 +17,7 @@ import { Refused } from "../../../server/kernel/errors.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "../../../server/runtime/passwords.ts";
 import { controlPlane, JWT_SECRET, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
-// What happens while a password is being verified, which takes long on purpose.
+// Runs while a password is being verified, which is slow by design.
 let meanwhile: (() => Promise<unknown>) | null = null;
 
 async function verifySlowly(password: string, hash: string): Promise<boolean> {
@@ -119,7 +119,7 @@ test("and an end user's login, or its second step, that began before is none", a
   const tempToken = await logins.tokens.issueSecondStep(await row());
   meanwhile = () => reset("set by the owner once more");
   expect(await outcomeOf(logInWithCode(logins, { tempToken, code }, origin))).toBe("wrong_code");
-  // The code itself was right.
+  // The code itself was correct.
   expect(
     (await db.selectFrom("end_user_backup_codes").select("used_at").where("end_user_id", "=", id).executeTakeFirstOrThrow()).used_at,
   ).not.toBeNull();

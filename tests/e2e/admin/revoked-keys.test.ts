@@ -64,7 +64,7 @@ test("a key that is revoked in a database that was set back is refused at once, 
   const database = new pg.Client({ connectionString: world.databaseUrl });
   await database.connect();
   try {
-    // As a replica that had not heard of the newest changes when its primary was lost; a statement of two is one transaction.
+    // Like a replica that missed the newest changes when its primary was lost. Two statements in one query run in one transaction.
     await database.query(
       "DELETE FROM config_changes WHERE version > (SELECT version - 4 FROM config_version); UPDATE config_version SET version = version - 4",
     );
@@ -125,7 +125,7 @@ test("the streams of whoever leaves a group end with what they have in it, but f
   expect((await admin.request("DELETE", `/v1/admin/end-user-groups/${left.id}/members`, { end_user_ids: [person.id] })).status).toBe(200);
   expect(await restOf(streams.left.reader)).toContain("Your access ended");
   expect(await rowOf(admin, { id: streams.left.id })).toMatchObject({ success: false, error_type: "access_ended" });
-  // Whoever leaves the portal's stream, which has no end, leaves it in order.
+  // A portal stream never ends, so leaving it is not an error.
   for (const [{ id, reader }, ended] of [
     [streams.kept, "client_disconnected"],
     [streams.key, "client_disconnected"],

@@ -5,7 +5,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Agents whose cards are signed, by the official signer and by others, and what the gateway makes of that. */
+/** Agent cards signed by the official signer and by others, and how the gateway judges them. */
 let world: World;
 let team: Team;
 let cardText = "";
@@ -81,7 +81,7 @@ test("one that is not signed, or names its keys elsewhere, is taken and said to 
   const found = await registered(card);
   expect(found).toMatchObject({ discovery: { status: "found" }, card_signature: { status: "unverified" } });
   expect(found.card_signature.detail).toContain("not the agent's host");
-  // Whoever registers it may say that those are its keys.
+  // Whoever registers the agent may declare that those are its keys.
   const trusted = await world.admin.request("PATCH", `/v1/admin/agents/${found.id}`, { card_keys_url: jku });
   expect(trusted.body.card_signature).toMatchObject({ status: "verified", trusted_by: "card_keys_url" });
   keySet = () => new Response(null, { status: 503 });
@@ -125,10 +125,10 @@ test("keys on the record are the only ones, and a card that they did not sign is
     expect((await send()).status).toBe(200);
   }
   const { entries } = await world.admin.get("/v1/admin/admin-log?resource=agents&action=refuse_card");
-  // Told when the reason is another one, and not each time.
+  // Logged once for each different reason, not on every refresh.
   expect(entries.filter((entry: any) => entry.resource_id === id)).toHaveLength(4);
 
-  // Other keys on the record: what was found by the old ones says nothing any more.
+  // With other keys on the record, the result of the old keys no longer counts.
   cardText = JSON.stringify(good);
   const changed = await world.admin.request("PATCH", `/v1/admin/agents/${id}`, { card_keys: [ROTATED] });
   expect(changed.body).toMatchObject({ upstream_card: null, card_signature: { status: "failed" } });

@@ -7,7 +7,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam } from "../tools/mcp-harness.ts";
 
-/** Ten thousand chains of delegation that are not to be believed, or may not go on: every row says why. */
+/** Ten thousand delegation chains that are invalid or may not continue: every row gives the reason. */
 const CHAINS = 10_000;
 const AT_ONCE = 24;
 const NAMES = ["x-gw-delegation-chain", "x-gw-delegation-signature", "x-gw-delegation-key-id"] as const;
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** What is done to a chain, where it is brought, and what the row has to say of it. */
+/** How a chain is tampered with, where it is presented, and what the row must record. */
 interface Attack {
   readonly change: (chain: Chain, at: number) => Record<string, string>;
   readonly goesTo: "model" | "first" | "shallow";

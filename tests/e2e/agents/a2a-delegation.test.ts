@@ -7,13 +7,13 @@ import { serveModels } from "../../support/worlds/admin.ts";
 import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** What an agent calls in its turn belongs to the run in which it was called, as far as the gateway's own word for it goes. */
+/** Calls that an agent makes in turn belong to the run in which it was called, as far as the gateway's own signature proves it. */
 let world: World;
 let first: AgentFixture;
 let second: AgentFixture;
 let tools: ToolServerFixture;
 let toolServer: string;
-/** Who calls the first agent; the first agent itself, which calls the second; somebody else. */
+/** The first agent's caller; the first agent itself, which calls the second; and an unrelated team. */
 let caller: Team;
 let ofFirst: Team;
 let stranger: Team;
@@ -135,7 +135,7 @@ describe("a chain", () => {
       "the signature does not fit",
       1,
     ]);
-    // Another first character is another signature, which another last one need not be.
+    // Changing the first character always changes the signature; changing the last may not, because it carries unused bits.
     const [initial, rest] = [chain[NAMES[1]].slice(0, 1), chain[NAMES[1]].slice(1)];
     expect(await told({ ...chain, [NAMES[1]]: (initial === "A" ? "B" : "A") + rest })).toMatchObject([
       "sig_failed",
@@ -157,7 +157,7 @@ describe("a chain", () => {
       agent_authz_decision: "deny",
       trace_continuity: "verified",
     });
-    // Of an agent's own credential without any chain, too.
+    // The same with the agent's own credential and no chain.
     expect(reasonOf(await call(at("first"), ofFirst.apiKey, "POST", "/message:send", message("complete y")))).toBe("DELEGATION_LOOP");
   });
 
@@ -193,7 +193,7 @@ test("what a group's run may come to holds for the calls of the agents it called
   expect((await asks(chain)).status).toBe(200);
   const more = await asks(chain);
   expect([more.status, more.body.usage_limit]).toMatchObject([429, { limit_type: "max_llm_calls_per_run", group_id: spender.groupId }]);
-  // A run of the agent's own is its own business.
+  // A run that the agent starts itself is not limited by the caller's.
   expect((await asks({})).status).toBe(200);
 });
 

@@ -6,7 +6,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { call, eventsIn, grantAgent, message, oldClient, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Extensions of the protocol: asked for by callers, taken by agents, required by some. */
+/** Protocol extensions: requested by callers, activated by agents, required by some. */
 const TRACING = "https://extensions.example/tracing/v1";
 const TIMES = "https://extensions.example/times/v1";
 let world: World;
@@ -21,7 +21,7 @@ const agent = Bun.serve({
     const { pathname } = new URL(request.url);
     if (pathname.startsWith("/.well-known/")) return Response.json(card());
     heard.push({ new: request.headers.get("a2a-extensions"), old: request.headers.get("x-a2a-extensions") });
-    // It takes what it has, and says so of one that nobody asked for.
+    // The agent activates the one it supports, and also claims one that nobody requested.
     const headers = { [old ? "x-a2a-extensions" : "a2a-extensions"]: `${TRACING},https://extensions.example/unasked` };
     if (old) {
       const { id }: any = await request.json();

@@ -7,7 +7,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { artifactText, call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Every control on messages to agents and on what they answer. */
+/** Every control on messages to agents and on their answers. */
 let world: World;
 let agent: AgentFixture;
 let approver: AdminClient;
@@ -69,7 +69,7 @@ describe("access", () => {
     }
     expect((await call(base, other.apiKey, "GET", "/tasks")).body).toMatchObject({ tasks: [], totalSize: 0, nextPageToken: "" });
     expect(reasonOf(await send(other, "complete on", { taskId: id }))).toBe("TASK_NOT_FOUND");
-    // The same name for a context is another one at the agent.
+    // The same context name used by another caller maps to another context at the agent.
     await send(other, "complete there", { contextId });
     const named = agent.requests.filter(({ path }) => path.endsWith("message:send")).map(({ body }) => body.message.contextId);
     expect(named.at(-1)).not.toBe(contextId);
@@ -179,7 +179,7 @@ describe("content", () => {
   });
 
   test("what an agent says is redacted, in data too", async () => {
-    // Escaped in the message, so that it is the agent that says it.
+    // Escaped in the message, so that only the agent's answer contains the address.
     const redacted = await send(guarded, String.raw`data {"mail":"jim\u0040example.com"}`);
     expect(redacted.text).toContain("[REDACTED:email]");
     expect(redacted.text).not.toContain("jim@");
@@ -263,7 +263,7 @@ test("a rule in shadow judges an artifact that is streamed once, when it is whol
   const answer = await call(base, team.apiKey, "POST", "/message:stream", message(`pieces ${JSON.stringify(pieces)}`));
   expect(artifactText(eventsIn(answer.text), "pieces")).toBe(pieces.join(""));
   await rowOf(world.admin, { parent_request_id: answer.headers.get("x-request-id"), semantic_policy_id: policy.id });
-  // What was asked stands in the task that the agent tells first.
+  // The task that the agent sends first repeats the request, so requests to the judge with it are not counted.
   expect(judge.seen.filter((body) => body.includes("of them") && !body.includes("pieces [")).length).toBe(1);
   expect(judge.seen.some((body) => body.includes("There be dra, 0 of them, 1 of them"))).toBe(true);
   await judge.stop();

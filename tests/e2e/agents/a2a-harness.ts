@@ -10,7 +10,7 @@ export const withKey = (apiKey: string, headers: Record<string, string> = {}): t
     return fetch(input as string, { ...init, headers: all });
   }) as typeof fetch;
 
-/** The official client of v1.0 at the agent's card, over one of its bindings. */
+/** The official v1.0 client for the agent's card, using one of its bindings. */
 export async function newClient(base: string, apiKey: string, binding: "HTTP+JSON" | "JSONRPC" = "HTTP+JSON"): Promise<Client> {
   const fetchImpl = withKey(apiKey);
   const transports = binding === "JSONRPC" ? [new JsonRpcTransportFactory({ fetchImpl })] : [new RestTransportFactory({ fetchImpl })];
@@ -18,7 +18,7 @@ export async function newClient(base: string, apiKey: string, binding: "HTTP+JSO
   return factory.createFromUrl(`${base}/`);
 }
 
-/** The official client of v0.3, which looks where the card of its dialect is. */
+/** The official v0.3 client, which fetches the card from its dialect's path. */
 export async function oldClient(base: string, apiKey: string): Promise<OldClient> {
   const fetchImpl = withKey(apiKey);
   const card = (await (await fetchImpl(`${base}/.well-known/agent.json`)).json()) as never;
@@ -50,7 +50,7 @@ export interface Answered {
   readonly body: any;
 }
 
-/** A request as somebody without an SDK sends it. */
+/** A request as sent by a client without an SDK. */
 export async function call(
   base: string,
   apiKey: string,
@@ -78,14 +78,14 @@ export const message = (text: string, more: Record<string, unknown> = {}) => ({
   message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }], ...more },
 });
 
-/** The events of a stream, as they stand in its data. */
+/** The events in a stream's data. */
 export const eventsIn = (text: string): any[] =>
   text
     .split("\n")
     .filter((line) => line.startsWith("data:"))
     .map((line) => JSON.parse(line.slice(5)));
 
-/** The text of an artifact, put together from a task and the updates that follow it. */
+/** The text of an artifact, assembled from a task and the updates after it. */
 export function artifactText(events: readonly any[], artifactId: string): string {
   let text = "";
   const partsOf = (artifact: any) => artifact.parts.map((part: any) => part.text).join("");

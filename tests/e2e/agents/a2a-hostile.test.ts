@@ -7,12 +7,12 @@ import { startWorld, type World } from "../../support/world.ts";
 import { call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Agents that mean harm, and callers who do. */
+/** Malicious agents, and malicious callers. */
 let world: World;
 let team: Team;
 let other: Team;
 let base: string;
-/** What the agent answers, by path and test. */
+/** The agent's answer, by path and test. */
 let answer: (request: Request) => Response | Promise<Response>;
 const hits: string[] = [];
 const agent = Bun.serve({
@@ -214,7 +214,7 @@ test("a stream without end is passed as it comes, and ends with its caller; one 
     });
   const torn = eventsIn((await call(base, team.apiKey, "POST", "/message:stream", message("x"))).text);
   expect(torn.at(-1)).toHaveProperty("error");
-  // A stream of a task ends with it, or where it waits for its caller.
+  // A task's stream ends when the task ends or when it needs input from the caller.
   const working = { task: { ...task("left"), status: { state: "TASK_STATE_WORKING" } } };
   const sent = async (events: readonly object[]) => {
     answer = () =>
@@ -342,7 +342,7 @@ test("an agent that breaks off before it answers may have the message, and one t
     expect([broken.status, reasonOf(broken)]).toEqual([502, "UPSTREAM_INTERRUPTED"]);
     expect(await rowOf(world.admin, { id: broken.headers.get("x-request-id") })).toMatchObject({ error_type: "upstream_interrupted" });
   }
-  // What is known of a task that has ended is told while its agent is away.
+  // What is known about a finished task is answered even while its agent is unreachable.
   const known = await call(at, team.apiKey, "GET", `/tasks/${ended.body.task.id}`);
   expect([known.status, known.body.status?.state, asked.at(-1)]).toEqual([200, "TASK_STATE_COMPLETED", "/tasks/done"]);
   await raw.stop();

@@ -4,7 +4,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { call, grantAgent, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Clients that write the protocol's members as its definition names them, as parsers of ProtoJSON take them. */
+/** Clients that use the protocol's original field names, which ProtoJSON parsers accept too. */
 let world: World;
 let team: Team;
 let agent: AgentFixture;
@@ -25,7 +25,7 @@ const said = (text: string, more: Record<string, unknown> = {}) => ({
   message: { message_id: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text, media_type: "text/plain" }], ...more },
 });
 
-/** The JSON-RPC address that the agent's card tells. */
+/** The JSON-RPC address in the agent's card. */
 async function rpcAddress(): Promise<string> {
   const { body } = await call(world.gateway.runtimeUrl, "", "GET", "/.well-known/agent-card/default/fixture");
   const found = body.supportedInterfaces.find((one: any) => one.protocolBinding === "JSONRPC" && one.protocolVersion === "1.0");

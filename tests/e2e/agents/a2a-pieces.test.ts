@@ -3,7 +3,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { artifactText, call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Agents that cut what guardrails look for into pieces, and put something between them. */
+/** Agents that split what guardrails look for into pieces and put other content between them. */
 let world: World;
 let team: Team;
 let judged: Team;
@@ -43,7 +43,7 @@ const agent = Bun.serve({
     });
   },
 });
-/** An engine that goes by what is said, not by values: the launch and its day together are secret. */
+/** A guardrail engine that judges meaning instead of matching values: the launch together with its date is secret. */
 const asked: string[] = [];
 const engine = Bun.serve({
   hostname: "127.0.0.1",

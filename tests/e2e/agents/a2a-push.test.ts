@@ -6,7 +6,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Notifications of what becomes of a task, to whoever its caller says. */
+/** Push notifications about tasks, sent to the address that the caller chose. */
 interface Told {
   readonly path: string;
   readonly headers: Headers;
@@ -20,7 +20,7 @@ let base: string;
 let agentId: string;
 const told: Told[] = [];
 let refusing = 0;
-/** Of whoever is told there nothing is taken. */
+/** Paths that accept no notifications. */
 const closed = new Set<string>();
 const receiver = Bun.serve({
   hostname: "127.0.0.1",
@@ -90,7 +90,7 @@ test("who is to be told hears of a task that nobody is connected for, signed, on
   expect(verify(null, Buffer.from(`${head}.${Buffer.from(text).toString("base64url")}`), key, Buffer.from(signature, "base64url"))).toBe(
     true,
   );
-  // The one that was refused came again under its id, in its place.
+  // The refused notification was sent again with its ID, in its original order.
   const ids = of("/one").map((one) => one.headers.get("x-gw-notification-id"));
   expect(ids.length).toBe(new Set(ids).size + 1);
   expect(of("/one").filter((one) => stateOf(one) === "TASK_STATE_COMPLETED").length).toBeLessThanOrEqual(2);
@@ -217,7 +217,7 @@ test.each(["guarded", "open"])("a status of a task is told once, whoever hears i
   });
   const { id } = body.task;
   const looks = () => agent.requests.filter((one) => one.path.endsWith(`/${id}:subscribe`)).length;
-  // With the second look what the first one heard was told.
+  // By the second subscription, the updates of the first have been stored.
   await until(() => (looks() >= 2 ? true : undefined));
   const kept = await world.admin.get(`/v1/admin/agents/${agentId}/tasks/${id}`);
   expect(kept.task?.status.message.parts[0].text).toBe("Which one?");

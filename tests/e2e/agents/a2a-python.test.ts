@@ -8,7 +8,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { artifactText, grantAgent, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** A Python that has the official SDK of A2A. It is no package of npm: whoever wants these tests installs it. */
+/** A Python with the official A2A SDK. It is not an npm package, so install it to run these tests. */
 const PYTHON = process.env.A2A_PYTHON;
 const SCRIPT = fileURLToPath(new URL("./a2a-python.py", import.meta.url));
 

@@ -8,7 +8,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { artifactText, call, eventsIn, grantAgent, message, newClient, oldClient, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** The official SDKs on both ends, in every combination of the dialects and bindings that the gateway speaks. */
+/** The official SDKs on both ends, in every combination of the dialects and bindings that the gateway supports. */
 let world: World;
 let team: Team;
 const agents: Record<string, AgentFixture> = {};
@@ -81,7 +81,7 @@ describe.each(["new-rest", "new-rpc", "old-rpc"])("an agent that is %s", (name) 
     ).toBe("1;2;3;4;");
     expect(events.at(-1)).toMatchObject({ kind: "status-update", final: true, status: { state: "completed" } });
     await expect(client.getTask({ id: "none" })).rejects.toThrow("Task not found");
-    // Its reader of streams takes no other answer, and would hide why.
+    // Its stream reader accepts no other kind of answer and would hide the reason.
     await expect(client.resubscribeTask({ id: "none" }).next()).rejects.toThrow("-32001");
     await expect(client.sendMessageStream({ message: { ...ask("ask").message, taskId: "none" } }).next()).rejects.toThrow("-32001");
   });

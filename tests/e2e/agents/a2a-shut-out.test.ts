@@ -6,7 +6,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** What becomes of tasks that are under way when whoever began them is let in no more. */
+/** Tasks in progress when their caller loses access. */
 let world: World;
 let agent: AgentFixture;
 let agentId: string;
@@ -37,7 +37,7 @@ async function granted(name: string) {
   return { ...team, grantId: (await grantAgent(world.admin, agentId, [team.groupId])).id as string };
 }
 
-/** A stream that has begun, and what it says until it ends. */
+/** A stream that has begun, with the rest of it up to its end. */
 async function opened(team: Team, path: string, body?: unknown) {
   const answer = await fetch(`${base}${path}`, {
     method: body === undefined ? "GET" : "POST",
@@ -46,7 +46,7 @@ async function opened(team: Team, path: string, body?: unknown) {
   });
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
   let text = "";
-  // Events may come in one piece, or one of them in several.
+  // Events may arrive together in one chunk, or one event in several.
   while (!text.includes("\n\n")) {
     const { done, value } = await reader.read();
     if (done) throw new Error(`the stream ended with ${text}`);
@@ -96,7 +96,7 @@ test("what an agent says later on is held to guardrails that were bound meanwhil
     surfaces: { a2a_outbound: true },
     builtin: { pii_enabled: true, pii_action: "redact" },
   });
-  // Streams are looked at again and again: whoever is shut out hears of it then.
+  // Access is checked again periodically while a stream is open, and a caller who lost it is told so then.
   for (const name of ["first look", "second look"]) {
     const other = await granted(name);
     const ends = await opened(other, "/message:stream", message("hold x"));
@@ -117,7 +117,7 @@ test("nobody is told of the tasks of a key that was revoked, or of a group that 
   await world.admin.request("DELETE", `/v1/admin/agent-grants/${teams.ungranted.grantId}`);
   agent.release();
   await becomes(() => isTold("/kept", "TASK_STATE_COMPLETED"));
-  // What was begun later is told later.
+  // Notifications of later tasks are sent later, so the earlier ones would have arrived by then.
   await heldTask(teams.kept, "/later");
   await becomes(() => isTold("/later", "TASK_STATE_WORKING"));
   agent.release();

@@ -8,7 +8,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Tasks as their owners, administrators and strangers see them, and as the protocol lists them. */
+/** Tasks as seen by their owners, administrators and others, and in the protocol's lists. */
 let world: World;
 let agent: AgentFixture;
 let team: Team;
@@ -64,7 +64,7 @@ test("the states a streamed task went through are told in order", async () => {
   expect(body.states.map(({ state }: any) => state)).toEqual(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
 });
 
-/** An agent that streams what it is told to. */
+/** An agent that streams the events a test gives it. */
 async function scriptedAgent(cardName: string, answer: (request: Request) => Response | null = () => null) {
   const events: Record<string, unknown>[] = [];
   const server = Bun.serve({

@@ -7,7 +7,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** What an agent says its task cost once nobody waits for it any more. */
+/** Costs that an agent reports for a task when nobody is waiting for it any more. */
 let world: World;
 let agent: AgentFixture;
 let agentId: string;
@@ -40,7 +40,7 @@ const begin = (team: Team, text: string, configuration: object) =>
 const costsOf = async (team: Team, atLeast = 1) =>
   (await rowsOf(world.admin, { proxy_subtype: "task_cost", resource_group_id: team.groupId }, atLeast)).map((row) => row);
 
-/** What its caller did last with the tasks at the agent is long ago. */
+/** Makes all tasks look untouched by their callers for two minutes. */
 async function leftAlone(): Promise<void> {
   const database = new pg.Client({ connectionString: world.databaseUrl });
   await database.connect();
@@ -73,7 +73,7 @@ test.each([
   });
   const over = await begin(team, "spend 0.01", {});
   expect([over.status, over.body.error.status]).toEqual([429, "RESOURCE_EXHAUSTED"]);
-  // Whoever asks now hears of the same cost.
+  // A caller who asks now reads the same cost, which must not be counted again.
   const asked = await call(base, team.apiKey, "GET", `/tasks/${id}`);
   expect((await rowOf(world.admin, { id: asked.headers.get("x-request-id") })).llm_estimated_cost_usd ?? 0).toBe(0);
   expect((await costsOf(team)).length).toBe(1);

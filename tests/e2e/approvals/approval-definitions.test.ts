@@ -14,13 +14,13 @@ let team: Team;
 let fixtures: Record<"old" | "modern", ReturnType<typeof changeableServer>>;
 let paths: Record<"old" | "modern" | "virtual", string>;
 
-/** What the tools of both servers are at the moment; `pay` stands on the second page of their lists. */
+/** The current tools of both servers; `pay` is on the second page of their lists. */
 let schema: Record<string, unknown>;
 let description: string;
 let listed: boolean;
 let fails: "not" | "at once" | "never ends";
 
-/** A server of one dialect whose tools change; a handshake one has sessions of their own at each address. */
+/** A server of one dialect whose tools can change; a handshake server keeps separate sessions for each of its addresses. */
 function changeableServer(dialect: "handshake" | "stateless") {
   const called: unknown[] = [];
   const sessions = new Set<string>();
@@ -122,12 +122,12 @@ function changed(to: { schema?: Record<string, unknown>; description?: string; l
   fails = to.fails ?? "not";
 }
 
-/** What the other process knows nothing of until it asks. */
+/** A new definition that the other process does not know until it asks the server. */
 const IN_CENTS = { type: "object", properties: { amount: { type: "number", description: "in cents" } } };
 
 let amounts = 0;
 
-/** Sends the same call of one caller, to whichever process. */
+/** Returns a function that repeats the same call of one caller at any process. */
 async function caller(path: string, tool: string, dialect: "handshake" | "stateless", more: Record<string, unknown> = {}) {
   const args = { amount: amounts++, ...more };
   const sessions = new Map<GatewayProcess, string>();

@@ -6,7 +6,7 @@ import { startStatelessServer, type ToolServerFixture } from "../../support/tool
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, post, stateless, type Team, textOf } from "../tools/mcp-harness.ts";
 
-/** Calls that carry a file larger than anybody could look through as base64. */
+/** Calls with a file too large for a person to review as base64. */
 let world: World;
 let server: ToolServerFixture;
 let team: Team;

@@ -20,7 +20,7 @@ import { LONG_TEST_MS } from "../../support/patience.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane, type Send } from "../admin/admin-harness.ts";
 
 const clock = movableClock();
-/** Approvals that are raced for, each by every kind of caller at once. */
+/** Races for approvals, with every kind of caller trying at once for each. */
 const RACES = Number(process.env.APPROVAL_RACES ?? 50);
 const page = { limit: 50, offset: 0 };
 const boss = { name: "boss", viewer: null, account: null };
@@ -116,7 +116,7 @@ describe("a token", () => {
         expect((await Promise.all(own)).filter((outcome) => outcome !== null)).toEqual([id]);
         expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
       };
-      // Several races at once, so that approvals meet in the database too; then as many whose time has run out.
+      // Several races at once, so that approvals also contend in the database; then the same with expired approvals.
       for (let round = 0; round < RACES; round += 10)
         await Promise.all(Array.from({ length: Math.min(10, RACES - round) }, (_, at) => race(round + at)));
       const late = await Promise.all(

@@ -9,7 +9,7 @@ import { type RawUpstream, startRawUpstream } from "../../support/vendors/raw-up
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** `tool_use.mode: approval_required`: answers in which a model calls tools wait, sealed, until somebody approves them. */
+/** `tool_use.mode: approval_required`: answers with tool calls are held, sealed, until someone approves them. */
 
 const MODELS = ["openai", "anthropic", "gemini"] as const;
 const CALLING = SURFACES.filter(({ mode, name }) => mode === "chat" && !name.startsWith("completions"));

@@ -12,7 +12,7 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** What is reported of a system at a moment, as a document that others verify without the gateway. */
+/** A report about a system at a point in time, as a document that others can verify without the gateway. */
 let world: World;
 let owner: AdminClient;
 let team: Team;
@@ -43,7 +43,7 @@ async function document(path: string): Promise<{ status: number; text: string }>
   return { status: response.status, text: await response.text() };
 }
 
-/** Knows neither the gateway nor its database. */
+/** Verifies without the gateway or its database. */
 function verified(path: string, key: string) {
   const run = spawnSync("node", [join(ROOT, "bin/gatehouse.mjs"), "verify", "certificate", path, "--public-key", key], {
     cwd: folder,
@@ -202,7 +202,7 @@ test("what was found in a chain and is acknowledged stays found, is named in cer
   const monitoring = soc2.items.find(({ control }: any) => control === "CC7.1, CC7.2");
   expect([monitoring.status === "met", monitoring.reason]).toEqual([false, expect.stringContaining(note)]);
 
-  // What a tenant acknowledged is not so for who answers for all of them.
+  // A tenant's acknowledgement does not count for the system administrator.
   const before = await counted('verdict="altered"');
   expect((await owner.post(`${path}/verify`, {})).unacknowledged).toBe(0);
   expect((await world.admin.post(`${path}/verify`, {})).unacknowledged).toBe(1);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { controlPlane, newTenant, type ControlPlane, type Send } from "../admin/admin-harness.ts";
 
-/** What a contract says can be worked out again from the admin log alone, by whoever has it. */
+/** The digests in a contract can be recomputed from the admin log alone, by anyone who has it. */
 let plane: ControlPlane;
 let owner: Send;
 
@@ -14,7 +14,7 @@ afterAll(() => plane.close());
 
 const made = async (path: string, body: object) => (await owner("POST", path, body)).body;
 
-/** RFC 8785, written from the RFC. */
+/** RFC 8785, implemented from the RFC. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -22,7 +22,7 @@ function canonical(value: unknown): string {
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])}`).join(",")}}`;
 }
 
-/** What says nothing of what a record lets anybody do, as the guide lists it. */
+/** Members that do not affect what a record permits, as listed in the guide. */
 const BESIDE = [
   ...["created_at", "updated_at", "is_healthy", "health_checked_at", "discovered_at", "tools", "group_ids", "resource_group_ids"],
   ...[
@@ -39,7 +39,7 @@ const BESIDE = [
   ],
 ];
 
-/** The newest word of the log about a record. */
+/** The latest digest of a record in the admin log. */
 async function digestInLog(resource: string, id: string): Promise<string> {
   const { entries } = (await owner("GET", `/v1/admin/admin-log?resource=${resource}&resource_id=${id}`)).body;
   const { after } = entries.find((entry: any) => entry.after !== null && ["create", "update"].includes(entry.action));
@@ -86,7 +86,8 @@ test("each digest of a contract is that of the record in the admin log, and chan
   const document = { schema: "ai.gw/contract/v1", ai_system_id: group.id, clauses };
   expect(createHash("sha256").update(canonical(document)).digest("hex")).toBe(digest);
 
-  // Another system of the same configuration is another contract of the same clauses; whom else a record is for changes none.
+  // A system with the same configuration gets a different contract with the same clauses; granting a record to other groups changes no
+  // clause.
   const other = await made("/v1/admin/resource-groups", { name: "other" });
   await owner("PATCH", `/v1/admin/llms/${model.id}`, { group_ids: [group.id, other.id] });
   expect((await made(`/v1/admin/ai-systems/${group.id}/contracts`, {})).digest).toBe(digest);

@@ -6,7 +6,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { until } from "../../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** A system under contract whose model, tools, callers and configuration change: each change is found, and only those. */
+/** A system under contract whose model, tools, callers and configuration change: each change is found, and nothing else. */
 let world: World;
 let owner: AdminClient;
 let reviewer: AdminClient;
@@ -107,7 +107,7 @@ test("a model beside the contract is found with its row, and the configuration t
 
 test("another caller is found, and is normal once it is resolved so", async () => {
   const key = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: "another" });
-  // The model of before, beside the baseline of before as well.
+  // The model is the one from before, and is in the baseline too.
   expect(await ask("agreed", key.key_value)).toBe(200);
   const caller = await foundAs("caller_drift");
   expect(await kinds()).toEqual(["caller_drift"]);

@@ -5,7 +5,10 @@ import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } fr
 import { until } from "../../support/until.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** What a response to a finding narrows is narrow on every process, whichever of them fired it; change-kinds-processes says how soon. */
+/**
+ * The restrictions of a response to a finding apply on every process, whichever of them triggered it; change-kinds-processes tests how
+ * soon.
+ */
 const PROCESSES = 3;
 let database: TestDatabase;
 const gateways: GatewayProcess[] = [];

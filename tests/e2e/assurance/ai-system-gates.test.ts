@@ -8,7 +8,7 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** What stands between a version and its promotion, and between a system and its service. */
+/** The gates before a version is promoted and before a system goes into service. */
 let world: World;
 let owner: AdminClient;
 let reviewer: AdminClient;
@@ -47,7 +47,7 @@ async function approved(): Promise<{ id: string; version: number }> {
   return contract;
 }
 
-/** As a sweep over the rows would write it. */
+/** Inserts a finding as the sweep over the rows would. */
 async function finding(severity: string): Promise<string> {
   const id = crypto.randomUUID();
   await connection.db
@@ -67,7 +67,7 @@ test("no version is promoted while a critical finding is open, and an open one t
   expect([refused.status, refused.body.code, refused.body.allowed]).toEqual([409, "illegal_transition", ["promote", "revoke"]]);
   expect(refused.body.detail).toContain("1 critical findings are open.");
   expect((await owner.get(at("/contracts/current")).catch(() => null))?.id).not.toBe(contract.id);
-  // To have seen it is not to have dealt with it.
+  // Acknowledging a finding does not resolve it.
   await owner.post(`/v1/admin/drift/${critical}/ack`, {});
   expect((await promote(contract.id)).status).toBe(409);
   await owner.post(`/v1/admin/drift/${critical}/false-positive`, { note: "a test address" });
@@ -144,7 +144,7 @@ test("what two people have to approve is not promoted by the word of one that wa
   expect((await approve(second, again.id)).state).toBe("approved");
   expect((await promote(again.id)).body.state).toBe("active");
 
-  // What was revoked is still what the system might do before.
+  // A revoked contract still counts as what the system could do before.
   await owner.post(`/v1/admin/contracts/${again.id}/revoke`, { reason: "to get round the second person" });
   await owner.post("/v1/admin/llms", { name: "wider still", provider: "own-echo", group_ids: [groupId] });
   expect((await minted()).required_approvals).toBe(2);

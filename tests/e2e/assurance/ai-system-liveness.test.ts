@@ -6,7 +6,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { until } from "../../support/until.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** A control that gives no sign of life while calls go by is found, and kinds of data that were not there before. */
+/** Finds controls that show no sign of life while calls pass, and kinds of data not seen before. */
 let world: World;
 let owner: AdminClient;
 let team: Team;
@@ -78,7 +78,7 @@ test("a system whose calls all fail is called all the same", async () => {
       () => client.query("SELECT FROM ai_system_hours WHERE ai_system_id = $1", [failing.groupId]),
       ({ rowCount }) => rowCount === 1,
     );
-    // Called every hour, and answered until seven hours ago.
+    // Called every hour, but last answered seven hours ago.
     const answered = `INSERT INTO ai_system_observations (tenant_id, ai_system_id, kind, subject, detail, calls, first_seen, last_seen, first_row, last_row)
       VALUES ('default', $1, 'call', '', '{}', 100, now() - interval '3 days', now() - interval '7 hours', '1', '2')`;
     await client.query(answered, [failing.groupId]);
@@ -122,7 +122,7 @@ test("statements are n of m over the ledger, with the rows behind each", async (
   expect([looked.of, looked.of - looked.met, looked.rows.length]).toEqual([50, 25, 25]);
   expect([of("calls.identified").met, of("autonomy.live").met, of("content.hashed").met]).toEqual([50, 50, 50]);
   expect([of("suspension.held").of, of("notice.before_first_turn").of]).toEqual([0, 0]);
-  // The tenant names no regions.
+  // The tenant restricts no regions.
   expect([of("residency.allowed").met, of("residency.allowed").of]).toEqual([0, 0]);
   const unseen = await owner.get(at("/statements/guardrails.looked/rows"));
   expect([unseen.met, unseen.rows, unseen.next]).toEqual([false, looked.rows, null]);
@@ -159,7 +159,7 @@ test("a chain whose process is gone is one finding, however often the others are
     expect(found).toMatchObject({ severity: "high", subject: "checkpoints since 2026-01-02T03:04:05.000Z" });
     expect((await control("checkpoints")).status).toBe("silent");
     await checkpoint("now()");
-    // Looked at twice since: what is found of calls comes before what is found of controls.
+    // Two more sweeps: each reports findings about calls before findings about controls.
     for (const instructions of ["Be brief.", "Be polite."]) {
       const before = (await open()).length;
       await ask("hello", instructions);

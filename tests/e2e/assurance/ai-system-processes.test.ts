@@ -6,7 +6,7 @@ import { PATIENCE_MS } from "../../support/patience.ts";
 import { leastOf } from "../../support/until.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** What holds a system back is in force on every process within a second, whichever of them was told. */
+/** Restrictions on a system are in force on every process within a second, whichever process received the change. */
 const PROCESSES = 3;
 const WITHIN_MS = 1_000;
 const TRIES = 4;
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 let systems = 0;
 
-/** A system that every process serves, with a model of its own. */
+/** A system with its own model, known to every process. */
 async function newSystem(): Promise<void> {
   model = `m${++systems}`;
   team = await newTeam(admin, `system ${systems}`);
@@ -51,7 +51,7 @@ async function ask({ runtimeUrl }: GatewayProcess): Promise<number> {
   return answer.status;
 }
 
-/** Milliseconds from when the admin was answered until a call begun then is answered so, at the slowest process. */
+/** Milliseconds from the admin's answer until newly begun calls get `status`, at the slowest process. */
 async function answeredWith(status: number): Promise<number> {
   const since = performance.now();
   const each = await Promise.all(

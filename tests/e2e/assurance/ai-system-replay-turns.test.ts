@@ -19,7 +19,7 @@ afterAll(async () => {
   await world.end();
 });
 
-/** An upstream that answers nothing while it is held, and tells what it was asked. */
+/** An upstream that withholds its answers until released, and records what it was asked. */
 async function heldUpstream() {
   const asked: string[] = [];
   let go: () => void = () => undefined;
@@ -49,7 +49,7 @@ async function heldUpstream() {
   };
 }
 
-/** A tenant whose one system was asked so many questions, which are the suite of its replays. */
+/** A tenant with one system whose calls, `questions` in number, form its replay suite. */
 async function tenantWithSuite(tenantId: string, baseUrl: string, questions: number) {
   const { admin, gateway } = world;
   await admin.post("/v1/admin/tenants", { id: tenantId, name: tenantId });

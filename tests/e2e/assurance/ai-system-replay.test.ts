@@ -7,7 +7,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { until } from "../../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** What a system was asked before is asked again under the rules in force, and stands before the next version of its contract. */
+/** A system's earlier calls are replayed under the rules in force, as a gate before the next version of its contract. */
 let world: World;
 let owner: AdminClient;
 let reviewer: AdminClient;
@@ -108,10 +108,10 @@ test("a run asks the models anew, reaches no tool, and passes the gate of that c
   expect(tools.seen?.length).toBe(reached);
   const row = await rowOf(owner, { id: run.results[0].rows[0] });
   expect([row.tags, row.resource_group_id, (row.custom_metadata as any).replay.run_id]).toEqual([["replay"], team.groupId, run.id]);
-  // Content of somebody whom the row does not name is not kept there.
+  // Content is not kept in a row that does not name the person it belongs to.
   expect([row.request_body_preview, row.response_body_preview]).toEqual([null, null]);
   expect(run.results[0].rows.length).toBe(2);
-  // Nobody called, and what was refused was answered to nobody.
+  // There was no caller, so refusals have no client address and no response.
   const replayed = await Promise.all(run.results.flatMap(({ rows }: any) => rows.map((id: string) => rowOf(owner, { id }))));
   const refused = replayed.filter(({ success }) => !success);
   expect(refused.map(({ error_type: type }) => type)).toEqual(["tool_not_allowed", "tool_not_allowed"]);
@@ -121,7 +121,7 @@ test("a run asks the models anew, reaches no tool, and passes the gate of that c
     expect(answered).toMatchObject({ client_ip: null, response_content_hash: expect.stringMatching(/^[\da-f]{64}$/) });
   const { gate } = await owner.get(at("/replay"));
   expect([gate.verdict, gate.pass_rate, gate.coverage, gate.run_id]).toEqual(["passed", 1, 1, run.id]);
-  // What the gateway asks itself is nothing that the system does.
+  // The gateway's own calls are not part of the system's behaviour.
   const { seen } = await until(
     () => owner.get(at("/baselines")),
     (baselines) => (baselines.seen.caller?.length ?? 0) > 0,
@@ -213,7 +213,7 @@ test("a run is cancelled once, and one at a time is under way", async () => {
   const { id } = await owner.post(at("/replay/run"), {});
   const second = await owner.request("POST", at("/replay/run"), {});
   const cancelled = await owner.request("POST", at(`/replay/runs/${id}/cancel`), {});
-  // It may have come to its end by then: then there is nothing to cancel.
+  // The run may already have finished, and then there is nothing to cancel.
   expect([200, 409]).toContain(cancelled.status);
   if (cancelled.status === 200) expect(second.status === 409 || second.status === 200).toBe(true);
   const again = await owner.request("POST", at(`/replay/runs/${id}/cancel`), {});

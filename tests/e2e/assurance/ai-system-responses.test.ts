@@ -6,7 +6,7 @@ import { until } from "../../support/until.ts";
 import { startHandshakeServer } from "../../support/tool-servers/tool-servers.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** What a finding sets off by itself: it narrows, tells what it did, and a person undoes it. */
+/** What a finding triggers automatically: it restricts the system, records what it did, and a person can undo it. */
 let world: World;
 let owner: AdminClient;
 let reviewer: AdminClient;

@@ -7,7 +7,7 @@ import { jsonLog } from "../../../server/kernel/log.ts";
 import { until } from "../../support/until.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane, type Send } from "../admin/admin-harness.ts";
 
-/** Figures that leave what is normal by and by, which no single row shows. */
+/** Metrics that drift away from normal gradually, which no single row shows. */
 const HOUR_MS = 3_600_000;
 const clock = movableClock();
 let plane: ControlPlane;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-/** The one that is called from then on. */
+/** Creates the system that subsequent calls belong to. */
 async function newSystem(name: string): Promise<void> {
   system = (await owner("POST", "/v1/admin/resource-groups", { name })).body.id;
   await owner("POST", "/v1/admin/ai-systems", { group_id: system });
@@ -32,7 +32,7 @@ async function freeze(): Promise<void> {
   const actor = { id: null, username: "owner", role: null, clientIp: null, requestId: null };
   await write({ ...plane.directory, clock }, actor, (change) => freezeBaseline(change, "acme", system, null));
 }
-/** Hours of calls up to the last whole one. */
+/** Adds usage for the given number of hours, up to the last full hour. */
 async function called(hours: number, { cost = 1, errors = 2 }: { cost?: number; errors?: number } = {}): Promise<void> {
   const last = Math.floor(clock.now() / HOUR_MS) * HOUR_MS;
   const rows = Array.from({ length: hours }, (_, i) => {
@@ -178,7 +178,7 @@ test("two processes that look at once freeze one first baseline", async () => {
     })
     .execute();
   const processes = [1, 2].map(() => new DriftWatch({ ...plane.directory, clock }, { calls: 1_000, days: 7 }, jsonLog("error")));
-  // Both have seen by then that there is none.
+  // By then both have seen that there is no baseline.
   const held = await db.startTransaction().execute();
   await sql`LOCK TABLE baseline_epochs IN SHARE MODE`.execute(held);
   const looks = processes.map((one) => one.run());

@@ -8,7 +8,7 @@ import { startStatelessServer, type ToolServerFixture } from "../../support/tool
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** An agent that is governed as one: registered, assessed, under contract, and held back while it runs. */
+/** An agent governed as an AI system: registered, assessed, under contract, and restricted while it runs. */
 let world: World;
 let author: AdminClient;
 let reviewer: AdminClient;
@@ -59,7 +59,7 @@ const callTool = (headers: Record<string, string> = {}) =>
     headers,
   );
 
-/** Every process holds to a change within a second; the test waits until this one does. */
+/** Every process enforces a change within a second; wait until this one does. */
 async function untilCalls(status: number): Promise<Response> {
   for (const until = Date.now() + PATIENCE_MS; Date.now() < until;) {
     const answer = await ask();

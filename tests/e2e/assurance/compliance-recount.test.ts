@@ -19,11 +19,11 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** Reports over a ledger with something of everything in it, counted again by a program of its own, then sealed. */
+/** Reports over a ledger with every kind of entry, recounted by an independent program, then sealed. */
 const ROOT = join(import.meta.dir, "..", "..", "..");
 const RECOUNT = join(ROOT, "tests", "support", "recount", "recount-reports.mjs");
 const PATH = "/v1/admin/compliance";
-/** A call that went through the gateway and was told of by a span as well. */
+/** A call that went through the gateway and was also reported by a span. */
 const TRACED = { trace: "5b8efff798038103d269b633813fc60d", span: "00000000000000a2" };
 const PATHS = {
   soc2: "soc2/control-coverage",
@@ -62,7 +62,7 @@ async function signInAgain() {
   owner = await signIn(gateway.adminUrl, { ...tenant, username: "auditor-of-all", password: ADMIN_PASSWORD }, "tenant");
 }
 
-/** A call with an approval that a person gave. */
+/** A call that a person approved. */
 async function approvedCall(team: Team) {
   const { id } = await system.post("/v1/admin/mcp-servers", { ...tenant, name: "tools", base_url: tools.baseUrl });
   await grant(system, "with approval", id, [team.groupId], { approval_required_tools: ["echo"], approval_timeout_seconds: 120 });
@@ -163,7 +163,7 @@ beforeAll(async () => {
     body: JSON.stringify({ resourceSpans: [{ resource: { attributes: [] }, scopeSpans: [{ scope: { name: "t" }, spans }] }] }),
   });
   expect(traced.status).toBe(200);
-  // One call is under way when the process is killed at the end; the next one tells of it.
+  // One call is in progress when the process is killed at the end; its row is written after the restart.
   const lost = chat(served.apiKey, "hold").catch(() => null);
   await until(() => world.upstream.seen.some(({ body }) => body.includes('"hold"')));
   await system.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: ["eu-central-1"] });
@@ -213,7 +213,7 @@ async function all(path: string, key: string): Promise<any[]> {
   }
 }
 
-/** What the recount is made from: an export of rows and checkpoints, the admin log, and the configuration as the API lists it. */
+/** The input of the recount: exported rows and checkpoints, the admin log, and the configuration as listed by the API. */
 async function exportAll(): Promise<void> {
   file("rows.jsonl", (await document("/v1/admin/proxy-logs/export", { format: "jsonl" })).text);
   file("log.json", JSON.stringify(await all("/v1/admin/admin-log", "entries")));
@@ -300,7 +300,7 @@ test("items of SOC 2 tell what the rows show", async () => {
   for (const control of ["CC6.1", "A1.1", "A1.2", "C1.1", "C1.2"]) expect([control, statusOf(control)]).toEqual([control, "no_data"]);
 });
 
-/** Knows neither the gateway nor its database. */
+/** Verifies without the gateway or its database. */
 function verified(path: string, key: string) {
   const run = spawnSync("node", [join(ROOT, "bin/gatehouse.mjs"), "verify", "report", path, "--public-key", key], {
     cwd: folder,
@@ -349,7 +349,7 @@ test("a sealed report stays as it was told whatever changes, verifies with the p
   const publicKeys = readPublicKeys(keys[0].public_key);
   expect(verifySealedReport(exported, publicKeys).verdict).toBe("valid");
   for (let at = 0; at < payload.length; at += 7) expect(verifySealedReport(changed(at), publicKeys).verdict).toBe("invalid");
-  // A certificate is signed by the same key, and is no sealed report.
+  // A certificate is signed with the same key, but is not a sealed report.
   expect(verifyCertificate(exported, publicKeys, Date.now()).verdict).toBe("invalid");
   const other = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "pem" }).toString();
   expect(verified(join(folder, "report.json"), file("other.pem", other)).code).toBe(2);

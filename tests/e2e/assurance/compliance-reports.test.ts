@@ -6,7 +6,7 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** Reports over a ledger: every number of theirs is counted again from an export of it. */
+/** Reports over a ledger: each of their numbers is recounted from an export. */
 let world: World;
 let owner: AdminClient;
 let other: AdminClient;
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-/** Asks a model and gives the id of its row. */
+/** Calls a model and resolves with the ID of its row. */
 async function ask(team: Team, model = "answers"): Promise<string> {
   const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
@@ -109,11 +109,11 @@ test("every number is the one counted from an export, and the same window gives 
     risk_tier: "high",
     applies_from: "2027-12-02",
   });
-  // As its rows say: a group without a tier has that of the one above it.
+  // As in its rows: a group without a tier inherits its parent's.
   expect(aiAct.table.find((line: any) => line.group_id === ward.groupId).risk_tier).toBe("high");
 
   const gdpr = await report("gdpr/article-30");
-  // Nothing is held to regions, so nobody knows whether anything went to a third country.
+  // No region restrictions exist, so it is unknown whether data went to a third country.
   expect(gdpr.items.find((item: any) => item.control === "Article 30(1)(e)").status).toBe("no_data");
   const received = rows.filter((row) => (row.llm_provider ?? null) !== null);
   expect(gdpr.table.reduce((sum: number, line: any) => sum + line.calls, 0)).toBe(received.length);
@@ -205,7 +205,7 @@ test("nothing is met by an admin log without entries, and what has entries is no
         expect([control, status === "met" && count === 0]).toEqual([control, false]);
       if (count > 0) expect([control, reason.includes("holds nothing")]).toEqual([control, false]);
     }
-  // Annex A has 38 controls, and an auditor asks for each.
+  // Annex A has 38 controls, and an auditor asks about each.
   expect((await owner.get(`${PATH}/iso-42001/activity?${window}`)).items.length).toBe(38);
 });
 

@@ -35,7 +35,7 @@ afterAll(async () => {
   await world.end();
 });
 
-/** Every table and column, partitions apart. */
+/** All tables with their columns, except partitions. */
 async function schema(): Promise<Map<string, string[]>> {
   const { rows } = await sql<{ table: string; columns: string[] }>`
     SELECT c.relname AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
@@ -44,7 +44,7 @@ async function schema(): Promise<Map<string, string[]>> {
   return new Map(rows.map(({ table, columns }) => [table, columns]));
 }
 
-/** `table.column` of every place in the database where one of the texts stands. */
+/** Every place in the database that contains one of the texts, as `table.column`. */
 async function placesOf(texts: readonly string[]): Promise<string[]> {
   const places: string[] = [];
   for (const table of (await schema()).keys()) {
@@ -70,7 +70,7 @@ const callTool = (who: PortalClient, text: string) =>
     body: JSON.stringify(stateless(1, "tools/call", { name: "echo", arguments: { text } })),
   });
 
-/** Leaves something of Mary in every place that can hold it. */
+/** Leaves data of Mary in every place that can hold some. */
 async function liveALittle(): Promise<void> {
   const { admin, gateway } = world;
   const url = gateway.runtimeUrl;
@@ -131,7 +131,7 @@ async function liveALittle(): Promise<void> {
   await sql`INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, crossing) VALUES ('alert', 'default', 'usage_warning', 'warning', 't', 'm', 'x')`.execute(
     connection.db,
   );
-  // Sealed in truth, so that only its being there can be told.
+  // Really sealed, so the test can only check that the row exists.
   await sql`INSERT INTO held_answers (approval_id, tenant_id, sealed) VALUES (${asked}, 'default', 'marys answer')`.execute(connection.db);
   await sql`INSERT INTO notice_posts (end_user_id, tenant_id, posted_at) VALUES (${mary.id}, 'default', ARRAY[now()])`.execute(
     connection.db,
@@ -191,7 +191,7 @@ test("an erased person is found nowhere but by the id that sealed records keep, 
   const path = "/v1/admin/data-erasure?tenant_id=default";
   const traces = ["mary-smith", "mary@home", "Mary Smith", "marys ", "divorce"];
   const before = await placesOf([...traces, mary.id]);
-  // All that is promised to go was there to go.
+  // Everything that erasure promises to delete existed before.
   expect(WHOLE_ROWS_GO.filter((table) => !before.some((place) => place.startsWith(`${table}.`)))).toEqual([]);
   for (const place of [
     "approvals.requester_display",
@@ -237,7 +237,7 @@ test("an erased person is found nowhere but by the id that sealed records keep, 
   ).toBe(401);
   expect(JSON.stringify(await admin.get("/v1/admin/end-users/export/json?tenant_id=default"))).not.toContain("mary-smith");
   expect(await stream.text()).toStartWith("event: ready");
-  // The last words of what was hers in the ledger have arrived, and are erased like the rest.
+  // The last events of her open stream have reached the ledger, and are erased like the rest.
   await rowsOf(admin, { proxy_subtype: "events" }, 1);
   expect(await placesOf(traces)).toEqual([]);
   expect(await placesOf([mary.id])).toEqual([
@@ -249,7 +249,7 @@ test("an erased person is found nowhere but by the id that sealed records keep, 
     "audit_rows.subject_id",
     "config_changes.ref",
   ]);
-  // What John was told of Mary's approvals is gone; it was all he was told.
+  // John's notifications about Mary's approvals are gone; they were all he had.
   expect(await placesOf([john.id])).toEqual(johns.filter((place) => place !== "notifications.end_user_id"));
   expect(
     (await admin.get(`/v1/admin/approvals?tenant_id=default`)).approvals.map((one: any) => [
@@ -264,7 +264,7 @@ test("an erased person is found nowhere but by the id that sealed records keep, 
     ["erased", "expired", "john", {}],
   ]);
 
-  // Whoever is erased again is not there, and a name may be taken by somebody else.
+  // A second erasure finds nothing, and someone else may take the username.
   expect(await admin.post(path, { subject: { gateway_user_id: mary.id } })).toMatchObject({
     account_erased: false,
     approvals_erased: 0,

@@ -20,7 +20,7 @@ import {
 } from "../../../packages/ledger-format/src/test-chain.ts";
 import { tampered } from "../../support/records/tampered-export.ts";
 
-/** A verifier that was written from the documentation alone comes to what our own does. */
+/** A verifier written only from the documentation comes to the same verdicts as ours. */
 const CASES = Number(process.env.TAMPERED_EXPORTS ?? 600);
 const PYTHON = process.env.MCP_PYTHON;
 const SCRIPT = fileURLToPath(new URL("../../../docs/verify/verify_export.py", import.meta.url));
@@ -160,7 +160,7 @@ else {
     expect(told).toContain(says);
   });
 
-  /** Judges many files in one process: each path of stdin is a line of JSON. */
+  /** Judges many files in one process: each line of stdin is a path, each line of output JSON. */
   const MANY = `
 import contextlib, io, json, sys
 sys.path.insert(0, ${JSON.stringify(dirname(SCRIPT))})
@@ -207,7 +207,7 @@ for path in sys.stdin.read().split("\\n"):
       expect([at, ...(theirs[at] ?? [])]).toEqual([at, ...ours]);
       for (const finding of ours[1]) met.add(finding.replace(/@.*|line \d+: /, ""));
     }
-    // Every kind of finding was among them, and what is no export.
+    // Every kind of finding occurred, and so did files that are not exports.
     for (const kind of [...VERDICTS.slice(0, -1), "it is not JSON", "it is not a line of an audit export"]) expect(met).toContain(kind);
     expect([...met].some((kind) => kind.startsWith('it names "'))).toBe(true);
   });

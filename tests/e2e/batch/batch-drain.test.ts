@@ -7,7 +7,7 @@ import { removeDirectory, startGateway } from "../../support/gateway.ts";
 import { LONG_TEST_MS } from "../../support/patience.ts";
 import { until } from "../../support/until.ts";
 
-/** While a process stops, others leave its lines to it, however long their answers take within its drain. */
+/** While a process drains, other processes leave its lines to it, however long their answers take within the drain period. */
 
 const asked = Promise.withResolvers<void>();
 const mayAnswer = Promise.withResolvers<void>();
@@ -51,7 +51,7 @@ test(
         FROM batch_lines l`.execute(database.db);
       return found.rows[0];
     };
-    // As long as the process was said to be alive when it was told to stop, and as long as the other one takes to look again twice.
+    // Waits out the lease that the process held when told to stop, and then two more looks of the other process.
     await until(heardOf, (found) => found?.line !== 1 || found.late);
     const at = Date.now();
     await until(heardOf, (found) => found?.line !== 1 || Date.now() - at > 3_000);

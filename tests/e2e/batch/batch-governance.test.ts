@@ -6,7 +6,7 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Each line of a batch is held to what a call is held to, and a batch stands in nobody's way. */
+/** Each line of a batch is governed like a call, and a batch does not slow down other callers. */
 
 let world: World;
 let served: Served;
@@ -96,13 +96,13 @@ test("a guardrail on calls made by themselves holds for the same call as a line"
 
 test("a job whose budget is used up waits and says so, and goes on when there is more", async () => {
   const poor = await team("poor batch");
-  // An answer costs 1.5 dollars.
+  // An answer costs $1.50.
   const set = (usd: number) =>
     world.admin.request("PATCH", `/v1/admin/resource-groups/${poor.groupId}/llm-global-limits`, {
       llm_global_limits: { budget: { daily_limit_usd: usd, hard_stop: true } },
     });
   await set(12);
-  // Until every process has heard of it.
+  // Wait until every process has the change.
   const chat = () =>
     fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",
@@ -116,7 +116,7 @@ test("a job whose budget is used up waits and says so, and goes on when there is
   expect(waiting.paused_until).not.toBeNull();
   await set(500);
   expect(await ended(poor.apiKey, id)).toMatchObject({ status: "completed", request_counts: { completed: 20 }, error: null });
-  // One that is cancelled waits no more, and says nothing of why it did.
+  // A cancelled job no longer waits, and no longer shows why it did.
   const called = await submit(poor.apiKey, many("called off", 400));
   expect((await jobOf(poor.apiKey, called.id, ({ error }) => error !== null)).error.code).toBe("usage_limit_reached");
   await api(poor.apiKey, "POST", `/${called.id}/cancel`);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { serveModels, type Served } from "../../support/worlds/admin.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A Python that has OpenAI's official client, as for media. */
+/** A Python with OpenAI's official client, the same as for media. */
 const PYTHON = process.env.MEDIA_PYTHON;
 const SCRIPT = fileURLToPath(new URL("./batch-python.py", import.meta.url));
 

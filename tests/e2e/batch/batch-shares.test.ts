@@ -7,12 +7,12 @@ import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } fr
 import { LONG_TEST_MS } from "../../support/patience.ts";
 
 /**
- * What a batch leaves to others: a short job of another tenant beside a long one, callers who wait, memory. The whole measure is
- * `BATCH_LONG=50000 BATCH_SHORT=100 BATCH_CALLS=1000 npm test -- tests/e2e/batch/batch-shares`; figures are printed.
+ * What a batch leaves for others: a short job of another tenant next to a long one, waiting callers, memory. The full measurement is
+ * `BATCH_LONG=50000 BATCH_SHORT=100 BATCH_CALLS=1000 npm test -- tests/e2e/batch/batch-shares`, which prints its figures.
  */
 const LONG = Number(process.env.BATCH_LONG ?? 3_000);
 const SHORT = Number(process.env.BATCH_SHORT ?? 100);
-/** Lines of the long job for each of the short one, from the short one's submission to its end. */
+/** Most lines of the long job per line of the short one, from the short job's submission to its end. */
 const MOST_MEANWHILE = 10;
 const CALLS = Number(process.env.BATCH_CALLS ?? 200);
 const ANSWER_MS = 20;
@@ -103,7 +103,7 @@ test(
     const alone = secondsOf(await ended("other", await submit("other", SHORT)));
     const quiet: number[] = [];
     const beside: number[] = [];
-    // No calls before it: for two seconds after one, lines are begun slowly, and the two times would not be of the same kind.
+    // No calls before this: for two seconds after a call, lines are started slowly, and the two durations could not be compared.
     const long = await submit("default", LONG);
     let most = rssMiB();
     const watch = setInterval(() => {
@@ -128,7 +128,7 @@ test(
         `p99 of ${CALLS} calls without ${ms(quiet)}, with ${ms(beside)}; memory idle ${idle.toFixed(0)} MiB, most ${most.toFixed(0)} MiB`,
     );
     expect(most - idle).toBeLessThan(100);
-    // Of two tenants each has half, whatever the machine can do; the short one's lines begin at the runner's next look.
+    // Two tenants share equally, however fast the machine is; the short job's lines start at the runner's next poll.
     expect(meanwhile).toBeLessThan(MOST_MEANWHILE * SHORT);
   },
   LONG_TEST_MS,

@@ -5,7 +5,7 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam } from "../tools/mcp-harness.ts";
 
-/** Batch jobs as clients see them: submitted as requests or as a file, run by the gateway, each line a call with its row. */
+/** Batch jobs as clients see them: submitted as requests or as a file, run by the gateway, each line a call with its own row. */
 
 let world: World;
 let served: Served;
@@ -40,7 +40,7 @@ const lines = (text: string) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** The job once it has ended. */
+/** Resolves with the job once it has ended. */
 async function ended(id: string, apiKey = served.apiKey): Promise<any> {
   return until(
     async () => (await api("GET", `/jobs/${id}`, undefined, apiKey)).json,

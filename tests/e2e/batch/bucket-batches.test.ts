@@ -11,7 +11,7 @@ import {
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Jobs that providers run in batches which go through a bucket of the tenant's own. */
+/** Jobs that providers run as batches through a bucket of the tenant's own. */
 
 const MODELS = { bedrock: "bedrock", gemini: "vertex", claude: "vertex" } as const;
 type Model = keyof typeof MODELS;
@@ -59,7 +59,7 @@ async function api(method: string, path: string, body?: unknown): Promise<string
   });
   return response.text();
 }
-/** As many lines as Bedrock takes at least, the first of them these. */
+/** Fills up to Bedrock's minimum number of lines, starting with `texts`. */
 const filled = (texts: string[]) => [...texts, ...Array.from({ length: 100 - texts.length }, (_, at) => `filler ${at}`)];
 const asks = (text: string, at: number) => ({
   custom_id: `${at} ${text}`,
@@ -106,7 +106,7 @@ test.each(all)("%s runs a job: its lines through the bucket and back, at its par
     (usd) => usd > 0,
   );
   expect(cost).toBeCloseTo((requests.length - 2) * 30 * 0.001 * 0.5, 6);
-  // Nothing of what people asked stays in the bucket.
+  // No content of people's requests stays in the bucket.
   expect(
     await until(
       () => [...vendor.objects.keys()],

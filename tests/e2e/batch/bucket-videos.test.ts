@@ -6,7 +6,7 @@ import { until } from "../../support/until.ts";
 import { videoBytesOf } from "../../support/vendors/video-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Videos that providers leave in a bucket of the tenant's own. */
+/** Videos that providers put into a bucket of the tenant's own. */
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 let world: World;

@@ -4,7 +4,7 @@ import { type BatchVendor, openaiBatchVendor } from "../../support/vendors/batch
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Providers whose batches come back with what nobody asked for. */
+/** Providers whose batches return results that nobody requested. */
 let world: World;
 let admin: AdminClient;
 let vendor: BatchVendor;
@@ -41,7 +41,7 @@ async function api(method: string, path: string, body?: unknown): Promise<string
 
 const QUESTIONS = ["fine", "twice", "absurd", "text", "huge", "no-status", "no-body", "torn", "missing", "nul"];
 
-/** One line of results for each question, and more. */
+/** One result for each question, plus hostile ones. */
 function hostile(held: string): string {
   const lines = held
     .split("\n")

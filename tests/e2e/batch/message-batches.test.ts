@@ -6,7 +6,7 @@ import { startWorld, type World } from "../../support/world.ts";
 import { until } from "../../support/until.ts";
 import { newTeam } from "../tools/mcp-harness.ts";
 
-/** Batches of messages as Anthropic's own client submits and reads them, over a provider that speaks another format. */
+/** Message batches submitted and read with Anthropic's own client, over a provider of another format. */
 
 let world: World;
 let served: Served;
@@ -189,7 +189,7 @@ test("the version and the betas that a client asks for are those of its messages
   await endedBatch(translated.id);
   const [row] = await rowsOf(world.admin, { parent_request_id: translated.id, proxy_subtype: "batch_line_anthropic_messages" }, 1);
   expect(row?.request_headers).toMatchObject({ "anthropic-beta": "context-1m-2025-08-07" });
-  // A version that takes no sampling parameters takes none of a message in a batch either.
+  // An API version without sampling parameters refuses them in batched messages too.
   const cold = [{ custom_id: "cold", params: { ...asks("x").params, temperature: 0 } }];
   expect((await raw("POST", "", { requests: cold }, served.apiKey, "2026-10-21")).json.error.message).toContain(
     "requests[0].params.temperature",

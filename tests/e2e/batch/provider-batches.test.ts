@@ -5,7 +5,7 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 /**
- * Jobs that providers run in batches of their own: each line under the rules on its way out and back, with its row, at a part of the
+ * Jobs that providers run as their own batches: each line is governed on its way out and back, has its row, and costs a fraction of the
  * price.
  */
 
@@ -81,10 +81,10 @@ test.each(Object.keys(FORMATS) as Format[])("%s runs a job: one batch, a row a l
     ["fail", null, 400, "upstream_rejected"],
     ["late", null, null, format === "gemini" ? "upstream_error" : "batch_expired"],
   ]);
-  // A line is 10 and 20 tokens at a thousandth of a dollar each.
+  // Each line is 10 and 20 tokens at a thousandth of a dollar each.
   const factor = format === "gemini" ? 0.25 : 0.5;
   const rows = await rowsOf(admin, { parent_request_id: made.id, proxy_subtype: "batch_line_chat_completions" }, 4);
-  // What it cost is added up with its rows.
+  // The job's cost is the sum of its rows.
   expect((await ended(made.id)).cost_usd).toBeCloseTo(2 * 30 * 0.001 * factor, 6);
   expect(rows).toHaveLength(4);
   for (const row of rows) {
@@ -197,7 +197,7 @@ test("a job that is cancelled keeps what the provider answered", async () => {
   vendors.openai.endsAtOnce = true;
 });
 
-/** A job of four lines that the vendor has and does not end, and the batch it has it in. */
+/** A job of four lines that the vendor has accepted and not finished, with the vendor's batch. */
 async function underWay(model: string, key = apiKey) {
   vendors.openai.endsAtOnce = false;
   const before = vendors.openai.batches.length;
@@ -209,7 +209,7 @@ async function underWay(model: string, key = apiKey) {
   return { id, batch: vendors.openai.batches[0] };
 }
 
-/** As soon as the rows that it is added up with are shipped. */
+/** The job's cost, available once the rows it is summed from are shipped. */
 const costOf = async (id: string): Promise<number> =>
   (
     await until(
@@ -288,7 +288,7 @@ test("a provider that refuses a batch fails its lines, one that is busy is asked
   const [row] = await rowsOf(admin, { parent_request_id: wrong.id, proxy_subtype: "batch_line_chat_completions" }, 1);
   expect(row).toMatchObject({ error_type: "upstream_error", error_message: expect.stringContaining("the vendor says 400") });
   expect(JSON.stringify(row)).not.toContain("sk-vendor-secret");
-  // Neither refusal left its input there.
+  // Neither refusal left its input file at the vendor.
   const left = () => [...vendors.openai.files.keys()].filter((name) => !/^(gone|in|out|err)-/.test(name));
   expect(await until(left, (all) => all.length === 0)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { registerCollector, seenClient } from "../../support/vendors/collector.t
 import { ADMIN_PASSWORD } from "../../support/gateway.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Inventories of others, and the registry of everything: what is taken in, brought up to date, and given out again. */
+/** External inventories and the asset registry: import, update and export. */
 let world: World;
 let owner: AdminClient;
 let other: AdminClient;

@@ -11,7 +11,7 @@ import { cpuMsOfTree } from "../../support/processes/cpu-time.ts";
 import { ADMIN_PASSWORD } from "../../support/gateway.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Many assets, and many events that nobody may believe. */
+/** Many assets, and many events that must not be trusted. */
 let world: World;
 let owner: AdminClient;
 let connection: ReturnType<typeof openDatabase>;
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const collector = (tier = "high") => registerCollector(owner, world.gateway.runtimeUrl as string, { tier });
 
-/** What is known of assets and devices, in one word. */
+/** A digest of everything known about assets and devices. */
 async function known(): Promise<string> {
   const { rows } = await sql<{ digest: string }>`
     SELECT md5(coalesce((SELECT string_agg(a::text, ',' ORDER BY id) FROM discovered_assets a), '')
@@ -43,7 +43,7 @@ async function known(): Promise<string> {
   return rows[0]?.digest ?? "";
 }
 
-/** At most so many at a time, in their order. */
+/** Processes items in order, with limited concurrency. */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   await Promise.all(
@@ -81,7 +81,7 @@ test("ten thousand events that are forged, replayed, stale or too many change no
     const outcome = status === 200 ? `200 accepted ${body.accepted}` : `${status} ${body.code}`;
     refused[outcome] = (refused[outcome] ?? 0) + 1;
   };
-  // Of each hundred, one in four changes what is known, one adds to it, one ends it, and one is of another device.
+  // Of each four events, one changes a known asset, one adds one, one ends one, and one is from another device.
   const planted = (index: number) => [
     seenServer("known", `server ${index % 100}`, { version: "9", endpoints: [`${ORIGIN}/v1/proxy/mcp/x`] }),
     seenServer("known", `added ${index}`),
@@ -161,7 +161,7 @@ test("a hundred thousand assets are listed and judged anew in under five seconds
   });
   await owner.post(`${PATH}/reconcile`, {});
 
-  // Processor time of the gateway and of its connections to the database: others share this machine.
+  // CPU time of the gateway and its database connections, because the machine is shared.
   const used = async () => {
     const { rows } = await sql<{ pid: number }>`SELECT pid FROM pg_stat_activity WHERE datname = current_database()`.execute(connection.db);
     return world.gateway.cpuMs() + rows.reduce((sum, { pid }) => sum + cpuMsOfTree(pid), 0);

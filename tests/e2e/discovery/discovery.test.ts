@@ -112,7 +112,7 @@ describe("governance", () => {
     expect(await owner.post(`${PATH}/reconcile`, {})).toMatchObject({ changed: 3, coverage: { governed: 1 } });
     expect((await only("device_id=d2")).governance_status).toBe("ungoverned");
     expect(await owner.post(`${PATH}/reconcile`, {})).toMatchObject({ changed: 0 });
-    // It names the gateway itself, which is nothing to register there.
+    // This asset points to the gateway itself, which cannot be registered as an upstream.
     const { id } = await only("device_id=d2");
     expect((await owner.post(`${PATH}/assets/${id}/onboard`, {})).prefill).toMatchObject({ kind: "client_configuration", path: null });
   });
@@ -226,7 +226,7 @@ describe("events", () => {
     expect(await refused("[".repeat(100_000), "x")).toEqual([400, "invalid_body"]);
     expect(await refused(`{"a":${"[".repeat(1_000)}${"]".repeat(1_000)}}`, "x")).toEqual([400, "invalid_body"]);
     expect(await refused(`{"a":"${"x".repeat(256 * 1024)}"}`, "x")).toEqual([413, "body_too_large"]);
-    // Facts only: a status that somebody signed is dropped with all that is not known.
+    // Collectors report only facts: a signed governance status is dropped along with all unknown members.
     expect(
       (await scout.report({ ...event, governance_status: "governed", status: "gone", attributes: { client: "cursor", secret: "s" } }))
         .status,
@@ -240,7 +240,7 @@ describe("events", () => {
     const late = await scout.report(seenServer("x1", "after the end"));
     expect([late.status, late.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect((await found("")).total).toBe(before + 1);
-    // Whoever's key it was learns that it is still used.
+    // The owner of the revoked key learns that it is still in use.
     const row = await rowOf(owner, { id: late.headers.get("x-request-id") });
     expect(row).toMatchObject({ tenant_id: "default", success: false, subject_id: null, error_type: "collector_key_revoked" });
   });
@@ -253,7 +253,7 @@ describe("events", () => {
       device_id: device,
       observed_at: new Date().toISOString(),
     });
-    // More than two minutes may take, whichever minute they fall into.
+    // More than two minutes' worth of the rate limit, whichever minutes the requests fall into.
     const answers = await Promise.all(Array.from({ length: 260 }, () => busy.report(beat("busy"))));
     const late = answers.find(({ status }) => status === 429);
     expect(late?.body.code).toBe("collector_rate_limited");

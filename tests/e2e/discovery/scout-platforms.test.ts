@@ -4,7 +4,7 @@ import { placesOf, type Platform } from "../../../packages/scout/src/places.ts";
 import { scanHome } from "../../../packages/scout/src/scan.ts";
 import { serviceFile } from "../../../packages/scout/src/service-file.ts";
 
-/** A disk of texts, of whichever platform. */
+/** A device's files given as texts, for any platform. */
 const diskOf = (texts: Readonly<Record<string, string>>): DeviceFiles => ({
   read: (path) => texts[path] ?? null,
   below: (folder) => Object.keys(texts).filter((path) => path.startsWith(folder)),

@@ -6,7 +6,10 @@ import { removeDirectory, temporaryDirectory } from "../../support/gateway.ts";
 import { type Planted, plantClients, SECRET } from "../../support/records/planted-clients.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** The scout as a process of its own, on a home full of configurations, told to a gateway through a wire that is watched. */
+/**
+ * The scout as a separate process, on a home directory full of configurations, reporting to a gateway through a proxy that records the
+ * traffic.
+ */
 let world: World;
 let wire: ReturnType<typeof Bun.serve>;
 let folder: string;

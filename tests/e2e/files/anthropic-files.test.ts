@@ -4,7 +4,7 @@ import { rowOf, serveModels, type Served } from "../../support/worlds/admin.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam } from "../tools/mcp-harness.ts";
 
-/** Files as Anthropic's own client stores and reads them. */
+/** Files stored and read with Anthropic's own client. */
 
 let world: World;
 let served: Served;

@@ -10,7 +10,7 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Files of callers: stored, reached, served and deleted, and by whom. */
+/** Callers' files: stored, accessed, served and deleted, and by whom. */
 
 let world: World;
 let team: Team;
@@ -181,7 +181,7 @@ test("a signed address opens its file whatever credential is sent along, in its 
     const named = await fetch(address, { method: "HEAD", headers: { ...headers, "x-gw-run-id": "a slide show" } });
     expect([named.status, named.headers.get("x-gw-run-id")]).toEqual([200, "a slide show"]);
   }
-  // What is no good address leaves it to the credential.
+  // With an invalid signature, only the credential counts.
   const altered = `${address.slice(0, address.indexOf("signature="))}signature=nothing`;
   expect(
     await Promise.all([team.apiKey, others.apiKey, unknown].map(async (key) => (await fetch(altered, { headers: asKey(key) })).status)),
@@ -267,7 +267,7 @@ test("OpenAI's client stores, lists, reads and deletes files unchanged", async (
 
 type WrittenPart = readonly [string, string];
 
-/** A form as it is written, part by part: its headers and what they head. */
+/** A multipart form as raw text, part by part, each with its header and content. */
 function written(parts: readonly WrittenPart[]): RequestInit {
   const body = parts.map(([head, value]) => `--cut\r\ncontent-disposition: form-data; ${head}\r\n\r\n${value}\r\n`).join("");
   return { body: `${body}--cut--\r\n`, headers: { "content-type": "multipart/form-data; boundary=cut" } };
@@ -275,7 +275,7 @@ function written(parts: readonly WrittenPart[]): RequestInit {
 
 test("what a form says of its file is read as it stands, and what contradicts itself is refused", async () => {
   const sent = (...parts: readonly WrittenPart[]) => send("POST", "/v1/proxy/files", written([['name="kind"', "document"], ...parts]));
-  // Its type alone makes it a file.
+  // A content type alone makes the part a file.
   const unnamed = await sent(['name="file"\r\ncontent-type: application/octet-stream', "no name"]);
   expect([unnamed.status, unnamed.body.display_name, unnamed.body.size_bytes]).toEqual([201, null, 7]);
   const saved = await send("GET", `/v1/proxy/files/${unnamed.body.id}/content`);
@@ -322,7 +322,7 @@ test("a tenant lowers what a file may measure, and bounds what the files of a gr
   expect([large.status, large.body.error]).toEqual([413, expect.stringContaining("at most 1 MiB")]);
   const first = await put(text(MIB), { kind: "document" }, key);
   expect(first.status).toBe(201);
-  // Two that come at once do not both take what is left for one.
+  // Two concurrent uploads cannot both take the space left for one.
   const both = await Promise.all([1, 2].map(() => put(text(MIB), { kind: "document" }, key)));
   expect(both.map(({ status }) => status).toSorted()).toEqual([201, 413]);
   expect(both.find(({ status }) => status === 413)?.body.code).toBe("file_storage_full");

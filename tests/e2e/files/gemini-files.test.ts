@@ -6,7 +6,7 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam } from "../tools/mcp-harness.ts";
 
-/** Files as Google's own client uploads, names and reads them. */
+/** Files uploaded, named and read with Google's own client. */
 
 let world: World;
 let served: Served;
@@ -28,7 +28,7 @@ const words = (text: string, type = "text/plain") => new Blob([text], { type });
 const raw = (path: string, headers: Record<string, string>, body: BodyInit = "", apiKey = served.apiKey) =>
   fetch(new URL(path, world.gateway.runtimeUrl), { method: "POST", headers: { "x-goog-api-key": apiKey, ...headers }, body });
 
-/** The address of an upload that was said to become so many bytes. */
+/** The upload address for a file with an announced size in bytes. */
 async function begun(bytes: number, apiKey = served.apiKey): Promise<string> {
   const start = { "x-goog-upload-command": "start", "x-goog-upload-header-content-length": String(bytes) };
   const answer = await raw("/upload/v1beta/files", { "x-goog-upload-protocol": "resumable", ...start }, "", apiKey);

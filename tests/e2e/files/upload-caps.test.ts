@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { newPerson, PASSWORD, type PortalClient, portalClient } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Uploads that arrive whole, in a request that is not too large, and are larger than what they are may be. */
+/** Complete uploads within the request limit that exceed the limit for their kind. */
 let world: World;
 let person: PortalClient & { readonly id: string };
 let paths: Record<string, string>;
@@ -50,7 +50,7 @@ test.each([
 test("a person's photo of more than 5 MB is refused as too large, also while they register", async () => {
   const said = (field: string) => ({ status: 413, body: { code: "body_too_large", fields: [{ field, message: "is larger than 5 MB" }] } });
   expect(await person.request("POST", "/auth/profile/photo", formOf(5 * MIB + 1))).toMatchObject(said("file"));
-  // The second in more characters than a photo of 5 MB can have.
+  // The second has more base64 characters than a photo of 5 MB can have.
   for (const bytes of [5 * MIB + 1, 5_280_000]) {
     const registered = await portalClient(world.gateway.runtimeUrl).request("POST", "/auth/register", {
       username: "pictured",

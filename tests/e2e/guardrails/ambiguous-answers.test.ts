@@ -5,7 +5,7 @@ import { type FakeVendor, fakeVendor } from "../../support/vendors/fake-vendor.t
 import { type FakeJudge, startFakeJudge } from "../../support/vendors/fake-judge.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Vendors whose answers say one thing to a reader and another to the next. */
+/** Vendors whose answers mean different things to different JSON parsers. */
 let world: World;
 let vendor: FakeVendor;
 let judge: FakeJudge;
@@ -13,7 +13,7 @@ let answer: () => Response;
 const keys: Record<string, string> = {};
 const tenant = { tenant_id: "default" };
 const BANNED = "swordfish";
-/** As JSON may write it: what reads the bytes and not the JSON does not see it. */
+/** Escaped as JSON permits: invisible to a search in the raw bytes. */
 const ESCAPED = "sw\\u006frdf\\u0069sh";
 const FINE = "All is well.";
 const DENIED = { name: "run_sql", pieces: ['{"query":"DROP ', 'TABLE users"}'] };
@@ -91,7 +91,7 @@ const unescaped = (text: string) =>
   text.replaceAll(/\\u([0-9a-f]{4})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 const wireOf = (surface: AnswerSurface, pieces: readonly string[], call?: typeof DENIED) =>
   surface.frames(pieces, call).map((frame) => new TextDecoder().decode(frame));
-/** Every member that says it, as `said` writes it. */
+/** Replaces every member with this text by what `said` returns. */
 const resaid = (json: string, text: string, said: (name: string, own: string) => string) =>
   json.replaceAll(new RegExp(`"([a-z_]+)":(${RegExp.escape(JSON.stringify(text))})`, "g"), (own: string, name: string) => said(name, own));
 const upper = (name: string) => (name[0] as string).toUpperCase() + name.slice(1);
@@ -113,7 +113,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
         const { read, given } = await ask(key, surface, stream, text);
         expect(read).not.toContain(BANNED);
         if (key === "redact") expect(given).toContain("All is well");
-        // Where nobody looks, it passes as it came.
+        // Without a guardrail the answer passes unchanged.
         expect((await ask("plain", surface, stream, text)).given).toContain(ESCAPED);
       }
   });
@@ -163,13 +163,13 @@ describe.each(CALLING.map((surface) => [surface.name, surface] as const))("%s: n
 
   test("nor a cap on the tool calls of a day", async () => {
     const chat = CALLING[0] as AnswerSurface;
-    // Used up by the first of all.
+    // The first call uses up the cap.
     await ask("capped", chat, false, JSON.stringify(chat.whole("", DENIED)));
     for (const [stream, text] of answers(hidden)) expect((await ask("capped", surface, stream, text)).read).not.toContain("DROP");
   });
 });
 
-/** The same JSON in which no word tells that there is a call, but for readers of JSON. */
+/** The same JSON with everything that indicates a tool call escaped, so that only a JSON parser sees it. */
 function hidden(json: string): string {
   return json
     .replaceAll(/"(?=[a-zA-Z_]*(?:call|Call|tool|partial_json))([a-zA-Z_]+)":/g, (_, name: string) => `${escapedName(name)}:`)

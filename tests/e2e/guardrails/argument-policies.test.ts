@@ -6,14 +6,14 @@ import type { ClientId, ProviderId } from "../../support/vendors/matrix.ts";
 import { TOOL, USAGE } from "../../support/vendors/scene.ts";
 import { startSdkWorld, type SdkWorld } from "../../support/vendors/sdk-world.ts";
 
-/** Every text surface by its official client: a call of the model's is let through, marked or denied, whole and streamed. */
+/** Every text surface with its official client: a tool call of the model is allowed, marked or denied, whole and streamed. */
 let world: SdkWorld;
 
 const MESSAGE = "This city is not to be asked for.";
 const rule = (deny_if: string, values?: readonly string[]) => [{ deny_if, message: MESSAGE, ...(values === undefined ? {} : { values }) }];
 const city = (name: string) => ({ type: "object", properties: { city: { enum: [name] } }, required: ["city"] });
 
-/** On the fake vendors' one call, `weather` with the city Oslo. */
+/** Policies for the fake vendors' one call, `weather` with the city Oslo. */
 const POLICIES = {
   "values allow": { outcome: "allow", policy: { argument_key: "city", analyzer: "values", rules: rule("in", ["Paris"]) } },
   "values deny": { outcome: "deny", policy: { argument_key: "city", analyzer: "values", rules: rule("in", ["Oslo"]) } },
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const tenant = { tenant_id: "default" };
   const { resource_groups: groups } = await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team");
   for (const [name, { policy }] of Object.entries(POLICIES)) {
-    // Bound to a group, it holds for the group below it.
+    // Bound to a group, a policy also applies to the group below it.
     const parent = await admin.post("/v1/admin/resource-groups", { ...tenant, name: `parent of ${name}`, parent_group_id: groups[0].id });
     const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name, parent_group_id: parent.id });
     const made = await admin.post("/v1/admin/argument-policies", { ...tenant, name, target: TOOL.name, group_ids: [parent.id], ...policy });
@@ -58,7 +58,7 @@ const WAYS: readonly (readonly [ClientId, ProviderId])[] = [
   ["openai responses", "openai-responses"],
   ["anthropic 1", "anthropic"],
   ["google genai", "gemini"],
-  // Translated.
+  // Translated formats.
   ["openai chat", "anthropic"],
   ["openai responses", "gemini"],
   ["anthropic 1", "openai"],
@@ -105,7 +105,7 @@ describe("a tool call under a policy", () => {
       policy: outcome === "deny" || outcome === "warn" ? policyId : null,
       error: outcome === "deny" ? "argument_policy_denied" : null,
       status: outcome === "deny" && !stream ? 403 : 200,
-      // Usage is what the provider told, the answer given or not.
+      // Usage is what the provider reported, whether or not the answer was delivered.
       tokens: USAGE.input,
       warned: outcome === "warn",
     });
@@ -116,7 +116,7 @@ describe("a tool call under a policy", () => {
 describe("behind other controls", () => {
   const tenant = { tenant_id: "default" };
 
-  /** A key of a new group under the policies given. */
+  /** A key of a new group with the given policies. */
   async function keyUnder(name: string, policy: object): Promise<{ readonly apiKey: string; readonly groupId: string }> {
     const { admin } = world;
     const { resource_groups: groups } = await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team");
@@ -237,7 +237,7 @@ test("a change of policies holds for a running gateway, with no restart", async 
   await soon(false);
 });
 
-/** An upstream that sends what the test says, when it says so. */
+/** An upstream that sends what the test tells it to, when told. */
 describe("a stream whose upstream pauses", () => {
   let vendor: FakeVendor;
   let upstream: ReadableStreamDefaultController<Uint8Array>;
@@ -292,7 +292,7 @@ describe("a stream whose upstream pauses", () => {
     call("", { id: "call_1", type: "function" });
     call('{"city":');
     say({ content: " between" });
-    // The call's arguments are not complete, and this text is here.
+    // The text passes although the call's arguments are incomplete.
     expect((await next())?.content).toBe(" between");
     return next;
   }
@@ -371,7 +371,7 @@ test("a denied answer has the surface's own error body", async () => {
   ).toEqual([403, { error: { code: 403, status: "PERMISSION_DENIED", message: MESSAGE, details: [detail] } }]);
 });
 
-/** The row of the call just made; calls of one key follow one another. */
+/** The row of the latest call; a key's calls are made one after the other. */
 async function latestRow(apiKeyId: string, since: number): Promise<any> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {

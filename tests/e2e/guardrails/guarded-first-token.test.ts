@@ -34,12 +34,12 @@ beforeAll(async () => {
 
 afterAll(() => world.end());
 
-/** Some 2 KB, as a prompt with a document in it is. */
+/** About 2 KB, like a prompt that contains a document. */
 const QUESTION = "The committee met on Tuesday to review the proposal, asked for a second opinion and put off what is left. ".repeat(20);
-/** Measured calls of each caller on each surface; a figure worth quoting takes some hundreds. */
+/** Measured calls per caller and surface; reliable figures need some hundreds. */
 const CALLS = Number(process.env["CALLS"] ?? 12);
 
-/** Milliseconds until the first word of the answer is there. */
+/** Milliseconds until the first word of the answer. */
 async function firstToken(caller: Caller, surface: AnswerSurface): Promise<number> {
   const model = world.modelOf(surface, "paced");
   const [path, body] =
@@ -73,7 +73,7 @@ test.each(
     const without: number[] = [];
     const added: number[] = [];
     for (let call = -3; call < CALLS; call++) {
-      // By turns, so that what else the machine does falls on both.
+      // Alternating, so that other load on the machine affects both alike.
       const alone = await firstToken(plain, surface);
       const behind = await firstToken(guarded, surface);
       if (call < 0) continue;
@@ -83,7 +83,7 @@ test.each(
     console.log(
       `${name.padEnd(9)} first word after ${at(without, 0.5).toFixed(1)} ms at p50 without guardrails; they add ${at(added, 0.5).toFixed(1)} ms at p50, ${at(added, 0.95).toFixed(1)} at p95, at ${SAID.paced.paceMs} ms for a token`,
     );
-    // The next token or two, and what looking costs. The bound is for machines that are busy with much else.
+    // The next token or two plus the inspection. The bound allows for a busy machine.
     expect(at(added, 0.5)).toBeLessThan(500);
   },
   LONG_TEST_MS,

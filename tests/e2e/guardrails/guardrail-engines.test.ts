@@ -4,7 +4,7 @@ import { ANSWER_SURFACES, type AnswerSurface } from "../../support/formats/answe
 import { type Caller, FORBIDDEN, type GuardedWorld, startGuardedWorld } from "../../support/worlds/guarded-world.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
-/** Engines beside the built-in checks, each seen from the caller's side: verdicts, failures, and what the row says. */
+/** External guardrail engines next to the built-in checks, from the caller's side: verdicts, failures, and what the row records. */
 let world: GuardedWorld;
 const callers: Record<string, Caller> = {};
 const configs: Record<string, string> = {};
@@ -88,7 +88,7 @@ describe("requests", () => {
       success: true,
       resource_group_id: row.resource_group_id,
     });
-    // Neither row keeps what was blocked, nor the answer, which may quote it.
+    // Neither row keeps the blocked text, nor the answer, which may quote it.
     expect([nested?.response_body_preview ?? null, nested?.response_content_hash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)]);
     for (const one of [row, nested])
       expect([one?.request_body_preview ?? null, one?.request_content_hash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)]);

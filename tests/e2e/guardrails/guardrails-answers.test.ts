@@ -4,7 +4,7 @@ import { ANSWER_SURFACES, type AnswerSurface } from "../../support/formats/answe
 import { type FakeVendor, fakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Vendors that hide a value in answers where no client looks first. */
+/** Vendors that hide a value in parts of the answer that clients rarely read. */
 let world: World;
 let vendor: FakeVendor;
 let answer: () => Response;
@@ -97,7 +97,7 @@ describe.each(SURFACES.map((surface) => [surface.name, surface] as const))("%s: 
     expect(redacted.text).not.toContain("guardrail_blocked");
     const blocked = await ask("block", surface, stream, answered);
     expect(blocked.text).not.toContain(MAIL);
-    // What nobody reads of a stream that has ended may be left out.
+    // Content after the end of a stream is read by nobody and may be dropped.
     if (_where !== "what stands behind the end") expect(blocked.text).toContain("guardrail_blocked");
   });
 

@@ -4,7 +4,7 @@ import { startHandshakeServer, startStatelessServer, type ToolServerFixture } fr
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team } from "../tools/mcp-harness.ts";
 
-/** Guardrails on what tool servers answer, in each dialect to each, and behind a virtual server. */
+/** Guardrails on the answers of tool servers, from each dialect to each, and behind a virtual server. */
 let world: World;
 const teams: Team[] = [];
 const fixtures: ToolServerFixture[] = [];

@@ -5,7 +5,7 @@ import { events, type ScriptedAnswer } from "../../support/tool-servers/scripted
 import { until } from "../../support/until.ts";
 import { post, stateless } from "../tools/mcp-harness.ts";
 
-/** Guardrails on what tool servers say beside the answers to what they are called for. */
+/** Guardrails on what tool servers send besides their answers. */
 let odd: OddServers;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => odd.end());
 const data = (message: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
 const DONE = { content: [{ type: "text", text: "done" }] };
 
-/** What comes before an answer, and a question that may not be asked. */
+/** A notification before the answer, and a question that may not be asked. */
 const talkative =
   (question: object): ScriptedAnswer =>
   (message) => {

@@ -4,7 +4,7 @@ import { inSession, startOddServers, type OddServers } from "../../support/tool-
 import { rawStream } from "../../support/formats/raw-stream.ts";
 import { grant, newTeam, post } from "../tools/mcp-harness.ts";
 
-/** Guardrails on answers that come on the stream of a session, where nothing says what was asked. */
+/** Guardrails on answers that arrive on a session's stream, where nothing says which request they belong to. */
 let odd: OddServers;
 const utf8 = new TextEncoder();
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => odd.end());
 
-/** Calls a tool whose answer comes on the session's stream; gives what the stream says behind `begin`, to its end. */
+/** Calls a tool whose answer arrives on the session's stream, opening it before `begun`; resolves with the stream's text. */
 async function answeredOnStream(id: string, apiKey: string, begun: Promise<unknown>): Promise<string> {
   const init = await post(odd.at(id), apiKey, {
     jsonrpc: "2.0",
@@ -33,7 +33,7 @@ async function answeredOnStream(id: string, apiKey: string, begun: Promise<unkno
   const asked = await post(odd.at(id), apiKey, inSession(1, "tools/call", { name: "open", arguments: {} }), session);
   expect(asked.status).toBe(202);
   await stream.until('"method":"notifications/over"');
-  // Its row is written when it ends.
+  // The stream's row is written when it ends.
   stream.close();
   return stream.text();
 }

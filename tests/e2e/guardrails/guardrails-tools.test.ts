@@ -158,7 +158,7 @@ test("what is cancelled is cancelled, and what may not be said of why is left ou
   await cancelling.stop();
 });
 
-/** Newest first. */
+/** The blocked rows, newest first. */
 const blocked = (atLeast: number) => rowsOf(world.admin, { guardrail_blocked: true }, atLeast);
 
 describe.each([
@@ -230,7 +230,7 @@ test("what a client's model says for a tool server is looked at, whatever it con
     { type: "tool_result", toolUseId: "2", content: [{ type: "text", text: redacted }] },
   ]);
   expect(inputResponses.one.content.text).toBe(redacted);
-  // What is no answer of the protocol may still be read by a server.
+  // A server may read even input responses that do not follow the protocol.
   expect(inputResponses.odd).toEqual({ content: { [redacted]: { deep: [redacted] } }, more: redacted });
   expect(inputResponses.roots.roots).toEqual([{ uri: `file:///home/${redacted}` }]);
 });
@@ -261,13 +261,13 @@ test("headers that mirror arguments are looked at as the arguments are, and agre
   const other = await mail({ "Mcp-Param-To": "eve@example.com" });
   expect([other.status, other.body.error.code]).toEqual([400, -32020]);
 
-  // One of no argument goes on as well, so it is looked at by itself.
+  // A mirroring header without an argument is forwarded too, so it is inspected by itself.
   expect((await mail({ "Mcp-Param-Note": "hello" })).status).toBe(200);
   expect(heard.at(-1)).toEqual({ ...redacted, note: "hello" });
   const secret = await mail({ "Mcp-Param-Note": `=?base64?${btoa("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q")}?=` });
   expect([secret.status, secret.body.error.data.code]).toEqual([403, "guardrail_blocked"]);
   expect(heard).toHaveLength(4);
-  // Nor does a row keep what was redacted in the body.
+  // No row keeps what was redacted from the body either.
   await rowsOf(world.admin, { server_id: id, guardrail_blocked: true }, 1);
   expect(JSON.stringify(await rowsOf(world.admin, { server_id: id }, 6))).not.toMatch(/joe@|ghp_|Z2hwX|am9lQ/);
   await mirroring.stop();

@@ -54,14 +54,14 @@ afterAll(() => world.end());
 const KEY = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
 const MAIL = "joe@example.com";
 
-/** What the vendor was sent last, and what the record holds of the call. */
+/** The last request sent to the vendor, and the call's row. */
 async function afterwards(id: string) {
   return { sent: world.vendor.seen.at(-1)?.body ?? "", row: await rowOf(world.admin, { id }) };
 }
 
 const requestId = (response: Response) => response.headers.get("x-request-id") as string;
 
-/** Asks on a surface as its clients do, with `text` as the question. */
+/** Calls a surface as its clients do, with `text` as the prompt. */
 async function ask(
   caller: Caller,
   surface: AnswerSurface,
@@ -113,7 +113,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
         http_status_code: 200,
       });
       expect(row.response_body_preview).not.toContain(MAIL);
-      // What was used is what the provider said, not what was left of the answer.
+      // Usage is what the provider reported, not what is left after redaction.
       if (response === whole.response) expect([row.llm_prompt_tokens, row.llm_completion_tokens]).toEqual([5, 4]);
     }
   });
@@ -181,7 +181,7 @@ function lastEvent(bytes: Uint8Array): any {
   return JSON.parse(new TextDecoder().decode(bytes).trim().split("\n").at(-1)?.slice(6) ?? "");
 }
 
-/** The body of interface 7.3, in the surface's own envelope; the compatible one adds nothing to it, in a frame neither. */
+/** The body defined in interface 7.3, in the surface's own envelope; the OpenAI-compatible one adds nothing to it, not even in a stream. */
 function expectBlock(surface: AnswerSurface, error: any, told: object): void {
   if (surface.format === "gemini")
     expect(error).toMatchObject({ code: 403, status: "PERMISSION_DENIED", details: [{ code: "guardrail_blocked", ...told }] });
@@ -358,7 +358,7 @@ test("an answer that a guardrail touched is not kept for others, and one that is
     [REDACTED, false],
   ]);
   expect(await hit("plain")).toEqual(["All is well.", false]);
-  // The answer is stored behind the call that brought it.
+  // The answer is stored in the cache after its call has ended.
   let again = await hit("plain");
   for (let i = 0; i < 20 && again[1] !== true; i++) again = await hit("plain");
   expect(again).toEqual(["All is well.", true]);

@@ -3,7 +3,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { ANSWER_SURFACES } from "../../support/formats/answer-streams.ts";
 import { type Caller, type GuardedWorld, startGuardedWorld } from "../../support/worlds/guarded-world.ts";
 
-/** Texts and patterns that are made to take long: who else calls is answered meanwhile. */
+/** Texts and patterns crafted to take long: other callers are answered meanwhile. */
 let world: GuardedWorld;
 let hostile: Caller;
 let other: Caller;

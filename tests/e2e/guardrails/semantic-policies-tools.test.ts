@@ -12,7 +12,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, handshakeClient, newTeam, statelessClient, type Team, textOf } from "../tools/mcp-harness.ts";
 
-/** Rules in words on what goes to tool servers, on what they answer, and on what they say of their tools. */
+/** Plain-language rules on what is sent to tool servers, on their answers, and on their tool descriptions. */
 const INSTRUCTIONS = "Feed the dragon first.";
 const FURTHER: FurtherTool[] = [{ name: "keeper", description: "Feeds the dragon." }];
 const POLICIES = "/v1/admin/semantic-policies";

@@ -7,7 +7,7 @@ import { startWorld, type World } from "../../support/world.ts";
 
 let world: World;
 let served: Served;
-/** On the same database, and in front of it stands nobody. */
+/** A gateway on the same database that is not behind a proxy. */
 let open: GatewayProcess;
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ test("whoever no proxy vouches for is where they connect from", async () => {
 });
 
 test("registrations are counted for the caller behind the proxy", async () => {
-  // A tenant that is not there costs no hash and is counted all the same.
+  // A nonexistent tenant needs no password hash, and still counts.
   const register = (headers: Record<string, string>) =>
     portalClient(world.gateway.runtimeUrl).request(
       "POST",

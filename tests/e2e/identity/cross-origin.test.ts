@@ -41,7 +41,7 @@ describe("pages of an origin in GW_ALLOWED_ORIGINS", () => {
     expect(answer.headers.get("access-control-allow-methods")).toContain(method);
     expect([answer.headers.get("access-control-allow-credentials"), answer.headers.get("vary")]).toEqual([null, "origin"]);
 
-    // What is refused can be read as well, with the headers that say why and when to try again.
+    // Refusals are readable too, with the headers that say why and when to retry.
     const refused = await fetch(world.gateway.runtimeUrl + path, {
       method,
       headers: { origin: PAGE, "content-type": "application/json" },

@@ -4,7 +4,7 @@ import { patchOf, scimClient, type ScimClient } from "../../support/identity/sci
 import { newPerson as newRegistered } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What a directory took away comes back by its own word alone, and to nobody else. */
+/** Access that a directory removed is restored only by that directory, and only to that person. */
 
 let world: World;
 let served: Served;

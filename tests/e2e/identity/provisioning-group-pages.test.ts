@@ -6,9 +6,9 @@ import { GROUP, patchOf, scimClient, type ScimClient } from "../../support/ident
 import { startWorld, type World } from "../../support/world.ts";
 
 const GROUPS = 200;
-/** In each of the groups. */
+/** Members of each group. */
 const MEMBERS = 500;
-/** Of one more group. */
+/** Members of one more group. */
 const EVERYBODY = 12_001;
 
 let world: World;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { scimClient } from "../../support/identity/scim.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What two large directories send, request for request, and what their documentation says they have to be answered. */
+/** Requests that two large directories send, one by one, and the answers that their documentation requires. */
 interface Exchange {
   readonly what: string;
   readonly method: string;
@@ -12,7 +12,7 @@ interface Exchange {
   readonly body?: unknown;
   readonly status: number;
   readonly answer?: object;
-  /** The name under which the id of what was made stands in later exchanges, in braces. */
+  /** Later exchanges refer to the new record's ID by this name, in braces. */
   readonly keep?: string;
 }
 
@@ -25,7 +25,7 @@ afterAll(() => world.end());
 const exchangesOf = (directory: string): readonly Exchange[] =>
   JSON.parse(readFileSync(join(import.meta.dir, "..", "..", "corpora", "scim", `${directory}.json`), "utf8")).exchanges;
 
-/** What changed something, or was refused, in order: what came to what was there already is not logged. */
+/** Changes and refusals in order; requests that change nothing are not logged. */
 const LOGGED: Readonly<Record<string, readonly string[]>> = {
   entra: [
     ...["POST created", "PATCH changed", "PATCH changed", "PATCH deactivated", "PATCH reactivated", "PATCH changed", "POST conflict"],

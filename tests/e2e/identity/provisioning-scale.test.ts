@@ -8,9 +8,9 @@ import { ENTERPRISE, GROUP, patchOf, scimClient, type ScimClient, USER } from ".
 import { startWorld, type World } from "../../support/world.ts";
 
 /**
- * The first sync of a large directory: what one more person and one more group cost when most of fifty thousand people and
- * two thousand groups are there already, and what becomes of calls meanwhile. `SCIM_PEOPLE=50000 SCIM_GROUPS=2000` does all
- * of it through the protocol and takes the clock's time.
+ * The first sync of a large directory: the cost of one more person or group when most of fifty thousand people and two thousand groups
+ * exist already, and the effect on calls meanwhile. `SCIM_PEOPLE=50000 SCIM_GROUPS=2000` sends everything through the protocol and measures
+ * wall time.
  */
 const PEOPLE = 50_000;
 const GROUPS = 2_000;
@@ -18,9 +18,9 @@ const SENT_PEOPLE = Number(process.env["SCIM_PEOPLE"] ?? 120);
 const SENT_GROUPS = Number(process.env["SCIM_GROUPS"] ?? 5);
 const WARM_UP = 120;
 const MEMBERS = 25;
-/** Beside a sync of everybody, which may take longer than other tests. */
+/** A full sync may take longer than other tests. */
 const WHOLE_SYNC_MS = SENT_PEOPLE === PEOPLE ? 900_000 : undefined;
-/** What the whole sync may take. */
+/** The limit for the full sync. */
 const WITHIN_MS = 300_000;
 
 let world: World;
@@ -62,7 +62,7 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
 }
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** Processor time of the gateway and of its connections to the database: others share this machine. */
+/** CPU time of the gateway and its database connections, because the machine is shared. */
 async function used(): Promise<number> {
   const { rows } = await sql<{ pid: number }>`SELECT pid FROM pg_stat_activity WHERE datname = current_database()`.execute(connection.db);
   return world.gateway.cpuMs() + rows.reduce((sum, { pid }) => sum + cpuMsOfTree(pid), 0);
@@ -102,7 +102,7 @@ test(
       const [gateway, all] = [world.gateway.cpuMs() - gatewayBefore, (await used()) - before];
       laps[what] = { gateway_ms_each: gateway / count, cpu_ms_each: all / count, clock_ms_each: (performance.now() - begun) / count };
     };
-    // As Entra does it: looked for, then made.
+    // As Entra does it: look the person up, then create them.
     const people = (prefix: string, count: number) =>
       each(upTo(count), async (index) => {
         const userName = `${prefix}-${index}@example.com`;
@@ -121,7 +121,7 @@ test(
         expect(status).toBe(201);
         ids[index] = body.id;
       });
-    // A process that has just begun runs its code slowly.
+    // Warm-up: a fresh process runs slowly.
     await people("warm", WARM_UP);
     await lap("people, none there", WARM_UP, () => people("first", WARM_UP));
     await fill();
@@ -148,7 +148,7 @@ test(
     const told = { whole_cpu_s: whole("cpu_ms_each") / 1000, whole_clock_s: whole("clock_ms_each") / 1000 };
     console.log(JSON.stringify({ laps, ...told, calls_beside: beside.length, p50: p(0.5), p99: p(0.99) }));
     expect([...statuses.keys()]).toEqual([200]);
-    // One more person costs what the first ones did, however many there are.
+    // One more person costs no more than the first ones did, however many there are.
     expect(cost("people")).toBeLessThan(2.5 * cost("people, none there"));
     if (SENT_PEOPLE === PEOPLE) expect(whole("clock_ms_each")).toBeLessThan(WITHIN_MS);
     const total = await scim.send("GET", "/Users?count=0");

@@ -5,7 +5,7 @@ import { ENTERPRISE, GROUP, patchOf, scimClient, type ScimClient, USER } from ".
 import { leastOf } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** People and groups as external directories write them, and what becomes of them in the gateway. */
+/** People and groups as external directories write them, and what they become in the gateway. */
 
 let world: World;
 let served: Served;
@@ -94,7 +94,7 @@ describe("a person whom the directory switches off", () => {
 
       expect((await scim.send("PATCH", `/Users/${person.id}`, patchOf({ op: "replace", value: { active: true } }))).body.active).toBe(true);
       expect((await chat(key, "fake-1")).status).toBe(200);
-      // What was issued before is void for good.
+      // Tokens issued before stay invalid.
       expect((await session.request("GET", "/auth/profile")).status).toBe(401);
       world.upstream.release();
       return took;
@@ -206,7 +206,7 @@ describe("what a directory keeps", () => {
     const group = await newGroup(people.map(({ id }) => id));
     const five = people.slice(0, 5).map(({ id }) => ({ value: id }));
     const guarded = patchOf({ op: "remove", path: "members" });
-    // More than fifty have to go.
+    // More than fifty members would be removed.
     people.push(...(await Promise.all(Array.from({ length: 5 }, newUser))));
     const added = people.slice(51).map(({ id }) => ({ value: id }));
     await scim.send("PATCH", `/Groups/${group.id}`, patchOf({ op: "add", path: "members", value: added }));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A Python that has two suites for servers of the provisioning protocol. It is no package of npm: .ci/run installs it. */
+/** A Python with two test suites for SCIM servers. It is not an npm package: .ci/run installs it. */
 const PYTHON = process.env.SCIM_PYTHON;
 
 if (PYTHON === undefined)
@@ -34,9 +34,9 @@ else {
     const outcomes = [...said.matchAll(/^([A-Z]+) (\w+)\n {2}(.*)$/gm)].map(([, outcome, check, why]) => ({ outcome, check, why }));
     expect(outcomes.filter(({ outcome }) => outcome === "SUCCESS").length).toBeGreaterThan(110);
     expect(outcomes.filter(({ outcome }) => outcome !== "SUCCESS" && outcome !== "SKIPPED")).toEqual([
-      // Somebody is let in or not: there is no third.
+      // `active` is always true or false, so it cannot be removed.
       { outcome: "ERROR", check: "check_remove_attribute", why: "PATCH modify() did not remove attribute 'active'" },
-      // It adds people that nobody has made: they are told in the log, and are not in the group.
+      // The suite adds nonexistent people: they are logged and do not become members.
       { outcome: "ERROR", check: "check_add_attribute", why: "Attribute 'members' was not added or has unexpected value" },
       { outcome: "ERROR", check: "check_replace_attribute", why: "Attribute 'members' was not replaced or has unexpected value" },
     ]);

@@ -14,7 +14,7 @@ import { startSigningIssuer, type SigningIssuer } from "../../support/identity/s
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Whoever would no longer be let in by an identity provider is out at once, and nobody else is. */
+/** People whom the identity provider would no longer admit lose access at once, and nobody else does. */
 
 let world: World;
 let issuer: SigningIssuer;
@@ -33,7 +33,7 @@ const change = (id: string, body: object) => world.admin.request("PATCH", `/v1/a
 let people = 0;
 const newSub = () => `person-${++people}`;
 
-/** An open stream of what happens at the portal; what it answers resolves when the stream has ended. */
+/** Opens a portal event stream; `ended` resolves with its text once it has ended. */
 async function eventsOf(token: string): Promise<{ ended: Promise<unknown> }> {
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, { headers: { authorization: `Bearer ${token}` } });
   expect(response.status).toBe(200);

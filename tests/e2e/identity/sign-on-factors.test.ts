@@ -10,7 +10,7 @@ import { startSigningIssuer, type SigningIssuer } from "../../support/identity/s
 import { totpCode } from "../../support/identity/totp.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A tenant that requires two factors of its administrators, and those who come by an identity provider. */
+/** A tenant that requires two factors of its administrators, and administrators who sign in through an identity provider. */
 
 const TENANT = "strict";
 let world: World;
@@ -67,7 +67,7 @@ test("who comes by a provider that asks for no second factor owes one here, at e
   const log = await world.admin.get(`/v1/admin/admin-log?resource=admin-users&resource_id=${first.answer.user.id}&action=login`);
   expect(log.entries.map(({ after }: { after: unknown }) => after)).toEqual([{ kind: "sign_on" }]);
 
-  // Signed out meanwhile, they begin again.
+  // If signed out meanwhile, they have to start again.
   const { answer: late } = await arrive(provider, first.sub);
   await world.admin.request("PATCH", `/v1/admin/identity-providers/${provider.id}`, { enabled: false });
   expect((await finish(late.temp_token, backup_codes[1])).status).toBe(401);
@@ -84,7 +84,7 @@ test("where the provider asks for it none is asked for here, also in the page's 
   const renewed = (await (await browser.go(`${origin}${session}/renew`, { method: "POST", headers: OWN_PAGE })).json()) as any;
   expect([renewed.user.two_factor, await works(renewed.access_token)]).toEqual(["off", 200]);
 
-  // What rested on the provider's word ends with it.
+  // Sessions that relied on the provider's second factor end with the setting.
   await world.admin.request("PATCH", `/v1/admin/identity-providers/${provider.id}`, { two_factor_at_provider: false });
   expect([await works(answer.access_token), await works(renewed.access_token)]).toEqual([401, 401]);
 });

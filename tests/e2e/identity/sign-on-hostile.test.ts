@@ -5,7 +5,7 @@ import { samlProvider, type SamlProviderFixture } from "../../support/identity/s
 import { startSigningIssuer, type SigningIssuer } from "../../support/identity/signing-issuer.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Sign-ins and settings that would let somebody in as another, or as more than they are. */
+/** Sign-ins and settings that would let someone in as another person or with more rights than they have. */
 
 let world: World;
 let issuer: SigningIssuer;

@@ -4,7 +4,7 @@ import { portalClient } from "../../support/worlds/portal.ts";
 import { movedOn, signOnBrowser, type SignOnBrowser } from "../../support/identity/sign-on-browser.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Signing in and out by a Keycloak that knows nothing of this gateway but what an administrator enters. */
+/** Signing in and out through a Keycloak that knows nothing about this gateway except what an administrator enters. */
 
 const URL_OF_KEYCLOAK = process.env.KEYCLOAK_URL;
 
@@ -37,7 +37,7 @@ else
         body: new URLSearchParams(fields).toString(),
       });
 
-    /** From the sign-in page of the portal by the form of Keycloak's to whatever that answers with. */
+    /** Follows the portal's sign-in to Keycloak's form and submits it; resolves with Keycloak's answer. */
     async function givePassword(browser: SignOnBrowser, providerId: string, username: string): Promise<Response> {
       const page = await (await browser.follow(`${sso()}/${providerId}/start`)).text();
       const { action } = formOn(page);
@@ -102,7 +102,7 @@ else
       const { continue_at: at } = (await out.json()) as { continue_at: string };
       const ended = await other.go(at);
       expect([ended.status, ended.headers.get("location")]).toEqual([302, `${world.gateway.runtimeUrl}/portal/`]);
-      // Nobody is signed in there any more: it asks for a password again.
+      // Keycloak has no session any more and asks for a password again.
       expect(formOn(await (await other.follow(`${sso()}/${provider.id}/start`)).text()).fields).toHaveProperty("password");
     });
 
@@ -166,7 +166,7 @@ else
       const answer = await redeemed(browser, html);
       expect(answer.user).toMatchObject({ email: "kim@example.com" });
       expect(answer.expires_in).toBeLessThanOrEqual(1800);
-      // The same answer once more is refused.
+      // Sending the same answer a second time is refused.
       expect((await post(browser, action, fields)).status).toBe(403);
     });
   });

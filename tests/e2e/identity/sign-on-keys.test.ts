@@ -7,7 +7,7 @@ import { serveModels } from "../../support/worlds/admin.ts";
 import { logIn, PASSWORD } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** API keys of whom an identity provider lets in no more open nothing, until their holders sign in again. */
+/** API keys of people whom the identity provider no longer admits stop working until their holders sign in again. */
 
 let world: World;
 let issuer: SigningIssuer;
@@ -31,7 +31,7 @@ const change = (id: string, body: object) => world.admin.request("PATCH", `/v1/a
 
 const open = (key: string) => fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": key } });
 
-/** Somebody who signed in, with a key of their own. */
+/** Signs someone in and creates a key of their own. */
 async function holder(provider: SignOnProviderRecord, sub = newSub(), claims: object = {}) {
   const page = await signInByProvider(world, issuer, provider, { sub, ...claims });
   const profile = await fetch(`${world.gateway.runtimeUrl}/v1/portal/auth/profile`, { headers: { authorization: `Bearer ${page.token}` } });
@@ -47,7 +47,7 @@ async function holder(provider: SignOnProviderRecord, sub = newSub(), claims: ob
   return { id, sub, key, page, account: () => world.admin.get(`/v1/admin/end-users/${id}`) };
 }
 
-/** Whichever process answers. */
+/** Waits until every process answers with `status`. */
 async function answersAlways(key: string, status: number): Promise<void> {
   await until(
     () => Promise.all(Array.from({ length: 8 }, () => open(key).then((answer) => answer.status))),

@@ -7,7 +7,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { portalClient } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Signing in by OpenID Connect, with a provider that does what an honest one never would as well. */
+/** Signing in with OpenID Connect, including a provider that does what an honest one never would. */
 
 let world: World;
 let issuer: SigningIssuer;
@@ -58,7 +58,7 @@ afterAll(async () => {
 const sso = () => `${world.gateway.runtimeUrl}/v1/portal/auth/sso`;
 const ADA = { sub: "ada-1", preferred_username: "ada@example.com", email: "ada@example.com", name: "Ada King", groups: ["eng"] };
 
-/** What the provider says of whoever signs in next. */
+/** Sets the claims for the next person who signs in. */
 function says(claims: object, sign?: (claims: any) => Promise<string>): void {
   issuer.answer = async () => {
     const nonce = issuer.asked.at(-1)?.nonce;
@@ -100,7 +100,7 @@ describe("somebody the provider vouches for", () => {
     const members = await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`);
     expect(members.members).toMatchObject([{ username: "ada@example.com", sources: [`sso-${portal.id}`] }]);
 
-    // Again is the same person, and out of the group the provider no longer names.
+    // A second sign-in is the same person, removed from the group that the provider no longer names.
     says({ ...ADA, groups: [] });
     const again = signOnBrowser();
     const second = movedOn((await signIn(again)).html);
@@ -311,7 +311,7 @@ describe("what proves nothing", () => {
     const done = await attacker.go(back);
     const code = movedOn(await done.text())?.code ?? "";
     expect((await attacker.go(back)).status).toBe(403);
-    // The code of the page is good in that browser, and once.
+    // The page's code works only in that browser, and only once.
     expect((await exchange(victim, code)).status).toBe(403);
     const renewed = signOnBrowser();
     const fresh = movedOn((await signIn(renewed)).html)?.code ?? "";
@@ -326,7 +326,7 @@ describe("what proves nothing", () => {
     const start = `${sso()}/${portal.id}/start`;
     const first = await browser.go(start);
     const back = (await browser.go(first.headers.get("location") ?? "")).headers.get("location") ?? "";
-    // In another tab, as far as its end.
+    // A complete sign-in in another tab.
     const other = movedOn((await signIn(browser, start)).html);
     expect((await exchange(browser, other?.code ?? "")).status).toBe(200);
     says({ ...ADA, nonce: new URL(first.headers.get("location") ?? "").searchParams.get("nonce") });
@@ -452,7 +452,7 @@ test("passwords are switched off for a tenant, but for a break-glass administrat
     401,
     200,
   ]);
-  // Nor does one buy the next token of who is signed in still.
+  // Nor can someone still signed in use a password to get a new token.
   const change = { current_password: password, new_password: "another one of mine" };
   const changed = ({ body }: Awaited<ReturnType<typeof person>>) =>
     portalClient(world.gateway.runtimeUrl, body.access_token).request("POST", "/auth/change-password", change);

@@ -3,7 +3,7 @@ import { movedOn, signOnBrowser, type SignOnBrowser } from "../../support/identi
 import { samlProvider, type SamlProviderFixture, type SamlWords } from "../../support/identity/saml-provider.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Signing in by SAML: what an honest provider sends, and what others make of it. */
+/** Signing in with SAML: what an honest provider sends, and forged variants of it. */
 
 let world: World;
 let idp: SamlProviderFixture;
@@ -42,7 +42,7 @@ const post = (browser: SignOnBrowser, SAMLResponse: string, RelayState: string) 
     body: new URLSearchParams({ SAMLResponse, RelayState }).toString(),
   });
 
-/** A sign-in whose answer is what `make` makes of an honest one. */
+/** Signs in with an honest response changed by `make`. */
 async function signIn(words: Partial<SamlWords> = {}, make: (xml: string) => string = (xml) => xml) {
   const browser = signOnBrowser();
   const { id, relayState } = await begun(browser);

@@ -21,7 +21,7 @@ import { startSigningIssuer, type SigningIssuer } from "../../support/identity/s
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Sessions that began at an identity provider end when it says so, and the other way round. */
+/** Sessions that began at an identity provider end when it says so, and vice versa. */
 
 const EVENTS = { "http://schemas.openid.net/event/backchannel-logout": {} };
 
@@ -69,7 +69,7 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
     expect([await one.works(), await other.works()]).toEqual([true, true]);
     expect(await tell(audience, await logoutToken({ sid: "s-1" }))).toEqual({ status: 200, body: {} });
     expect([await one.works(), await one.renews(), await other.works(), await other.renews()]).toEqual([false, false, true, true]);
-    // By the subject as well, whatever the session was.
+    // A logout token with only the subject ends all their sessions.
     await tell(audience, await logoutToken({ sub: `${audience}-bo` }));
     expect([await other.works(), await other.renews()]).toEqual([false, false]);
     const again = await signedIn(audience, `${audience}-ada`);
@@ -129,7 +129,7 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
       expect([what, status, body.error]).toEqual([what, 400, "invalid_request"]);
     }
     expect([await page.works(), await page.renews()]).toEqual([true, true]);
-    // Another provider of the same issuer has sessions of its own.
+    // Another provider record of the same issuer has its own sessions.
     const neighbour = await make(audience);
     expect((await tell(audience, await logoutToken(good), neighbour)).status).toBe(200);
     expect(await page.works()).toBe(true);
@@ -209,7 +209,7 @@ test("an administrator whom the directory switches off while they sign in is sig
   await world.admin.request("PATCH", `/v1/admin/identity-providers/${provider.id}`, { scim_directory: "entra" });
   const waitingFor = async (pid: number | undefined) =>
     (await sql<{ pid: number }>`SELECT pid FROM pg_stat_activity WHERE ${pid} = ANY(pg_blocking_pids(pid))`.execute(connection.db)).rows;
-  // Somebody who makes an account of the same name holds the sign-in up, and then makes none.
+  // A transaction that inserts an account of the same name blocks the sign-in, then rolls back.
   const held = await connection.db.startTransaction().execute();
   const holder = (await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(held)).rows[0];
   await sql`INSERT INTO admin_users (id, tenant_id, username, password_hash, role) VALUES (gen_random_uuid(), 'default', 'leaver-1@example.com', '', 'viewer')`.execute(
@@ -242,7 +242,7 @@ test("an administrator is signed out by the first word of the directory that say
   const provider = await make("admin");
   const suspended = await signedIn("admin", "suspended-1", undefined, provider);
   const renamed = await signedIn("admin", "renamed-1", undefined, provider);
-  // Naming the directory signs all of them out; a release of before left them signed in.
+  // Setting the directory through the API would sign everyone out; earlier releases left them signed in, as this does.
   await sql`UPDATE identity_providers SET settings = settings || '{"scim_directory": "okta"}'::jsonb WHERE id = ${provider.id}`.execute(
     connection.db,
   );

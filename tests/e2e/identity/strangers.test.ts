@@ -41,7 +41,7 @@ test("a call without a good credential is on the record of the tenant it names, 
     const { id } = await call({ "x-tenant-id": named });
     expect(await rowOf(world.admin, { id })).toMatchObject({ tenant_id: null, error_type: "credential_missing" });
   }
-  // A key says whose call it is, whatever else is claimed.
+  // The key determines the tenant, whatever the headers claim.
   const { id } = await call({ "x-api-key": served.apiKey, "x-tenant-id": "acme" });
   expect(await rowOf(world.admin, { id })).toMatchObject({ tenant_id: "default", error_type: "tenant_mismatch" });
 });
@@ -79,7 +79,7 @@ test("whatever the surface, and however bad the credential, the call is the name
     ["GET", "/v1/proxy/vmcp/nowhere", { authorization: "Basic bm9ib2R5Om5vYm9keQ==" }],
     ["GET", "/v1/portal/auth/profile", { authorization: "Bearer eyJhbGciOiJub25lIn0.e30.x" }],
     ["POST", "/v1/portal/auth/login"],
-    // These are open to whoever shows nothing, and are refused further on.
+    // These need no credential, and are refused later.
     ["POST", `${server}/token`],
     ["GET", `${server}/authorize`, { authorization: "Bearer nobody" }],
     ["GET", `${server}/.well-known/openid-configuration`],
@@ -108,7 +108,7 @@ test("the calls past the bound are told to each tenant that they name, whoever w
     const { status } = await call({ "x-tenant-id": "acme" }, from);
     await call({ "x-tenant-id": "default" }, from);
     if (status === 401) continue;
-    // What is past the bound is on the record once its minute is over.
+    // Requests beyond the limit are recorded in one row once their minute is over.
     const { rows } = await officer.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "strangers", client_ip: from } });
     if (rows.length === 0) continue;
     expect(rows[0]).toMatchObject({ tenant_id: "acme", is_auth_event: true, error_type: "too_many_strangers" });
@@ -148,7 +148,7 @@ test("nothing that a stranger's headers claim is on the row, and the answer repe
   expect([reply.status, reply.headers.get("x-correlation-id")]).toEqual([401, "corr"]);
   const row = await rowOf(officer, { id: reply.headers.get("x-request-id") });
   expect([row.correlation_id, row.request_id, row.trace_id, row.span_id]).toEqual([null, null, null, null]);
-  // Without a claim it is the call's own id, under which its caller was told of it.
+  // Without a claimed correlation ID it is the call's own ID, which the caller was given.
   const { id } = await call({ "x-tenant-id": "acme" });
   expect((await rowOf(officer, { id })).correlation_id).toBe(id);
 });
@@ -168,7 +168,7 @@ test("past so many a minute they are answered 429 and told by rows with their nu
   expect([new Set(statuses), turnedAway > 0]).toEqual([new Set([401, 429]), true]);
   expect((await call({ "x-api-key": served.apiKey }, "192.0.2.3")).status).toBe(200);
 
-  // A stop tells of the minute under way.
+  // A shutdown records the current minute.
   expect(await world.gateway.stop()).toBe(0);
   const again = await startGateway({ databaseUrl: world.databaseUrl, dataDir: world.gateway.dataDir });
   const admin = await signIn(again.adminUrl);

@@ -5,7 +5,7 @@ import { grant } from "../tools/mcp-harness.ts";
 import { startSigningIssuer, type SigningIssuer } from "../../support/identity/signing-issuer.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Calls that come with a token of an issuer the tenant trusts, and without any stored key. */
+/** Calls with a token of an issuer that the tenant trusts, without any stored key. */
 
 const AUDIENCE = "https://gateway.example/api";
 let world: World;

@@ -7,7 +7,7 @@ import { newPerson } from "../../support/worlds/portal.ts";
 import { startWordEmbedder, type WordEmbedder } from "../../support/vendors/word-embedder.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A document on its way from an administrator's upload to what a search finds of it. */
+/** A document's path from an administrator's upload to the results of a search. */
 let world: World;
 let admin: AdminClient;
 let other: AdminClient;
@@ -155,7 +155,7 @@ describe("a document", () => {
     const database = new pg.Client({ connectionString: world.databaseUrl });
     await database.connect();
     embedder.fails = 503;
-    // As it is after minutes in vain.
+    // As after minutes of failed attempts.
     expect((await upload(id, "rule.txt", "Otters float on their backs, always.")).status).toBe(202);
     await documentWhen(admin, id, documentId, ({ reason }) => reason !== null);
     await database.query("UPDATE knowledge_documents SET attempts = 7, due_at = now() WHERE id = $1", [documentId]);
@@ -182,7 +182,7 @@ describe("a document", () => {
     embedder.fails = null;
     expect(await settledDocument(admin, id, body.id)).toMatchObject({ status: "ready", chunk_count: 150 });
     const asked = embedder.asked.slice(before);
-    // What failed is asked for again, and nothing of what was answered.
+    // Only the failed batch is sent again, nothing that was already embedded.
     const failed = asked[2] ?? [];
     const answered = asked.filter((_, i) => i !== 2).flat();
     expect([answered.length, new Set(answered).size]).toEqual([150, 150]);

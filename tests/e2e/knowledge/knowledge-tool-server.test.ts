@@ -4,7 +4,7 @@ import { settledDocument, uploadTo } from "../../support/worlds/knowledge.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "../tools/mcp-harness.ts";
 
-/** Agents search what their group may read, and no more. */
+/** Agents search what their group may read, and nothing else. */
 let world: World;
 let admin: AdminClient;
 let team: Team;

@@ -3,7 +3,7 @@ import { type Served, serveModels } from "../../support/worlds/admin.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What a collector of OpenTelemetry is told of calls. */
+/** What an OpenTelemetry collector receives about calls. */
 
 interface Span {
   readonly traceId: string;

@@ -43,7 +43,7 @@ async function chat(headers: Record<string, string> = {}, key = served.apiKey): 
   return response.status;
 }
 
-/** A raw body, since `JSON.stringify` says no `__proto__`. */
+/** Takes a raw body, since `JSON.stringify` drops `__proto__`. */
 const asAdmin = (method: string, path: string, body?: string) =>
   fetch(world.gateway.adminUrl + path, {
     method,
@@ -83,7 +83,7 @@ test("metrics tell rows written, syncs, and what verifications said", async () =
   const { chains } = await world.admin.get("/v1/admin/audit/chains");
   expect((await world.admin.post(`/v1/admin/audit/chains/${chains[0].chain_id}/verify`, {})).verdict).toBe("intact");
   expect(await metric('gatehouse_ledger_verifications_total{verdict="intact"}')).toBe(1);
-  // An increase from nothing is none, so an alert on the first one needs the series to be there before.
+  // An alert on an increase needs the series to exist at 0 before the first event.
   for (const verdict of ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored"])
     expect(await metric(`gatehouse_ledger_verifications_total{verdict="${verdict}"}`)).toBe(0);
 });
@@ -207,7 +207,7 @@ test("the doctor finds what was cut off behind the newest checkpoint of the file
     { state: "ok", detail: `${file} has checkpoints of 2 chain(s)` },
     { state: "ok", detail: expect.stringContaining("intact") },
   ]);
-  // As a restored backup, which holds in itself.
+  // Like a restored backup, which is consistent in itself.
   await sql(
     "TRUNCATE audit_checkpoints; DELETE FROM audit_rows WHERE chain_seq > 2; UPDATE audit_chains SET head_seq = 2, last_checkpoint_seq = NULL, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_seq = 2)",
   );
@@ -221,14 +221,14 @@ test("the doctor finds what was cut off behind the newest checkpoint of the file
     { state: "ok" },
     { state: "wrong", detail: expect.stringContaining("missing") },
   ]);
-  // The admin log alone, as if it had never had its last entries.
+  // Truncates only the admin log, as if its last entries had never existed.
   const adminLog = async () => (await examined({ GW_AUDIT_CHECKPOINT_FILE: file })).find(({ about }: any) => about === "admin log");
   expect(await adminLog()).toMatchObject({ state: "ok", detail: expect.stringMatching(/^intact over \d+ entries$/) });
   await sql(
     "TRUNCATE admin_log_checkpoints; ALTER TABLE admin_log DISABLE TRIGGER USER; DELETE FROM admin_log WHERE chain_seq > 1; ALTER TABLE admin_log ENABLE TRIGGER USER; UPDATE admin_log_head SET seq = 1, hash = (SELECT entry_hash FROM admin_log WHERE chain_seq = 1)",
   );
   expect(await adminLog()).toMatchObject({ state: "wrong", detail: expect.stringContaining("missing") });
-  // A torn line keeps nobody from the others; what is none of a checkpoint file does.
+  // A torn line does not hide the others; a line that no checkpoint file can contain is an error.
   appendFileSync(file, '{"type":"checkpoint"\n');
   expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([
     { state: "ok" },

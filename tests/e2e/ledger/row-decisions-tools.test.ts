@@ -4,7 +4,7 @@ import { startHandshakeServer, startStatelessServer, type ToolServerFixture } fr
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** What rows of tool traffic say of what was looked at, and of who was let in. */
+/** What rows of tool traffic record about inspections and about authorization. */
 let world: World;
 let server: ToolServerFixture;
 let old: ToolServerFixture;
@@ -85,7 +85,7 @@ test("who may not use a tool was denied it, on the row as well", async () => {
     }
   const { row } = await rowFor(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${off}`, free, "echo");
   expect([row.error_type, row.agent_authz_decision]).toEqual(["tool_server_disabled", "deny"]);
-  // There is nothing there to be denied.
+  // There is no server to deny access to.
   const { row: nowhere } = await rowFor(`${world.gateway.runtimeUrl}/v1/proxy/mcp/nowhere`, free, "echo");
   expect([nowhere.error_type, nowhere.agent_authz_decision]).toEqual(["tool_server_not_found", null]);
 });

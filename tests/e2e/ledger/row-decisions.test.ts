@@ -4,7 +4,7 @@ import { CLAIMED, CLAIMS, rowOf } from "../../support/worlds/admin.ts";
 import { ANSWER_SURFACES, type AnswerSurface } from "../../support/formats/answer-streams.ts";
 import { type Caller, type GuardedWorld, startGuardedWorld } from "../../support/worlds/guarded-world.ts";
 
-/** What rows say of what was looked at and of what a model was told, on every text surface, whole and streamed. */
+/** What rows record about inspections and about what a model was told, on every text surface, whole and streamed. */
 let world: GuardedWorld;
 let watched: Caller;
 let wordsOnly: Caller;
@@ -109,7 +109,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
       llm_used_fallback: false,
       is_auth_event: false,
     });
-    // Nobody looked for personal data.
+    // This guardrail does not look for personal data.
     expect((await ask(wordsOnly, surface, { stream })).row).toMatchObject({
       ...FOUND_NOTHING,
       guardrail_blocked: false,
@@ -122,7 +122,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
       ...NOBODY_LOOKED,
       llm_used_fallback: false,
     });
-    // Only the answer is looked at.
+    // This guardrail only inspects the answer.
     const answer = await ask(answersOnly, surface, { stream });
     expect(answer.row).toMatchObject({ guardrail_blocked: false, pii_detected: false, guardrail_config_id: configs.answers });
   });
@@ -159,7 +159,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   });
 });
 
-/** What a vendor reads of a body of its own format. */
+/** The parameters and instructions that a vendor reads from a body of its own format. */
 function toldOf({ format }: AnswerSurface, body: any): { temperature: number; maxTokens: number; instructions: string } {
   switch (format) {
     case "chat":

@@ -117,7 +117,7 @@ test("the row of a tool call in a run names the model that decided it, and a mod
   const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "open", arguments: {} } };
   const called = await post(at, team.apiKey, call, { ...session, ...run });
   expect(await rowOf(world.admin, { id: called.headers.get("x-request-id") })).toMatchObject({ deciding_model: "decider" });
-  // What the protocol itself asks for nobody decided.
+  // No model decided on requests that the protocol itself requires.
   expect(await rowOf(world.admin, { id: begun.headers.get("x-request-id") })).toMatchObject({
     mcp_method: "initialize",
     deciding_model: null,
@@ -137,6 +137,6 @@ test("the page about the row says of every field that these calls filled that th
     [...fields].filter((name) => !told[name].includes(surface)).map((name) => `${name} in rows of ${surface}`),
   );
   await close();
-  // Renewed as CONTRIBUTING.md says.
+  // CONTRIBUTING.md says how to update the list.
   expect(untold).toEqual([]);
 });

@@ -83,7 +83,7 @@ test("a run shows the ceilings it is held to, and one they end is exhausted", as
   });
   for (const expected of [200, 200, 429])
     expect((await chat({ "x-gw-run-id": "short of breath" }, "fake-3", capped.apiKey)).status).toBe(expected);
-  // The refused call is one of the run's, and used nothing of what it was refused for.
+  // The refused call belongs to the run but consumed none of the limit.
   const run = (await send("GET", "/v1/runs/short%20of%20breath", undefined, capped.apiKey)).body;
   expect([run.llm_calls, run.errors]).toEqual([3, 1]);
   expect(run.ceilings).toEqual({
@@ -258,7 +258,7 @@ test("a span of a call of another credential joins it and stays out of its run",
 });
 
 test("claims beyond what totals can hold leave the rows of calls whole", async () => {
-  // 1,024 of the largest and this come to the last number that a total holds.
+  // 1,024 of the largest value plus this one add up to the largest total.
   const tokens = (index: number) => ({
     key: "gen_ai.usage.input_tokens",
     value: { intValue: String(index === 1_024 ? 1_023 : Number.MAX_SAFE_INTEGER) },

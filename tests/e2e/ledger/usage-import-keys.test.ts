@@ -3,10 +3,10 @@ import pg from "pg";
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What a vendor tells of its keys: whose they are, and how long it is listened to. */
+/** What a vendor reports about its keys: whose they are, and how long a run reads it. */
 let world: World;
 let vendor: Bun.Server<undefined>;
-/** Answers what is asked about keys and projects; figures are answered beside it. */
+/** Answers requests about keys and projects; usage figures are answered separately. */
 let tellKeys: (url: URL) => Promise<Response> | Response;
 let used: string[];
 const PATH = "/v1/admin/usage-import/providers";
@@ -49,7 +49,7 @@ let made = 0;
 async function provider(format: "openai" | "anthropic", more: object = {}): Promise<string> {
   const record = { provider_key: `p-${made++}`, api_format: format, base_url: "https://calls.example/v1", ...more };
   const { id } = await world.admin.post("/v1/admin/providers", record);
-  // Each asks at a path of its own, which tells whose question it is.
+  // Each provider has a path of its own, which identifies its requests.
   const settings = {
     import_endpoint_override: `${vendor.url.origin}/${id}`,
     import_backfill_through: day(5),
@@ -86,7 +86,7 @@ test("a run is held while the vendor tells of keys, and left alone once another 
     if (!url.pathname.startsWith(`/${id}/`)) return Response.json({ data: [], has_more: false });
     const after = url.searchParams.get("after_id");
     asked.push(after);
-    // As if what came before had taken longer than a lease lasts.
+    // As if the steps before had taken longer than the lease.
     if (after === null) await sql(`UPDATE usage_import_runs SET lease_until = now() - interval '1 second' WHERE provider_id = '${id}'`);
     else {
       held.push((await sql(`SELECT lease_until > now() AS held FROM usage_import_runs WHERE provider_id = '${id}'`))[0].held);
@@ -101,7 +101,7 @@ test("a run is held while the vendor tells of keys, and left alone once another 
     () => asked.length,
     (times) => times >= 2,
   );
-  // Runs of a process come one after the other: it has let go of the first by then.
+  // A process runs imports one after the other, so it has given up the first by now.
   expect(await imported(await provider("anthropic"))).toMatchObject({ status: "succeeded" });
   expect([asked, held]).toEqual([[null, "place-1"], [true]]);
   expect((await world.admin.get(`${PATH}/${id}/runs`)).runs[0].status).toBe("running");
@@ -135,7 +135,7 @@ test("a key that was the gateway's stays so when it is replaced, and when the ve
   tellKeys = () => Response.json({ error: { message: "may not read keys" } }, { status: 403 });
   expect((await imported(id)).status).toBe("succeeded");
   expect(await told()).toEqual(both);
-  // Somebody may still say that it never was the gateway's.
+  // An administrator can still declare that the key was never the gateway's.
   const strangers = { kind: "key", vendor_id: "key_1111", target: null, ignored: true };
   expect((await world.admin.request("PATCH", `${PATH}/${id}/mappings`, strangers)).body).toMatchObject({ target: null, ignored: true });
   await imported(id);

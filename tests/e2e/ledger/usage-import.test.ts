@@ -25,7 +25,7 @@ afterAll(async () => {
 beforeEach(() => {
   vendors.uses.length = 0;
   Object.assign(vendors, { throttleEvery: 0, down: false, downAfter: -1, hold: null, holdAfter: 0 });
-  // Amounts that no double adds up: 40 days of two models, two keys each.
+  // Amounts that doubles cannot add up exactly: 40 days of two models, two keys each.
   for (let back = 40; back >= 3; back--)
     for (const [at, key] of ["key_of_gateway_1111", "key_of_people_2222"].entries())
       for (const [of, model] of ["fake-1", "fake-2"].entries())
@@ -70,7 +70,7 @@ const formats: Record<string, string> = {
 };
 
 let made = 0;
-/** A provider whose vendor is the fake, read back 40 days. */
+/** Creates a provider whose vendor is the fake, with a backfill of 40 days. */
 async function provider(vendor: string, more: object = {}, admin: AdminClient = world.admin): Promise<string> {
   const record = {
     provider_key: `${vendor}-${made++}`,
@@ -91,7 +91,7 @@ async function provider(vendor: string, more: object = {}, admin: AdminClient = 
   return id;
 }
 
-/** The newest run once it is what is waited for. */
+/** Resolves with the newest run once it has reached the wanted state. */
 async function run(id: string, reached: (run: any) => boolean = (one) => one.finished_at !== null): Promise<any> {
   const before = Date.now();
   for (;;) {
@@ -109,7 +109,7 @@ async function imported(id: string): Promise<any> {
 
 const cents = (usd: number) => Math.round(usd * 100);
 const truth = (from: string, to: string) => Number(vendors.totalNano(from, to) / 10_000_000n);
-/** What the vendor charges by the gateway's own account, in whole nano-dollars. */
+/** The vendor's charges as the gateway has stored them, in whole nano-dollars. */
 const keptNano = async (id: string) =>
   BigInt(
     (
@@ -126,7 +126,7 @@ describe.each(["openai", "anthropic", "aws", "azure", "google"])("%s", (vendor) 
     expect(await world.admin.post(`${PATH}/${id}/test`, undefined)).toMatchObject({ duration_ms: expect.any(Number) });
     vendors.downAfter = 4;
     const begun = await world.admin.post(`${PATH}/${id}/run`, undefined);
-    // A throttled run goes on by itself; one whose vendor is away waits.
+    // A throttled run continues by itself; one whose vendor is unreachable waits.
     await run(id, (one) => one.status === "partial" && vendors.down);
     vendors.forgetCursors();
     vendors.downAfter = -1;
@@ -142,7 +142,7 @@ describe.each(["openai", "anthropic", "aws", "azure", "google"])("%s", (vendor) 
     expect((await world.admin.get(`${PATH}/${id}`)).import_backfill_through).toBe(day(0));
     expect(vendors.counts.throttled).toBeGreaterThan(0);
 
-    // The same again brings nothing, and a revision is taken in with what it replaced kept.
+    // Importing the same again adds nothing; a revision is imported, and what it replaced is kept.
     expect((await imported(id)).rows_imported).toBe(0);
     const revised = vendors.uses.find((use) => use.day === day(3));
     if (revised === undefined) throw new Error("there is no such day");
@@ -183,7 +183,7 @@ test("a process that is killed in the middle is followed by one that goes on whe
   const again = await startGateway({ databaseUrl: world.databaseUrl, dataDir: world.gateway.dataDir });
   try {
     const admin = await signIn(again.adminUrl);
-    // Its lease would be over in less than a minute; nobody waits for that here.
+    // Expires the lease, which would end in less than a minute.
     await sql(`UPDATE usage_import_runs SET lease_until = now() WHERE provider_id = '${id}' AND finished_at IS NULL`);
     const before = Date.now();
     for (;;) {
@@ -223,7 +223,7 @@ test("differences are explained: calls past the gateway, prices, and names that 
   });
   expect(answer.status).toBe(200);
   const { usage } = (await answer.json()) as any;
-  // As if it had been called two days ago: figures of today are provisional.
+  // Backdates the call by two days, because figures of today are provisional.
   const wait = Date.now();
   while ((await sql("SELECT id FROM audit_rows WHERE llm_provider = 'reconciled'")).length === 0) {
     if (Date.now() - wait > PATIENCE_MS) throw new Error("the row does not come");
@@ -233,7 +233,7 @@ test("differences are explained: calls past the gateway, prices, and names that 
     "SELECT to_char(timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM audit_rows WHERE llm_provider = 'reconciled'",
   );
   const today = rows[0].day as string;
-  // A day of which the vendor has told nothing yet is held against nobody.
+  // A day without vendor data yet counts as no difference.
   expect(await imported(id)).toMatchObject({ cost_usd: 0, difference_usd: 0 });
   const untold = await world.admin.get(`${PATH}/${id}/reconciliation?from=${today}&to=${dayAfter(today)}`);
   expect(untold.rows).toMatchObject([{ provisional: true, gateway: { requests: 1 }, explained: [{ kind: "provisional" }] }]);
@@ -246,10 +246,10 @@ test("differences are explained: calls past the gateway, prices, and names that 
     { ...use, model: "fake-9", input: 30, output: 3, nano: 250_000_000n },
   );
   const ended = await imported(id);
-  // The stranger's key and the model that is not here.
+  // The unknown key and the model that does not exist here.
   expect([ended.status, ended.unmatched]).toEqual(["succeeded", 2]);
   const to = dayAfter(today);
-  // What may still change is held against nothing: neither side's total has the day.
+  // Provisional figures are not compared: the day is in neither side's total.
   expect((await world.admin.get(`${PATH}/${id}/reconciliation?from=${today}&to=${to}`)).totals).toMatchObject({
     vendor: { input_tokens: 0 },
     gateway: { requests: null, input_tokens: 0 },
@@ -274,7 +274,7 @@ test("differences are explained: calls past the gateway, prices, and names that 
     ["provider", tokens.input + tokens.output + 33],
   ]);
 
-  // What nobody is found for is in the registry, and leaves it once somebody says what it is.
+  // Unmatched usage is in the asset registry until someone maps it.
   expect((await world.admin.get("/v1/admin/assets?search=fake-9")).assets).toMatchObject([
     { asset_type: "model", governance_status: "ungoverned" },
   ]);

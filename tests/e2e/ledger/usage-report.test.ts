@@ -14,7 +14,7 @@ let childId: string;
 const read = (query: string) => admin.request("GET", `/v1/admin/usage?tenant_id=default&${query}`);
 const usage = async (query: string) => (await read(query)).body;
 
-/** Hours of a year ago, as they stand when their rows are long gone: by group, key, model, calls and micro-dollars. */
+/** Usage totals from a year ago, whose rows are long gone: by group, key, model, calls and micro-dollars. */
 async function pastHours(tenantId: string, hours: readonly (readonly [string, string, string, string, number, number])[]): Promise<void> {
   const figures = { errors: 1, prompt_tokens: 10, completion_tokens: 5, unpriced_requests: 0 };
   await database.db

@@ -15,7 +15,7 @@ let directory: string;
 let gateway: Gateway;
 let admin: AdminClient;
 let served: Served;
-/** What a request was told before the ledger stood. */
+/** The answer to a request before the ledger was open. */
 let early: Response;
 let accepting = true;
 
@@ -57,7 +57,7 @@ async function counted(reason: string): Promise<number> {
 
 const ID = /^[0-9A-Z]{26}$/;
 
-/** How many rows there are without those of this look: rows arrive in order, so that one of what came before would be there. */
+/** The number of rows, without those of these queries. Rows arrive in order, so every earlier row is already there. */
 async function rows(): Promise<number> {
   const seen = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": served.apiKey } });
   await rowOf(admin, { id: seen.headers.get("x-request-id") });

@@ -5,7 +5,7 @@ import { type FakeUpstream, startFakeUpstream } from "../../support/vendors/fake
 import { type GatewayProcess, removeDirectory, startGateway } from "../../support/gateway.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
-/** What is counted as calls happen, and what is counted of their rows after a restart, model by model. */
+/** What is counted as calls happen, compared with what is counted from their rows after a restart, for each model. */
 
 const tenant = { tenant_id: "default" };
 const PRICED = { input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 1 };
@@ -93,7 +93,7 @@ const rowFor = (response: Response) => rowOf(admin, { id: response.headers.get("
 
 let changes = 0;
 
-/** Resolves when calls are held to everything that was changed before. */
+/** Resolves when all earlier changes apply to calls. */
 async function applied(): Promise<void> {
   const name = `change-${++changes}`;
   await admin.request("PATCH", `/v1/admin/llms/${served.models["change-0"]}`, { name });
@@ -104,7 +104,7 @@ async function applied(): Promise<void> {
   }
 }
 
-/** What is counted of each model now, as the refusal of a call tells it, which is counted nowhere. */
+/** The current usage of each model, taken from refusals, which are not counted themselves. */
 async function counted(): Promise<typeof USED> {
   const found: typeof USED = {};
   for (const measure of ["requests", "tokens", "budget"] as const) {

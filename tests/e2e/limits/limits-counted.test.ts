@@ -3,24 +3,24 @@ import { countTokens as tokensOf } from "gpt-tokenizer/encoding/o200k_base";
 import { serveModels } from "../../support/worlds/admin.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Limits on tokens refuse what could not be covered, and nothing else: where bytes do not fit, tokens are counted. */
+/** Token limits refuse only what they could not cover: if the estimate by bytes does not fit, tokens are counted. */
 
 const GROUPS = "/v1/admin/resource-groups";
-/** Of a word nobody's tokenizer has: a token for each of its bytes. */
+/** A character that is in no tokenizer's vocabulary: one token for each of its bytes. */
 const DENSE = "ꙮ";
 const PROSE =
   "The customer asks where the second of two desk lamps is, which was not in the parcel that came on Tuesday; the last scan " +
   "of it is from this morning, at the depot in her own city. ";
 const ANSWER = 40;
 
-/** Marks of the tokenizer's own are text like any other. */
+/** The tokenizer's special tokens are counted as ordinary text. */
 const countTokens = (text: string) => tokensOf(text, { disallowedSpecial: new Set() });
 
 let world: World;
 let groupId: string;
 let models: Readonly<Record<string, string>>;
 
-/** Tells the tokens of a text as models of OpenAI count them, and a little more for the message around it. */
+/** Counts the tokens of a text as OpenAI models do, plus a few for the message around it. */
 const provider = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
@@ -82,7 +82,7 @@ describe("a limit on tokens that stops hard", () => {
     }
     const next = countTokens(PROSE.repeat(20)) + 7 + ANSWER;
     expect(used).toBeLessThanOrEqual(ceiling);
-    // The next call was not to be had for what was left, within a twentieth of what it takes.
+    // What was left did not cover the next call, within a twentieth of its size.
     expect(ceiling - used).toBeLessThan(next * 1.05);
   });
 
@@ -168,7 +168,7 @@ test("the utilization that callers are told counts limits on throughput too", as
   await set(`${id}/llm-global-limits`, {
     llm_global_limits: {
       requests: { daily_limit: 100 },
-      // Of four, one comes back in a minute: how fast the machine is counts for little.
+      // A burst of four refills one per minute, so the machine's speed matters little.
       throughput: { max_requests_per_minute: 1, request_burst: 4, max_input_tokens_per_minute: 1_000_000 },
     },
   });
@@ -180,7 +180,7 @@ test("the utilization that callers are told counts limits on throughput too", as
   for (const used of [25, 50, 75, 100]) {
     const [status, utilization, warning] = await told();
     expect([status, warning]).toEqual([200, used < 100 ? null : expect.stringContaining("requests per minute limit: 4 of 4 used")]);
-    // A quarter comes back in a minute, of which no more can have passed than since the first was sent.
+    // A quarter refills per minute, and no more time can have passed than since the first request was sent.
     const back = ((performance.now() - since) / 60_000) * 25;
     expect(Number(utilization)).toBeWithin(Math.floor(used - back), used + 1);
   }
@@ -191,7 +191,7 @@ test("of a limit on dollars a minute, callers are told the dollars", async () =>
   const { id, key } = await team("spends");
   const prices = { input_cost_per_million_tokens: 0, output_cost_per_million_tokens: 100 };
   expect((await world.admin.request("PATCH", `/v1/admin/llms/${models.counted}`, prices)).status).toBe(200);
-  // So little comes back in a minute that no second of it counts.
+  // The refill per minute is so small that no second of it counts.
   await set(`${id}/llm-global-limits`, { llm_global_limits: { throughput: { max_usd_per_minute: 0.000001, usd_burst: 0.0045 } } });
   expect((await ask(key, "hi")).headers.get("x-usage-warning")).toBeNull();
   expect((await ask(key, "hi")).headers.get("x-usage-warning")).toBe("usd per minute limit: $0.004 of $0.0045 used");

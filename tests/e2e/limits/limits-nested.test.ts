@@ -9,11 +9,11 @@ import { haveValkey, startValkey, type TestValkey } from "../../support/processe
 import { startWorld, type World } from "../../support/world.ts";
 
 /**
- * Budgets that stop hard where the gateway itself makes calls on behalf of callers: judges with a price before and after
- * each call. What both use together never passes the limit, and nobody waits for what only its own call could give up.
+ * Hard budgets when the gateway itself makes calls on behalf of callers: priced judges before and after each call. Together they never
+ * exceed the limit, and no call waits for something that only its own completion would release.
  */
 const CALLS = 120;
-// 10 tokens in at $1 a million and 20 out at $100; the judge: 100 in and 20 out at $1, before and after.
+// 10 input tokens at $1 a million and 20 output tokens at $100; the judge: 100 input and 20 output tokens at $1, before and after.
 const MAIN = 2_010;
 const JUDGED = 120;
 const EACH = MAIN + 2 * JUDGED;
@@ -115,7 +115,7 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       await valkey?.stop();
     });
 
-    /** Two levels below the root, with a key; `micros` is the hard budget of the upper one. */
+    /** A group two levels below the root, with a key; `micros` is the hard budget of the group above it. */
     async function team(name: string, limits: object) {
       const upper = await world.admin.post(GROUPS, { ...tenant, name, parent_group_id: root });
       const leaf = await world.admin.post(GROUPS, { ...tenant, name: `${name}-leaf`, parent_group_id: upper.id });
@@ -136,8 +136,8 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
     }
 
     /**
-     * Micro-dollars on the rows of a group, of callers' calls and of the gateway's own, once so many calls and so many
-     * judges that were asked have theirs. One that was not asked has a row as well, so that rows in all say nothing.
+     * Micro-dollars in a group's rows, for callers' calls and the gateway's own, once there are rows for `calls` calls and `judged` judges
+     * that were actually called. A judge that was not called has a row too, so the total number of rows proves nothing.
      */
     async function recorded(groupId: string, calls: number, judged: number): Promise<{ callers: number; own: number }> {
       const { db, close } = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
@@ -167,19 +167,19 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       );
       const counts: Record<number, number> = {};
       for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1;
-      // Of many at once some are refused while others hold what they do not use in the end: what was left is spent one by one.
+      // Some concurrent calls are refused while others hold what they will not use: the rest is spent one call at a time.
       let more = 0;
       for (let last = 200; last === 200; more++) last = (await chat(key, "one more")).status;
       const refused = await chat(key, "once more");
       expect([403, 429]).toContain(refused.status);
-      // Nothing is spent from here on: the last call may have had its words judged before it was refused.
+      // No more callers' costs from here on, but the last call may have been judged before it was refused.
       const judged = judge.seen.length - before;
       const { callers, own } = await recorded(leaf, CALLS + more + 1, judged);
       console.log(`${home}: ${JSON.stringify(counts)}, ${callers} + ${own} of ${limit} micro-dollars`);
       expect(callers + own).toBeLessThanOrEqual(limit);
       expect(own).toBe(judged * JUDGED);
       expect(callers % MAIN).toBe(0);
-      // What is left would not cover one more call with what has to be held for it and its judge.
+      // The rest would not cover the worst case of one more call and its judge.
       const worstOfJudge = Math.max(...judge.seen.map((body) => Buffer.byteLength(body))) + 1_024;
       expect(limit - callers - own).toBeLessThan(worstOfJudge + 2_200);
       expect(Object.keys(counts).every((status) => ["200", "403", "429"].includes(status))).toBe(true);
@@ -190,7 +190,7 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
     test("what a judge used is counted at once, at every level, and a judge that the budget does not cover is not asked", async () => {
       const { upper, key } = await team("tight", { budget: { daily_limit_usd: 1, hard_stop: true } });
       expect((await chat(key, "tight one")).status).toBe(200);
-      // Between what the call comes to at most and what its judge does.
+      // Between the worst case of the call and that of its judge.
       const most = [
         2_000 + Buffer.byteLength(JSON.stringify({ model: "metered", max_tokens: 20, messages: [{ role: "user", content: "tight two" }] })),
         Math.min(...judge.seen.map((body) => Buffer.byteLength(body))) + 1_024,
@@ -203,7 +203,7 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline && (await chat(key, "x".repeat(10_000))).status !== 429;);
       const seen = judge.seen.length;
       const second = await chat(key, "tight two");
-      // The call itself would still be covered; its judge and it are not.
+      // The budget would cover the call alone, but not together with its judge.
       expect([second.status, JSON.parse(second.text).error.code, judge.seen.length]).toEqual([403, "semantic_policy_block", seen]);
       const own = await rowOf(world.admin, { parent_request_id: second.id });
       expect(own).toMatchObject({
@@ -224,7 +224,7 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
     });
 
     test("a single call whose budget has room for one thing at a time passes, streamed or whole", async () => {
-      // Room for the larger of the two, not for both together; the judge comes before and after.
+      // Covers the larger of the two, not both together; the judge runs before and after.
       const worstOfJudge = Math.max(...judge.seen.map((body) => Buffer.byteLength(body))) + 1_024;
       const { key } = await team("one-by-one", { budget: { daily_limit_usd: (EACH + worstOfJudge + 200) / 1e6, hard_stop: true } });
       expect((await chat(key, "first of one", { stream: true })).status).toBe(200);

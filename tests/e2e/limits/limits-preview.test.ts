@@ -32,7 +32,7 @@ test("what another document would change is told before it is saved, and refused
     before,
     after,
   });
-  // The child's own 100 requests a minute are tighter than what would come from above.
+  // The child's own 100 requests a minute are stricter than what it would inherit.
   expect(told.body.changes).toEqual([
     change(parent, "preview-parent", "requests.daily_limit", null, 1),
     change(parent, "preview-parent", "throughput.max_requests_per_minute", null, 500),

@@ -36,7 +36,7 @@ test("a restart does not begin the tool calls of an hour or a day anew, of a gro
     expect((await admin.request("PATCH", `${group}/${path}`, { governance: { tool_use } })).status).toBe(200);
   }
 
-  /** A call whose answer calls so many tools. */
+  /** A call whose answer contains `made` tool calls. */
   const call = (model: string, made: number) =>
     fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",
@@ -50,7 +50,7 @@ test("a restart does not begin the tool calls of an hour or a day anew, of a gro
   expect((await admin.request("PATCH", `/v1/admin/llms/${models.one}`, { name: "uno" })).status).toBe(200);
   await gateway.stop();
   gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
-  // Two of three are used of the one model, and two of five in all; what was refused counts nowhere.
+  // Two of three are used for the one model, and two of five in total; refusals count nowhere.
   expect([
     (await call("uno", 2)).status,
     (await call("uno", 1)).status,
@@ -98,7 +98,7 @@ test("a restart gives back nothing of what searches of the web cost, of a budget
     headers: { authorization: `Bearer ${asking.apiKey}`, "content-type": "application/json" },
     body: JSON.stringify({ model: "asked", messages: [{ role: "user", content: "make 0 calls" }] }),
   });
-  // A search is no request to a model.
+  // A search does not count as a request to a model.
   expect(asked.status).toBe(200);
   await gateway.stop();
   await vendors.stop();

@@ -12,12 +12,12 @@ import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../../suppo
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { leastOf, servedBy } from "../../support/until.ts";
 
-/** A thousand groups eight deep and a hundred thousand keys, on two processes that share a database. */
+/** A thousand groups, eight levels deep, and a hundred thousand keys, on two processes that share a database. */
 const GROUPS = 1_000;
 const KEYS = 100_000;
 const LEVELS = 8;
 
-/** Of the first process. The other takes up what was changed there in its own time. */
+/** SQL statements of the first process. The other applies changes made there in its own time. */
 const statements: string[] = [];
 const gateways: Gateway[] = [];
 const folders: string[] = [];
@@ -25,7 +25,7 @@ let database: TestDatabase;
 let upstream: FakeUpstream;
 let admin: AdminClient;
 let served: Served;
-/** Of the deepest level. */
+/** Groups of the deepest level. */
 let leaves: string[] = [];
 
 const keyOf = (n: number) => `sk_gw_api_${String(n).padStart(43, "k")}`;
@@ -78,7 +78,7 @@ beforeAll(async () => {
       database.db,
     );
   }
-  // What was written past the admin API is taken up with the next change.
+  // Rows written directly to the database take effect with the next change.
   await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}`, { description: "now" });
   await servedBy(
     gateways.map(({ runtimeUrl }) => ({ runtimeUrl: runtimeUrl ?? "" })),
@@ -103,7 +103,7 @@ const call = async (gateway: Gateway, key: string) => {
   return { status: response.status, body: await response.text() };
 };
 
-/** Holding counters to the truth. */
+/** Statements that reconcile counters with the database. */
 const COUNTERS = /usage_daily/i;
 
 test("a leaf's policy changes on every process within a second of the PATCH, at its root and with every leaf in use", async () => {
@@ -113,7 +113,7 @@ test("a leaf's policy changes on every process within a second of the PATCH, at 
       expect(some.every(({ status }) => status === 200)).toBe(true);
     }
   }
-  /** Milliseconds from the answer to the PATCH until a call is answered so, at the slowest process. */
+  /** Milliseconds from the answer to the PATCH until calls get `status`, at the slowest process. */
   const patched = async (limits: object, status: number) => {
     const llm_global_limits = { requests: { daily_limit: 1_000_000 }, ...limits };
     const path = `/v1/admin/resource-groups/${served.groupId}/llm-global-limits`;

@@ -3,7 +3,7 @@ import { rowOf, rowsOf } from "../../support/worlds/admin.ts";
 import { GROUPS, PRICED, type LimitedWorld, startLimitedWorld } from "../../support/worlds/limited-world.ts";
 import { until } from "../../support/until.ts";
 
-/** What a caller and an administrator meet of limits, on one process with its own counters. */
+/** Limits as callers and administrators see them, on one process with its own counters. */
 
 let world: LimitedWorld["world"];
 let served: LimitedWorld["served"];
@@ -50,7 +50,7 @@ describe("quotas", () => {
     const a = await team("hard-a");
     const leaf = await team("hard-leaf", a.id);
     await limit(a.id, { budget: { daily_limit_usd: 0.01, hard_stop: true } });
-    // Each call comes to 1,000 x 1 + 500 x 2 (+ what is cached at the plain price) = 2,000 micro-dollars.
+    // Each call costs 1,000 x 1 + 500 x 2 (with cached tokens at the plain price) = 2,000 micro-dollars.
     const statuses: number[] = [];
     for (let i = 0; i < 7; i++) statuses.push((await chat(leaf.key)).status);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
@@ -92,14 +92,14 @@ describe("quotas", () => {
           body: JSON.stringify(body),
         })
       ).status;
-    // Letters that no tokenizer has words of: a token for each of their bytes.
+    // Characters that are in no tokenizer's vocabulary: one token for each of their bytes.
     const texts = (count: number) => Array.from({ length: count }, () => "ꙮ".repeat(30));
-    // At a dollar a million thirty texts are worth more than 2,700 micro-dollars, five less than 2,000.
+    // At a dollar a million, thirty texts may cost more than 2,700 micro-dollars, five less than 2,000.
     expect([
       await ask("embeddings", { model: "embeds-many", input: texts(30) }),
       await ask("completions", { model: "completes-many", prompt: texts(30), max_tokens: 1 }),
     ]).toEqual([429, 429]);
-    // It leaves for the upstream, which has no embeddings.
+    // It is sent to the upstream, which has no embeddings.
     expect(await ask("embeddings", { model: "embeds-many", input: texts(5) })).toBe(502);
   });
 
@@ -161,7 +161,7 @@ describe("quotas", () => {
     await limit(a.id, { tokens: { daily_limit: 10_000 }, requests: { daily_limit: 1 } });
     expect((await chat(a.key, { max_tokens: 10 })).status).toBe(200);
     expect((await chat(a.key)).status).toBe(429);
-    // The alert that comes last shows that the first refusal raised none.
+    // Only the last alert exists, so the first refusal raised none.
     expect((await alertsOf(a, 1)).map(told)).toEqual([
       [
         "usage_limit_reached",
@@ -258,12 +258,12 @@ describe("a routing group whose member uses tokens and then fails", () => {
     await limit(a.id, { tokens: { daily_limit: 120 } });
     const asked = () => world.upstream.seen.filter(({ body }) => body.includes('"spent"')).length;
     const refused = await chat(a.key, { model: "again", stream: true, max_tokens: 1 });
-    // Of its bytes and one token of output the first attempt may come to some 90 tokens, and comes to 16.
+    // By its bytes and one output token, the first attempt may use about 90 tokens; it uses 16.
     const row = await rowOf(world.admin, { resource_group_id: a.id });
     expect([refused.status, row.error_type, row.llm_total_tokens, asked()]).toEqual([429, "usage_limit_reached", 32, 2]);
     await limit(a.id, { tokens: { daily_limit: 1_000 } });
     expect([(await chat(a.key, { model: "again", stream: true, max_tokens: 1 })).status, asked()]).toEqual([502, 23]);
-    // All that was held is free again.
+    // Everything that was held has been released.
     expect((await chat(a.key, { max_tokens: 450 })).status).toBe(200);
   });
 });
@@ -319,7 +319,7 @@ describe("run ceilings", () => {
     expect([second.headers.get("x-gw-usage-utilization"), second.headers.get("x-should-retry")]).toEqual(["100", "false"]);
     expect((await chat(a.key, {}, { "x-gw-run-id": "two" })).status).toBe(200);
     expect((await chat(a.key)).status).toBe(200);
-    // A run that ends at its ceiling is told on its rows: the group has nothing to wait for, and nobody is alerted.
+    // A run's ceiling is recorded in its rows but raises no alert: the group has nothing to wait for.
     await limit(a.id, { requests: { daily_limit: 3 } });
     expect((await chat(a.key)).status).toBe(429);
     expect((await alertsOf(a, 1)).map(({ title }) => title)).toEqual(["The daily requests limit is reached"]);
@@ -330,7 +330,7 @@ describe("how long a run may take", () => {
   test("what is under way then ends: a stream with an error frame, an answer that is waited for with 429", async () => {
     const a = await team("run-long");
     expect((await patch(a.id, "run-ceilings", { run_ceilings: { max_duration_seconds_per_run: 1 } })).status).toBe(200);
-    // A run that has lasted so long is refused; until then one of its own each.
+    // A run that has lasted too long is refused; each of these calls has its own run.
     const [streamed, waited, short] = await Promise.all([
       chat(a.key, { model: "hold", stream: true }, { "x-gw-run-id": "streamed" }),
       chat(a.key, { model: "hold" }, { "x-gw-run-id": "waited" }),

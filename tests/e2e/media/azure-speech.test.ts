@@ -5,7 +5,7 @@ import OpenAI from "openai";
 import { rowOf } from "../../support/worlds/admin.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Voices of Azure's Speech service by OpenAI's own client, over a server in the form that the service documents. */
+/** Voices of Azure's Speech service with OpenAI's own client, over a fake that follows the service's documentation. */
 const KEY = "azure-speech-secret-0001";
 const HALF = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0, 1, 2, 3]);
 const TYPES: Record<string, string> = {
@@ -19,13 +19,13 @@ let vendor: Server;
 let openai: OpenAI;
 let groupId: string;
 const seen: { readonly headers: Record<string, unknown>; readonly url: string; readonly body: string }[] = [];
-/** The second half comes, or the line is cut, once this is called. */
+/** Sends the second half, or breaks the connection. */
 let goOn: () => void = () => undefined;
 
 const unescaped = (text: string) =>
   text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ({ lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" })[name] as string);
 
-/** What the service would understand of a request; null where it would answer 400. */
+/** What the service would understand from a request; null where it would answer 400. */
 function understood(ssml: string) {
   const [, language, voice, rest = ""] =
     /^<speak version="1\.0" xmlns="http:\/\/www\.w3\.org\/2001\/10\/synthesis" xml:lang="([^"]+)"><voice name="([^"<]+)">(.*)<\/voice><\/speak>$/s.exec(
@@ -120,7 +120,7 @@ test("each format is asked for by the service's own name; what it has not is nam
 test("it streams as it comes, is torn where it is, and is kept where it is to be", async () => {
   const slow = await speak({ input: "Speak slowly" });
   const reader = (slow.body as ReadableStream<Uint8Array>).getReader();
-  // But for its end: that of the last waits for the row.
+  // Except its last bytes: the end of the stream waits for the row.
   expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(HALF.subarray(0, -2));
   goOn();
   const rest: Uint8Array[] = [];

@@ -4,7 +4,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Speech of Gemini's models, by OpenAI's own client. */
+/** Speech from Gemini models with OpenAI's own client. */
 let world: World;
 let vendor: FakeVendor;
 let openai: OpenAI;
@@ -26,7 +26,7 @@ beforeAll(async () => {
         ...(!mute && { candidatesTokensDetails: [{ modality: "AUDIO", tokenCount: 200 }] }),
       },
     };
-    // Some models know no streams, and answer whole.
+    // Some models cannot stream and answer with a whole body.
     if (!path.includes(":streamGenerateContent") || said.includes("at once")) return Response.json(answer);
     return mute ? new Response(eventOf(answer), { headers: EVENTS }) : new Response(spokenAs(said, answer), { headers: EVENTS });
   });
@@ -57,10 +57,10 @@ afterAll(async () => {
 
 const EVENTS = { "content-type": "text/event-stream" };
 const eventOf = (body: object) => `data: ${JSON.stringify(body)}\r\n\r\n`;
-/** The last of what is said comes, or breaks off, once this is called. */
+/** Sends the rest of the speech, or breaks off. */
 let goOn: () => void = () => undefined;
 
-/** Two events of sound, and then one that says that it was all. */
+/** Two events with audio, then one that marks the end. */
 function spokenAs(said: string, { candidates: [whole], usageMetadata }: { candidates: any[]; usageMetadata: object }) {
   const { parts } = whole.content;
   const piece = (from: number) => {
@@ -98,7 +98,7 @@ const refusal = (asked: Promise<unknown>) =>
     ({ status, message, headers }: { status: number; message: string; headers: Headers }) => ({ status, message, headers }),
   );
 
-/** The lengths that a WAV file says of itself: of all behind them, and of its samples. */
+/** The two lengths in a WAV header: of everything after it, and of the samples. */
 const lengthsIn = (sound: Buffer) => [sound.readUInt32LE(4), sound.readUInt32LE(40)];
 
 test("samples become a WAV file that plays, asked for in Gemini's words and priced by its tokens", async () => {
@@ -107,7 +107,7 @@ test("samples become a WAV file that plays, asked for in Gemini's words and pric
   expect(response.headers.get("content-type")).toBe("audio/wav");
   expect([sound.subarray(0, 4).toString(), sound.subarray(8, 16).toString()]).toEqual(["RIFF", "WAVEfmt "]);
   expect([sound.readUInt16LE(22), sound.readUInt32LE(24), sound.readUInt32LE(28), sound.readUInt16LE(34)]).toEqual([1, 24_000, 48_000, 16]);
-  // Nobody knew how long it would be when it began.
+  // The length was unknown when the stream began.
   expect([lengthsIn(sound), sound.subarray(44)]).toEqual([[0xffffffff, 0xffffffff], SAMPLES]);
   expect(vendor.seen.at(-1)?.path).toBe("/v1beta/models/gemini-tts:streamGenerateContent?alt=sse");
   expect(JSON.parse(vendor.seen.at(-1)?.body as string)).toEqual({
@@ -128,7 +128,7 @@ test("samples become a WAV file that plays, asked for in Gemini's words and pric
 test("it streams as it comes: each event's samples at once", async () => {
   const response = await speak({ response_format: "pcm", input: "Go slow" });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  // But for a sample that waits for what comes behind it: the last of all waits for the row.
+  // Except one sample that is held until more follows: the last one waits for the row.
   expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(SAMPLES.subarray(0, 2));
   goOn();
   const rest: Uint8Array[] = [];
@@ -173,7 +173,7 @@ test("what breaks off is torn for its caller too, and its row says so and what w
     const row = await rowBy(response);
     expect(row).toMatchObject({ success: false, error_type: "upstream_interrupted", media_audio_chars: input.length });
     if (typeof reason === "string") expect(row.error_message).toContain(reason);
-    // A token for what was heard, and those of the text.
+    // One token for the audio received; the prompt's tokens are charged too.
     expect(row.llm_completion_tokens).toBe(1);
     expect(row.llm_estimated_cost_usd).toBeGreaterThan(0);
   }
@@ -194,7 +194,7 @@ test("bare samples, what is kept, and Vertex AI", async () => {
   expect(lengthsIn(sound)).toEqual([44, 8]);
   expect(Buffer.from(await file.arrayBuffer())).toEqual(Buffer.from(await kept.arrayBuffer()));
   expect(vendor.seen.at(-1)?.path).toBe("/v1/projects/fake/locations/global/publishers/google/models/gemini-tts-vertex:generateContent");
-  // 12 x $15 a million: it has no price of tokens.
+  // 12 x $15 a million: the model has no token prices.
   expect(await rowBy(kept)).toMatchObject({ llm_estimated_cost_usd: 0.00018, custom_metadata: { files: [{ id }] } });
 });
 
@@ -221,7 +221,7 @@ test("a budget that stops hard holds the dearer of both prices, and needs the pr
   });
   const careful = await clientOf(id);
   expect(await refusal(speak({}, careful))).toMatchObject({ status: 403 });
-  // 12 characters are at most 300 tokens of $20 a million, 40 of them 1,000: twice what there is.
+  // 12 characters are at most 300 tokens at $20 a million; 40 characters are 1,000 tokens, twice the budget.
   expect(await refusal(speak({ model: "gemini-tts-both", input: "x".repeat(40) }, careful))).toMatchObject({ status: 429 });
   expect((await speak({ model: "gemini-tts-both" }, careful)).status).toBe(200);
 });

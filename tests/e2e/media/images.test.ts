@@ -4,9 +4,9 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Pictures and moderations by OpenAI's own client, over a server of OpenAI's API that is not ours. */
+/** Images and moderations with OpenAI's own client, over a fake of OpenAI's API. */
 const PAGE = "<!doctype html><script>alert(1)</script>";
-/** How the vendor says it understood the prompt. */
+/** The revised prompt that the vendor returns. */
 let revise: string | null = null;
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 let world: World;
@@ -94,7 +94,7 @@ test("a picture by a model priced by tokens: its bytes, its cost, its row", asyn
   expect(response.headers.get("x-gw-ai-generated")).toBeNull();
   // 20 x $5 + 1,000 x $30 a million.
   expect(data).toMatchObject({ gw_cost_usd: 0.0301, gw_model_id: expect.any(String) });
-  // The vendor's own image models refuse to be asked for bytes.
+  // The vendor's own image models refuse a request for base64.
   expect(sent()).toEqual({ model: "gpt-image-2", prompt: "A lighthouse", quality: "high", size: "1024x1024" });
   expect(await rowBy(response)).toMatchObject({
     proxy_subtype: "image_generations",
@@ -173,7 +173,7 @@ test("a server that ignores how it was asked keeps its addresses to itself, and 
   const stored = await draw("boat.png", { quality: "high", size: "1536x1024" });
   expect(stored.data.data?.[0]?.url).toContain("/v1/proxy/files/");
   expect(stored.data).toMatchObject({ gw_cost_usd: 0.1 });
-  // What the model is to choose has the price of no size; a size that nobody named is the usual one.
+  // Size `auto` has no price of its own; without a size, the default size's price applies.
   expect((await draw("boat.png", { quality: "high", size: "auto" })).data).toMatchObject({ gw_cost_usd: 0.1 });
   expect((await draw("boat.png", { quality: "high" })).data).toMatchObject({ gw_cost_usd: 0.2 });
   expect((await draw("boat.png", { quality: "low" })).data).toMatchObject({ gw_cost_usd: 0.04 });
@@ -228,11 +228,11 @@ test("a budget holds the dearest a call can come to before it leaves, and no cal
       (thrown: unknown) => (thrown as InstanceType<typeof OpenAI.APIError>).status,
     );
   expect(await status({ model: "draws-unpriced", prompt: "A cat" })).toBe(403);
-  // Three at 4 cents are more than there is, two are not; then a third is.
+  // Three at 4 cents exceed the budget, two do not; then a third does.
   expect(await status({ model: "draws-each", prompt: "A cat", n: 3 })).toBe(429);
   expect(await status({ model: "draws-each", prompt: "A cat", n: 2 })).toBe(200);
   expect(await status({ model: "draws-each", prompt: "A cat" })).toBe(429);
-  // By tokens: a large picture may come to more than is left whatever it comes to in the end.
+  // Priced by tokens: a large picture may cost more than what is left, whatever it costs in the end.
   expect(await status({ model: "draws", prompt: "A cat", size: "3840x2160" })).toBe(429);
 });
 

@@ -6,7 +6,7 @@ import { wav } from "../../support/formats/sounds.ts";
 import { PIXEL } from "../../support/vendors/painters.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What a group, and those above it, govern of pictures, speech and sound (interface 8.3). */
+/** What a group and its parents govern about images, speech and audio (interface 8.3). */
 let world: World;
 let vendor: FakeVendor;
 let parent: string;

@@ -7,7 +7,7 @@ import { startTranscriber } from "../../support/vendors/transcriber.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** A Python that has the official client. It is no package of npm: whoever wants these tests installs it. */
+/** A Python with the official client. It is not an npm package, so install it to run these tests. */
 const PYTHON = process.env.MEDIA_PYTHON;
 const SCRIPT = fileURLToPath(new URL("./media-python.py", import.meta.url));
 

@@ -6,10 +6,10 @@ import { LARGE, PIXEL, startPainters } from "../../support/vendors/painters.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam } from "../tools/mcp-harness.ts";
 
-/** Pictures of models that do not speak OpenAI's API, and edits of both, by OpenAI's own client. */
+/** Images from models that do not speak OpenAI's API, and edits by both kinds, with OpenAI's own client. */
 let world: World;
 let vendor: FakeVendor;
-/** A server of OpenAI's API that reads forms. */
+/** A fake of OpenAI's API that reads multipart forms. */
 let editor: ReturnType<typeof Bun.serve>;
 const edited: { fields: [string, string][]; files: [string, string, number][] }[] = [];
 let openai: OpenAI;
@@ -168,8 +168,8 @@ test("pictures are edited: as a form for OpenAI, inline for Gemini, and refused 
       ["image[]", "image/png", 70],
     ],
   });
-  // 300 x $5 + 1,000 x $30 a million.
-  // Of the prompt, 20 tokens of text at $5 a million, 80 of pictures at $8 and 200 from the cache at $2; then 1,000 at $30.
+  // 300 x $5 + 1,000 x $30 a million. Of the prompt, 20 text tokens at $5 a million, 80 image tokens at $8 and 200 cached ones at $2; then
+  // 1,000 at $30.
   expect(await rowBy(response)).toMatchObject({ proxy_subtype: "image_edits", media_images_generated: 1, llm_estimated_cost_usd: 0.03114 });
 
   await openai.images.edit({ model: "gemini-3.1-flash-image", image: await picture(), prompt: "Bluer" });

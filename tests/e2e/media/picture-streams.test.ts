@@ -5,7 +5,7 @@ import { PIXEL, startPainters } from "../../support/vendors/painters.ts";
 import { PICTURE_USAGE, startStreamingPainter } from "../../support/vendors/streaming-painter.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Pictures in streams by OpenAI's own client, over servers that are not ours. */
+/** Streamed images with OpenAI's own client, over fake vendors. */
 type Painting = Omit<OpenAI.Images.ImageGenerateParamsStreaming, "prompt" | "stream" | "model"> & { model: string; prompt?: string };
 let world: World;
 let vendor: Awaited<ReturnType<typeof startStreamingPainter>>;
@@ -57,7 +57,7 @@ async function clientOf(group: string): Promise<OpenAI> {
 
 const draw = (asked: Painting, by = openai) => by.images.generate({ prompt: "A lighthouse", ...asked, stream: true }).withResponse();
 
-/** All of a stream; a vendor that waits for its first event to be seen goes on then. */
+/** Reads a whole stream; a vendor that waits for its first event to be received continues then. */
 async function read<Event extends { type: string }>(stream: AsyncIterable<Event>): Promise<{ events: Event[]; error: string | null }> {
   const events: Event[] = [];
   try {
@@ -156,7 +156,7 @@ test("a stream that breaks off, or ends before its picture does, is an error for
     const { events, error } = await read(data);
     expect(events.map(({ type }) => type)).toEqual(["image_generation.partial_image"]);
     expect(error).toContain("broke off");
-    // As much as a picture of its size may come to.
+    // As much as a picture of this size may cost.
     expect(await rowBy(response)).toMatchObject({
       ...{ success: false, error_type: "upstream_interrupted", tags: ["usage_estimated"], media_images_generated: 1 },
       ...{ llm_prompt_tokens: 3, llm_completion_tokens: 5_243 },
@@ -232,7 +232,7 @@ test("a budget holds the dearest a streamed picture can come to, and is charged 
   });
   const thrifty = await clientOf(id);
   const before = vendor.seen.length;
-  // What is shown on the way costs tokens too: $0.158 for the picture, three cents a ten for those.
+  // Partial images cost tokens too: $0.158 for the picture, three cents for ten partial ones.
   expect(await refusal(draw({ model: "draws", size: "1024x1024", partial_images: 3, n: 2 }, thrifty))).toMatchObject({ status: 429 });
   expect(await refusal(draw({ model: "draws" }, thrifty))).toMatchObject({ status: 429 });
   expect(vendor.seen).toHaveLength(before);

@@ -7,22 +7,22 @@ import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.t
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Speech by OpenAI's own client, over a server of OpenAI's API that is not ours. */
+/** Speech with OpenAI's own client, over a fake of OpenAI's API. */
 let world: World;
 let vendor: FakeVendor;
-/** Begins to speak, and cuts the line once `goOn` is called. */
+/** Starts to send audio, and breaks the connection once `goOn` is called. */
 let cutting: Server;
 let openai: OpenAI;
 let groupId: string;
-/** The second half of the sound is sent once this is called. */
+/** Sends the second half of the audio. */
 let goOn: () => void = () => undefined;
-/** Called once the head of an answer that is cut is sent. */
+/** Called once the head of an answer that will be cut has been sent. */
 let begun: () => void = () => undefined;
 const HALF = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0, 1, 2, 3]);
 
 const SPOKEN_USAGE = { input_tokens: 10, output_tokens: 200, total_tokens: 210 };
 
-/** Sound in events: half of it, and the rest once `goOn` is called. */
+/** Audio as events: half of it, and the rest once `goOn` is called. */
 function told(model: string): Response {
   const event = (body: object) => new TextEncoder().encode(`data: ${JSON.stringify(body)}\n\n`);
   const half = event({ type: "speech.audio.delta", audio: HALF.toString("base64") });
@@ -187,7 +187,7 @@ test("what is to be kept is stored, whole or not at all, and named by a header",
 test("it streams as it comes", async () => {
   const response = await openai.audio.speech.create({ model: "slow", voice: "alloy", input: "Slowly" });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  // But for its end: that of the last waits for the row.
+  // Except its last bytes: the end of the stream waits for the row.
   expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(HALF.subarray(0, -2));
   goOn();
   const rest: Uint8Array[] = [];
@@ -204,7 +204,7 @@ test("sound that breaks off is torn for its caller too, and its row says so", as
   expect(await rowBy(response)).toMatchObject({ success: false, error_type: "upstream_interrupted", media_audio_chars: 3 });
 });
 
-/** Events as they were sent; OpenAI's client gives them as bytes. */
+/** The events as they were sent; OpenAI's client only gives the bytes. */
 async function eventsOf(response: Response): Promise<{ type?: string; audio?: string; usage?: object; error?: { message: string } }[]> {
   const frames = (await response.text()).split("\n\n").filter((frame) => frame !== "");
   return frames.map((frame) => JSON.parse(frame.slice("data: ".length)));

@@ -9,7 +9,7 @@ import { until } from "../../support/until.ts";
 import { startTranscriber } from "../../support/vendors/transcriber.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Sound written down by OpenAI's own client, over a server of OpenAI's API that is not ours. */
+/** Transcription with OpenAI's own client, over a fake of OpenAI's API. */
 let world: World;
 let vendor: ReturnType<typeof startTranscriber>;
 let openai: OpenAI;
@@ -177,7 +177,7 @@ test("who leaves before the tokens were told has paid for the sound, and for wha
     .withResponse();
   for await (const { type } of stream) if (type === "transcript.text.delta") break;
   stream.controller.abort();
-  // 3 seconds at 50 tokens and $6 a million, 25 characters at 4 a token and $10 a million.
+  // 3 seconds at 50 tokens and $6 a million; 25 characters at 4 per token and $10 a million.
   expect(await rowBy(response)).toMatchObject({
     ...{ error_type: "client_disconnected", tags: ["usage_estimated"], llm_prompt_tokens: 150, llm_completion_tokens: 7 },
     ...{ media_audio_seconds_input: 3, llm_estimated_cost_usd: 0.00097 },

@@ -3,7 +3,7 @@ import { until } from "../../support/until.ts";
 import { startVideoVendor, type VideoFaults, type VideoVendor } from "../../support/vendors/video-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What holds videos back: guardrails on what is asked and what comes of it, governance of media, and budgets held while a job runs. */
+/** What restricts videos: guardrails on prompts and results, media governance, and budgets held while a job runs. */
 const faults: VideoFaults = {};
 let world: World;
 let vendor: VideoVendor;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-/** A group with a model of its own, and its key. */
+/** Creates a group with a model of its own and a key. */
 async function team(name: string, more: object = {}): Promise<{ readonly groupId: string; readonly apiKey: string }> {
   const { admin } = world;
   const { id: groupId } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, group_type: "team" });
@@ -90,7 +90,7 @@ test("media governance bounds resolution, length and what has to come along", as
   expect(await fieldOf({ resolution: "1080p", duration_seconds: 4 })).toMatch(/^400 .*resolution/);
   expect(await fieldOf({ resolution: "720p", duration_seconds: 8 })).toMatch(/^400 .*duration_seconds/);
   expect(await fieldOf({ resolution: "720p" })).toMatch(/^400 .*max_duration_seconds/);
-  // The same in other words, and one that was left out and is chosen.
+  // The same request in OpenAI's members, then one whose missing resolution is filled in.
   expect((await ask({ size: "1280x720", seconds: "4" })).status).toBe(200);
   const chosen = await ask({ duration_seconds: 4 });
   expect([chosen.status, chosen.headers.get("x-gw-parameters-clamped")]).toEqual([200, expect.stringContaining("resolution")]);
@@ -104,7 +104,7 @@ test("a budget is held from the request until the job's end, and then goes by wh
   const limits = { llm_global_limits: { budget: { daily_limit_usd: 1, hard_stop: true } } };
   expect((await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, limits)).status).toBe(200);
   const film = (prompt: string) => call(apiKey, "POST", "/generations", { model: "films-frugal", prompt, duration_seconds: 8 });
-  // 8 s at $0.10: no second one fits while the first may still come to that.
+  // 8 s at $0.10: no second job fits while the first may still cost that much.
   faults.takes = () => 600_000;
   const first = await film("first");
   expect(first.status).toBe(200);
@@ -112,7 +112,7 @@ test("a budget is held from the request until the job's end, and then goes by wh
   expect([held.status, held.body.usage_limit !== undefined || JSON.stringify(held.body)]).toEqual([429, true]);
   expect((await call(apiKey, "DELETE", `/jobs/${first.body.job_id}`)).body.status).toBe("cancelled");
   delete faults.takes;
-  // It cost nothing, so there is room again.
+  // The first job cost nothing, so there is room again.
   const third = await until(
     () => film("third"),
     ({ status }) => status !== 429,
@@ -120,7 +120,7 @@ test("a budget is held from the request until the job's end, and then goes by wh
   expect(third.status).toBe(200);
   expect((await ended(apiKey, third.body.job_id)).body).toMatchObject({ status: "succeeded", cost_usd: 0.8 });
   expect((await film("fourth")).status).toBe(429);
-  // One that costs no more than what is left passes.
+  // A job within what is left passes.
   expect((await call(apiKey, "POST", "/generations", { model: "films-frugal", prompt: "short", duration_seconds: 1 })).status).toBe(200);
   await until(
     () => world.admin.get(`/v1/admin/resource-groups/${groupId}/consumption`),
@@ -149,7 +149,7 @@ test("what a video holds of a group above goes on where another branch of that g
   expect(first.status).toBe(200);
   expect((await film(shorts, "shorts", 6)).status).toBe(429);
   const later = (model: string) => call(shorts.apiKey, "POST", "/generations", { model, prompt: "A boat", duration_seconds: 6 });
-  /** What a call is told once a model is there that was made after the move: so is the move. */
+  /** The answer to a call once a model created after the move is visible, and so the move is too. */
   const toldAfter = async (model: string) => {
     await admin.post("/v1/admin/llms", {
       ...{ tenant_id: "default", name: model, model_name: "film-1", provider: "o", mode: "video" },
@@ -167,7 +167,7 @@ test("what a video holds of a group above goes on where another branch of that g
   expect(await toldAfter("made after the second move")).toMatch(/^429 .*daily_budget/);
   delete faults.takes;
   expect((await ended(apiKey, first.body.job_id)).body).toMatchObject({ status: "succeeded", cost_usd: 0.6 });
-  // It ended elsewhere, and what it cost counts there.
+  // It ended in the other group, and its cost counts there.
   expect(
     (
       await until(
@@ -193,13 +193,13 @@ test("a video that is billed by tokens holds them while it is made, and takes th
     const { status, body } = await film();
     return `${status} ${JSON.stringify(body)}`;
   };
-  // 8 s may come to 80,000 tokens.
+  // 8 s may use 80,000 tokens.
   faults.takes = () => 600_000;
   const first = await film();
   expect(first.status).toBe(200);
   expect(await refusedBy()).toMatch(/^429 .*daily_tokens/);
   delete faults.takes;
   expect((await ended(apiKey, first.body.job_id)).body.status).toBe("succeeded");
-  // It came to 40,000, more than the rate has of a minute.
+  // It used 40,000, more than the rate limit allows in a minute.
   expect(await until(refusedBy, (refused) => refused.includes("output_tokens_per_minute"))).toMatch(/^429/);
 });

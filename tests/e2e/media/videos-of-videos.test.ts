@@ -5,7 +5,7 @@ import { PATIENCE_MS } from "../../support/patience.ts";
 import { startVideoVendor, type VideoFaults, type VideoVendor, videoBytesOf } from "../../support/vendors/video-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Videos made of videos, by OpenAI's own client, over servers of three forms that are not ours. */
+/** Videos made from videos with OpenAI's own client, over fakes of three vendor formats. */
 const faults: VideoFaults = {};
 let world: World;
 let vendor: VideoVendor;
@@ -89,7 +89,7 @@ test("a remix and an edit: jobs of their own, on the model that made the video, 
   expect(lastMade()?.asked).toEqual({ prompt: "At dawn", path: `/v1/videos/${upstream}/remix` });
   const edited = await openai.videos.edit({ prompt: "With gulls", video: { id: source } });
   expect(lastMade()?.asked).toEqual({ prompt: "With gulls", video: { id: upstream }, path: "/v1/videos/edits" });
-  // The vendor says that these are four seconds long, as it does when nobody asks.
+  // The vendor's default duration is four seconds.
   expect((await ended(remixed.data.id)).job).toMatchObject({ status: "succeeded", cost_usd: 0.4, source_job_id: source });
   expect((await ended(edited.id)).job).toMatchObject({ status: "succeeded", source_job_id: source });
   expect(await rowOf(world.admin, { id: remixed.response.headers.get("x-request-id") as string })).toMatchObject({
@@ -99,7 +99,7 @@ test("a remix and an edit: jobs of their own, on the model that made the video, 
   });
   const content = await openai.videos.downloadContent(edited.id);
   expect(new Uint8Array(await content.arrayBuffer())).toEqual(videoBytesOf(await madeBy(edited.id)));
-  // One that was itself made of another.
+  // A remix of a video that is itself an edit.
   const again = await openai.videos.remix(edited.id, { prompt: "At night" });
   expect(again.remixed_from_video_id).toBe(edited.id);
   expect(lastMade()?.asked.path).toBe(`/v1/videos/${await madeBy(edited.id)}/remix`);
@@ -112,7 +112,7 @@ test("an extension is billed for what follows, and is as long as both together",
   expect(lastMade()?.asked).toMatchObject({ prompt: "A ship comes", seconds: "12", video: { id: await madeBy(source) } });
   const first = await ended(extended.id);
   expect(first).toMatchObject({ seconds: "20", job: { cost_usd: 1.2, duration_seconds: 12 } });
-  // As JSON, and on from one that goes on already.
+  // As JSON, extending a video that is itself an extension.
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/videos/extensions`, {
     method: "POST",
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
@@ -233,7 +233,7 @@ test("limits, guardrails and governance hold for it as for any job, and a model 
   expect((await failureOf(openai.videos.remix(source, { prompt: "x" }))).status).toBe(400);
   expect((await govern({ resolution_whitelist: ["720p"], max_duration_seconds: 10 })).status).toBe(200);
   expect((await failureOf(openai.videos.remix(source, { prompt: "x" }))).status).toBe(200);
-  // Both together are longer than a video may be.
+  // Together they are longer than a video may be.
   expect((await failureOf(openai.videos.extend({ prompt: "x", seconds: "4", video: { id: source } }))).status).toBe(400);
   expect((await govern({ max_duration_seconds: 100 })).status).toBe(200);
   const within = { llm_global_limits: { budget: { daily_limit_usd: 1_000, hard_stop: true } } };

@@ -7,7 +7,7 @@ import { startVideoVendor, type VideoVendor, videoBytesOf } from "../../support/
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** The same Python as tests/e2e/media/media-python.test.ts asks for. */
+/** The same Python as in tests/e2e/media/media-python.test.ts. */
 const PYTHON = process.env.MEDIA_PYTHON;
 const SCRIPT = fileURLToPath(new URL("./videos-python.py", import.meta.url));
 

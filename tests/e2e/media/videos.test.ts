@@ -5,7 +5,7 @@ import { servedBy, until } from "../../support/until.ts";
 import { startVideoVendor, type VideoFaults, type VideoVendor, videoBytesOf } from "../../support/vendors/video-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Videos by the gateway's own interface and by OpenAI's own client, over servers of three forms that are not ours. */
+/** Videos through the gateway's own API and with OpenAI's own client, over fakes of three vendor formats. */
 const PIXEL = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 const faults: VideoFaults = {};
 let world: World;

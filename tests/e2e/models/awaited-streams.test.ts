@@ -6,7 +6,7 @@ import { STREAM_FRAMES, STREAM_WORDS, USAGE_FRAME } from "../../support/vendors/
 import { type RawAnswer, type RawUpstream, startRawUpstream } from "../../support/vendors/raw-upstream.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Less than any balancer waits, and more than the gateway lets one wait. */
+/** Less than the timeout of any load balancer, and more than the gateway lets a client wait for a byte. */
 const CLIENT_TIMEOUT_MS = 28_000;
 const EVENTS_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
@@ -15,9 +15,9 @@ const TENANT = { tenant_id: "default" };
 let world: World;
 let upstream: RawUpstream;
 let served: Served;
-/** Of a group whose tool calls need approval: streams are held whole for that. */
+/** A key of a group whose tool calls need approval, so its streams are held until they are complete. */
 let heldKey: string;
-/** What the upstream waits for, until every client has its answer's head. */
+/** The upstream waits for this, which resolves once every client has its response head. */
 const waitedFor = Promise.withResolvers<void>();
 
 const after = (text: string) => waitedFor.promise.then(() => Buffer.from(text));
@@ -25,9 +25,9 @@ const frames = [...STREAM_FRAMES, USAGE_FRAME, "data: [DONE]\n\n"].join("");
 const refused = JSON.stringify({ error: { message: "Slow down, Ann.", type: "requests", param: null, code: "rate_limit_exceeded" } });
 
 const behaviours: Record<string, RawAnswer> = {
-  // It answers, thinks, and breaks off.
+  // Answers, thinks, and breaks off.
   torn: { head: EVENTS_HEAD, pieces: [after("")], ending: "tear" },
-  // It does not even answer.
+  // Does not even send a response head.
   mute: { head: null, pieces: [after("")], ending: "tear" },
   speaks: { head: EVENTS_HEAD, pieces: [Buffer.from(frames)], ending: "end" },
   thinks: { head: EVENTS_HEAD, pieces: [after(frames)], ending: "end" },

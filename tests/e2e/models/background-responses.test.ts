@@ -8,9 +8,9 @@ import { type ResponseVendor, startResponseVendor } from "../../support/vendors/
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Responses that are written while nobody waits: who may have their answers, and that what they cost is told once. */
+/** Background responses: who may read their answers, and that their cost is recorded once. */
 const PRICED = { mode: "responses", modes: ["responses", "chat"], input_cost_per_million_tokens: 10, output_cost_per_million_tokens: 20 };
-/** 1,000 tokens in and 500 out at these prices. */
+/** 1,000 input and 500 output tokens at these prices. */
 const COST = 0.02;
 let world: World;
 let vendor: ResponseVendor;
@@ -210,7 +210,7 @@ test("a budget is held until it is known what a response cost, by whoever asks n
   expect((await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, limits)).status).toBe(200);
   const ask = () => openai.responses.create({ model: "m-frugal", input: "Hi", background: true, max_output_tokens: 1000 });
   const first = await ask();
-  // It may come to $0.02: a second one has no room while it may.
+  // It may cost $0.02, and while it may, a second one does not fit.
   expect((await failure(ask())).status).toBe(429);
   vendor.finish();
   expect((await endOf(first.id)).llm_estimated_cost_usd).toBe(COST);
@@ -265,7 +265,7 @@ test("a run's ceilings hold for what it has written in the background, while tha
     if (event.type === "response.output_text.delta") break;
   }
   left.controller.abort();
-  // Only then is it one that its caller left.
+  // Only now is it recorded as a call whose caller disconnected.
   await rowOf(world.admin, { llm_model_requested: "slow-enveloped", error_type: "client_disconnected" });
   vendor.finish();
   await endOf(id);

@@ -8,8 +8,8 @@ import { events } from "../../support/vendors/scene.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 /**
- * A conversation that begins at a vendor of another format and goes on at the one whose format the client speaks, as it does when a
- * routing group fails over or a person changes the model. Each vendor refuses what it did not make itself.
+ * A conversation that begins at a vendor of another format and continues at the vendor whose format the client speaks, as after a failover
+ * or when a person changes the model. Each vendor refuses what it did not generate itself.
  */
 let world: World;
 let vendor: FakeVendor;
@@ -17,7 +17,7 @@ let apiKey: string;
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 
-/** A server of OpenAI's chat format that thinks aloud and calls a tool. */
+/** A server of OpenAI's chat format that sends its reasoning and calls a tool. */
 function answerChat({ stream }: Loose): Response {
   const call = { id: "functions.look:0", type: "function", function: { name: "look", arguments: '{"at": 9007199254740993}' } };
   const head = { id: "c1", created: 1, model: "m" };

@@ -147,7 +147,7 @@ describe("credentials", () => {
     const key = await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "of the café" });
     for (const form of ["NFC", "NFD"]) {
       const named = { "x-api-key": key.key_value, "x-resource-group": Buffer.from("Café".normalize(form)).toString("latin1") };
-      // Let in, and refused for the model that the group is not granted.
+      // Admitted, then refused because the group is not granted the model.
       expect(await (await chat({ model: "fake-1", messages }, named)).json()).toMatchObject({ code: "model_not_allowed" });
     }
     expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-resource-group": "team", "x-tenant-id": "default" })).status).toBe(
@@ -373,7 +373,7 @@ describe("a caller who hangs up", () => {
       success: false,
       error_type: "client_disconnected",
       http_status_code: 499,
-      // What was sent is billed, whoever waits for the answer.
+      // The prompt is billed even if nobody waited for the answer.
       llm_prompt_tokens: expect.any(Number),
       llm_completion_tokens: 0,
       tags: ["usage_estimated"],
@@ -494,7 +494,7 @@ describe("the row", () => {
     const { response_body_preview: preview } = await rowFor(response);
     expect(preview).toContain('"content":"[number]');
     expect(preview).toContain('"content":"now"');
-    // Times and ids may hold these digits as well.
+    // Times and IDs may contain these digits as well.
     expect(preview).not.toMatch(/"content":"[^"]*(?:4111|1111)/);
   });
 });

@@ -153,7 +153,7 @@ test("a hard budget holds what a compaction may come to, whatever length it is a
     const { key_value } = await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "k" });
     return new OpenAI({ baseURL, apiKey: key_value, maxRetries: 0 });
   };
-  // 4,096 tokens are as many as a model of unknown length may write, at $10 a million.
+  // A model of unknown output limit may write 4,096 tokens, at $10 a million.
   const short = await limited(0.02);
   const asked = vendor.seen.length;
   for (const more of [{}, { max_output_tokens: 16 }])

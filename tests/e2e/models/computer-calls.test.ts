@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type RawUpstream, startRawUpstream } from "../../support/vendors/raw-upstream.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A model that uses a computer has its client do things there: these are tool calls like any other. */
+/** A model that uses a computer has its client perform actions: these are governed like any other tool call. */
 let world: World;
 let upstream: RawUpstream;
 
-/** A name that no vendor gives to such a call makes it no other one. */
+/** An extra `name`, which no vendor sends, does not make it another call. */
 const screen = { type: "computer_call", name: "weather", status: "completed", pending_safety_checks: [] };
 const typed = (text: string) => ({ type: "type", text });
 const OUTPUT = [
@@ -36,7 +36,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** What a caller is told in whose group these rules hold, whole and streamed. */
+/** What a caller gets in a group with these rules, whole and streamed. */
 async function told(name: string, bind: (groupId: string) => Promise<unknown>): Promise<string[]> {
   const { admin, gateway } = world;
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, group_type: "team" });

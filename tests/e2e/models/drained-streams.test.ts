@@ -8,7 +8,7 @@ import { removeDirectory, startGateway, temporaryDirectory } from "../../support
 import { SURFACES } from "../../support/formats/inbound-surfaces.ts";
 import { type RawUpstream, startRawUpstream } from "../../support/vendors/raw-upstream.ts";
 
-/** What a gateway that stops has to cut off is told as an error, in every format, and no client takes it for an answer. */
+/** Streams that a stopping gateway has to cut off end with an error in every format, and no client takes them for complete. */
 
 const json = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
 const event = (value: { type: string; [field: string]: unknown }) => `event: ${value.type}\n${json(value)}`;
@@ -94,7 +94,7 @@ function chunked(text: string): Uint8Array {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }
 
-/** What a caller got until the gateway was gone. */
+/** Reads what a caller gets until the gateway is gone. */
 async function readOut(response: Response): Promise<{ id: string; text: string }> {
   let text = "";
   const decoder = new TextDecoder();
@@ -113,7 +113,7 @@ function began(): void {
   if (--begun === 0) allBegun.resolve();
 }
 
-/** What came of a client's stream. */
+/** The outcome of a client's stream. */
 async function taken(stream: AsyncIterable<unknown>): Promise<string> {
   let pieces = 0;
   try {

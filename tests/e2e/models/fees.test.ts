@@ -3,7 +3,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What a vendor bills beside plain tokens is in the cost of the row. */
+/** What a vendor bills in addition to plain tokens is in the row's cost. */
 const item = { id: "ws_1", type: "web_search_call", status: "completed", action: { type: "search", query: "q" } };
 const SEARCHED = [
   { type: "response.created", response: { id: "resp_1", object: "response", status: "in_progress", output: [] } },
@@ -17,7 +17,7 @@ const SEARCHED = [
   { type: "response.output_text.delta", item_id: "msg_1", output_index: 2, content_index: 0, delta: "Found." },
 ];
 
-/** Events of an answer that does not end. */
+/** The events of an answer that never ends. */
 function unended(events: readonly { readonly type: string }[]): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {
@@ -131,7 +131,7 @@ test("a budget that stops hard holds the searches a call may run, and covers non
       messages: [{ role: "user", content: "Hi" }],
       tools: [{ type: "web_search_20250305", name: "web_search", ...(max_uses === undefined ? {} : { max_uses }) }],
     });
-  // Three at a cent are more than is left whatever the tokens come to; two are not.
+  // Three searches at a cent exceed what is left, whatever the tokens cost; two do not.
   expect([(await message(3, "searches")).status, (await message(2, "searches")).status]).toEqual([429, 200]);
   const unpriced = await message(1, "searches-unpriced");
   expect([unpriced.status, ((await unpriced.json()) as { error: { message: string } }).error.message]).toEqual([
@@ -177,12 +177,12 @@ test("a budget that stops hard holds what a write to the vendor's cache for an h
         { role: "user", content: [{ type: "text", text: "x".repeat(characters), cache_control: { type: "ephemeral", ttl: "1h" } }] },
       ],
     });
-  // At twice $2 a million the first could come to more than four cents, the second to two.
+  // At twice $2 a million, the first could cost more than four cents, the second up to two.
   expect([(await message(10_000)).status, (await message(5_000)).status]).toEqual([429, 200]);
 });
 
 test.each([
-  // 100 x $2 + 10 x $10 a million, and the one search that is made for each such request at 2.5 cents.
+  // 100 x $2 + 10 x $10 a million, and one search per request of this kind at 2.5 cents.
   ["looks-up", { search_context_size: "low" }, 0.0253],
   ["looks-up", undefined, 0.0003],
   ["hears", {}, null],
@@ -207,6 +207,6 @@ test("a search that a response has made is paid for by who hangs up before its e
   for (let text = ""; !text.includes("Found.");) text += new TextDecoder().decode((await reader.read()).value);
   await reader.cancel();
   const row = await rowOf(world.admin, { id: response.headers.get("x-request-id") });
-  // One token at $2 and two at $10 a million as they are estimated, and the search; to look at a page that was found is no other.
+  // Estimated: one token at $2 and two at $10 a million, plus the search; opening a page that it found is not another search.
   expect([row.error_type, row.tags, row.llm_estimated_cost_usd]).toEqual(["client_disconnected", ["usage_estimated"], 0.025022]);
 });

@@ -3,7 +3,7 @@ import { toFile } from "openai";
 import { rowOf } from "../../support/worlds/admin.ts";
 import { type Caller, type GuardedWorld, startGuardedWorld } from "../../support/worlds/guarded-world.ts";
 
-/** Files that were stored before and are named in messages: each provider is given them in its own form, under the caller's rights. */
+/** Stored files that messages refer to: each provider gets them in its own form, under the caller's permissions. */
 
 let world: GuardedWorld;
 let caller: Caller;
@@ -34,7 +34,7 @@ const store = async ({ openai }: Caller, content: Uint8Array | string, name: str
 const sent = () => JSON.parse(world.vendor.seen.at(-1)?.body as string);
 const pdf64 = Buffer.from(PDF).toString("base64");
 
-/** How a message with these parts is refused. */
+/** The refusal of a message with these parts. */
 async function refused(content: { type: "file"; file: { file_id: string } }[]) {
   const asked = caller.openai.chat.completions.create({ model: "openai-plain", messages: [{ role: "user", content }] });
   return asked.then(

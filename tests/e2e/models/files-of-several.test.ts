@@ -6,7 +6,7 @@ import { nothingStored, storedBytes } from "../../support/records/stored-bytes.t
 import { until } from "../../support/until.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** Two gateways on one database without a store of files that both reach. */
+/** Two gateways on one database without shared object storage. */
 
 let database: TestDatabase;
 let gateways: [GatewayProcess, GatewayProcess];

@@ -5,11 +5,11 @@ import { fakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { type RawUpstream, startRawUpstream } from "../../support/vendors/raw-upstream.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A provider bills what it was sent, whether or not anybody waited for its answer: an attempt that is given up costs that. */
+/** A provider bills what it was sent, whether or not anyone waited for its answer: an abandoned attempt costs that much. */
 
 const PRICED = { input_cost_per_million_tokens: 1_000, output_cost_per_million_tokens: 0 };
 const TEXT = "x".repeat(4_000);
-/** A thousand tokens of four characters each, at $1,000 a million. */
+/** The cost of what was sent: a thousand tokens of four characters each, at $1,000 a million. */
 const SENT = 1;
 
 const torn = (pieces: readonly string[]) => {
@@ -38,7 +38,7 @@ const vendor = fakeVendor(({ body }) => {
   return Response.json({ id: "c", object: "chat.completion", choices: [{ index: 0, message, finish_reason: "stop" }], usage });
 });
 
-/** Reads a request and hangs up. */
+/** Reads a request and resets the connection. */
 const resets = createServer((socket) => socket.on("data", () => socket.resetAndDestroy()));
 
 let world: World;
@@ -57,7 +57,7 @@ beforeAll(async () => {
     await world.admin.post(router, {
       tenant_id: "default",
       id,
-      // Short only where nothing else is waited for: what is to break off, or to serve, may take as long as a busy machine needs.
+      // Short only for models that do nothing but time out: others get as long as a busy machine needs.
       ...(id === "only-silent" && { timeout: 0.5 }),
       ...(id === "then-serves" && { timeout: 3 }),
       routing_strategy: "ordered",
@@ -103,7 +103,7 @@ test.each([
   ["only-tears", true, "upstream_interrupted"],
   ["only-ends", true, "upstream_interrupted"],
   ["gone", false, "upstream_interrupted"],
-  // It had the whole request: a balancer between may have given up on an answer that is billed all the same.
+  // It got the whole request: a load balancer in between may have given up on an answer that is billed all the same.
   ["only-hangs-up", false, "upstream_interrupted"],
   ["resets", false, "upstream_interrupted"],
   ["resets", true, "upstream_interrupted"],

@@ -5,11 +5,11 @@ import { answerGemini } from "../../support/vendors/gemini.ts";
 import { answerOpenai } from "../../support/vendors/openai.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What a model's record says of how it may be spoken to. */
+/** What a model's record says about the parameters it accepts. */
 let world: World;
 let vendor: FakeVendor;
 let apiKey: string;
-/** Of a group under a ceiling on temperature and output, which calls that name none are held to as well. */
+/** A key of a group with ceilings on temperature and output, which also apply to calls that name neither. */
 let governedKey: string;
 
 beforeAll(async () => {
@@ -114,7 +114,7 @@ describe("the ceiling on output", () => {
 describe("sampling", () => {
   test("is kept from models that take none, and the caller is told", async () => {
     const asked = { messages, temperature: 0.2, top_p: 0.9 };
-    // This one takes either, and refuses both.
+    // This model accepts either, but not both.
     expect(await sent(CHAT, { model: "sampled", ...asked })).toMatchObject({ body: { temperature: 0.2 }, dropped: "top_p" });
     expect(await sent(CHAT, { model: "sampled", messages, top_p: 0.9 })).toMatchObject({ body: { top_p: 0.9 }, dropped: null });
     for (const model of ["unsampled", "by-record"]) {

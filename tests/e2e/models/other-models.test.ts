@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowOf, serveModels, type Served } from "../../support/worlds/admin.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Providers that stand before several models are never told to ask another one than access, limits and prices have seen. */
+/** A provider that serves several models is never asked for a different one than access, limits and prices were checked for. */
 let world: World;
 let served: Served;
 

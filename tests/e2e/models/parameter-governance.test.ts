@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf } from "../../support/worlds/admin.ts";
 import { PRICED, type LimitedTeam, type LimitedWorld, startLimitedWorld } from "../../support/worlds/limited-world.ts";
 
-/** What a group governs of the parameters of requests, on every text surface. */
+/** What a group governs about request parameters, on every text surface. */
 
 let world: LimitedWorld["world"];
 let served: LimitedWorld["served"];
@@ -18,7 +18,7 @@ afterAll(() => world.end());
 
 const withParameters = (parameters: object) => ({ tools: [{ type: "function", function: { name: "find", parameters } }] });
 
-/** Members of a chat request in which words reach the model as definitions do. */
+/** Members of a chat request through which words reach the model as definitions. */
 const DEFINED: readonly (readonly [string, (words: string) => object])[] = [
   [
     "the description in an answer schema",

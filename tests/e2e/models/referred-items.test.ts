@@ -8,7 +8,7 @@ import { AFTER_TOOL, TEXT } from "../../support/vendors/scene.ts";
 import { PROMPT, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA } from "../../support/vendors/sdk.ts";
 import { type SdkWorld, startSdkWorld } from "../../support/vendors/sdk-world.ts";
 
-/** The AI SDK as it comes: it takes for granted that answers are stored, and refers to their items instead of sending them. */
+/** The AI SDK with its defaults: it assumes that answers are stored, and refers to their items instead of sending them. */
 let world: SdkWorld;
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(() => world.end());
 const modelOf = (id: string) =>
   createOpenAI({ baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, apiKey: world.apiKey }).responses(`sdk-${id}`);
 
-// A provider that stores responses itself is sent the references as they are.
+// A provider that stores responses itself gets the references unchanged.
 const providers = PROVIDERS.map(({ id }) => id).filter((id) => id !== "openai-responses");
 const table = providers.flatMap((id) => [[id, false] as const, [id, true] as const]);
 
@@ -42,7 +42,7 @@ test.each(table)("a conversation goes on with %s (streamed: %p)", async (id, str
   expect(JSON.stringify(first.messages)).toContain("itemId");
   const second = await say(id, [question, ...first.messages, { role: "user", content: "And now?" }], stream);
   const { request_body_preview: sent } = await rowOf(world.admin, { id: second.id });
-  // What the model said is what the provider is sent, not a name for it.
+  // The provider gets the model's words, not a reference to them.
   expect(sent).toContain(first.text);
   expect(sent).not.toContain("item_reference");
 });

@@ -3,7 +3,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Documents ordered by models of Cohere's, Voyage's and Bedrock's shape, over servers that are not ours. */
+/** Reranking with models in the formats of Cohere, Voyage and Bedrock, over fake vendors. */
 let world: World;
 let vendor: FakeVendor;
 let groupId: string;
@@ -161,7 +161,7 @@ test("a budget that stops hard holds all that may be billed, and covers nothing 
   });
   const key = await newKey(id);
   const before = vendor.seen.length;
-  // Five units' worth of documents is 0.01, and one more than there is.
+  // Five units of documents cost 0.01, one more exceeds the budget.
   const many = await rank("ranks", { documents: Array.from({ length: 501 }, () => "short") }, { key });
   const unpriced = await rank("ranks-unpriced", {}, { key });
   expect([many.status, unpriced.status, vendor.seen.length]).toEqual([429, 403, before]);

@@ -3,7 +3,7 @@ import OpenAI, { AzureOpenAI } from "openai";
 import { rowsOf, type Served, serveModels } from "../../support/worlds/admin.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What OpenAI's own clients ask before they send a long input. */
+/** The token counts that OpenAI's own clients request before they send a long input. */
 let world: World;
 let served: Served;
 let client: OpenAI;

@@ -225,7 +225,7 @@ describe("data residency", () => {
     const allowed = await call("/v1/proxy/llm/chat/completions", { model: "any-model", messages });
     expect(allowed.status).toBe(200);
     expect(await rowFor(allowed)).toMatchObject({ llm_model_used: "second", residency_class: "allowed", region_routed_to: "eu" });
-    // Some vendors let a request say where it is processed.
+    // Some vendors let a request choose where it is processed.
     for (const [geo, status] of [
       ["eu", 200],
       ["global", 403],

@@ -4,7 +4,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Tool loops over accounts of a vendor that opens only its own seals. */
+/** Tool loops over several accounts of a vendor that only decrypts reasoning that the same account encrypted. */
 let world: World;
 let vendor: FakeVendor;
 let client: OpenAI;
@@ -133,7 +133,7 @@ test.each(ways)(
 test("a compacted conversation goes on at the account that compacted it, and nowhere else", async () => {
   const { output } = await client.responses.compact({ model: "one", input: [{ role: "user", content: "Look." }] });
   const input = [...(output as OpenAI.Responses.ResponseInput), { role: "user" as const, content: "And?" }];
-  // The other account is asked first otherwise.
+  // Without the compacted item, the other account would be called first.
   for (let time = 0; time < 2; time++) {
     const { response } = await client.responses.create({ model: "both", input, store: false }).withResponse();
     expect(await rowOf(world.admin, { id: response.headers.get("x-request-id") })).toMatchObject({

@@ -27,7 +27,7 @@ describe("by the official clients", () => {
   });
   afterAll(() => world.end());
 
-  /** Asks in turn, whole and streamed, beginning with an empty cache; all but the first must be hits with the first's words. */
+  /** Asks in turn, whole and streamed, starting with an empty cache; all but the first must be hits with the first answer's text. */
   async function askInTurn(client: (typeof CLIENTS)[number]["id"], model: string, text: string, streams: readonly boolean[]) {
     await world.admin.post(`${CONFIGS}/${cache.id}/invalidate`, {});
     for (const stream of streams) expect((await world.clients.sdks[client].ask(model, "text", stream)).text).toBe(text);
@@ -149,7 +149,7 @@ describe("what is given again, and to whom", () => {
     return found;
   };
 
-  /** What is on its way to the database while answers are dropped is not kept: waits until so many are there. */
+  /** Entries still being written when the cache is invalidated are not kept, so wait until `count` are stored. */
   async function stored(count: number): Promise<void> {
     const entries = () => database.db.selectFrom("semantic_cache_entries").select("id").where("config_id", "=", cache.id).execute();
     await until(entries, (found) => found.length >= count);
@@ -238,7 +238,7 @@ describe("what is given again, and to whom", () => {
     const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${made.id}/api-keys`, { name: "other" });
     expect([...(await layers(body, body)), (await call(body, { key })).layer]).toEqual([null, "exact", null]);
     await admin.post(`${CONFIGS}/${cache.id}/groups`, { group_ids: [made.id] });
-    // Bound to both, and still each group has its own.
+    // Although bound to both, each group has its own entries.
     expect([(await call(body, { key })).layer, (await call(body, { key })).layer]).toEqual([null, "exact"]);
     await admin.request("PATCH", `${CONFIGS}/${cache.id}`, { scope: "tenant" });
     const shared = { messages: user(fresh()) };
@@ -338,7 +338,7 @@ describe("what is given again, and to whom", () => {
     });
     expect(nested.llm_prompt_tokens).toBeGreaterThan(0);
     expect(nested.llm_estimated_cost_usd).toBeGreaterThan(0);
-    // Under other instructions, for another model, after another turn, of other figures, or of other words it is another question.
+    // Other instructions, another model, an earlier turn, other numbers or other words make it a different question.
     const others = [
       ask("What is the capital of France please", "parrot", [{ role: "system", content: "Answer in verse." }]),
       ask("What is the capital of France please", "fake-1"),

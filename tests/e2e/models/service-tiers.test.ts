@@ -3,14 +3,14 @@ import { rowOf, serveModels } from "../../support/worlds/admin.ts";
 import { fakeVendor, type VendorRequest } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Vendors that serve a call faster, or later, ask another price for it: rows and budgets have that of the tier it was served in. */
+/** Vendors that serve a call faster or later charge another price for it: rows and budgets use the price of the tier it was served in. */
 
 const PRICED = { input_cost_per_million_tokens: 2, output_cost_per_million_tokens: 10 };
 const GROUPS = "/v1/admin/resource-groups";
-/** 1,000 tokens of input and 100 of output: $0.002 + $0.001. */
+/** 1,000 input tokens and 100 output tokens: $0.002 + $0.001. */
 const USUAL = 0.003;
 
-/** Answers in the format of the address, and tells the tier that the message names; nothing of it where it names none. */
+/** Answers in the path's format and reports the tier that the message names, or none if it names none. */
 const vendor = fakeVendor((request) => answerOf(request));
 let world: World;
 let groupId: string;
@@ -88,7 +88,7 @@ function answerOf({ path, body }: VendorRequest): Response {
       { ...chunk, choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }] },
       { ...chunk, choices: [{ index: 0, delta: { content: "Yes" }, finish_reason: null }] },
       { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
-      // Some tell it only where the answer begins.
+      // Some report it only at the beginning of the answer.
       { ...chunk, service_tier: undefined, choices: [], usage },
     ]);
   const message = { role: "assistant", content: "Yes" };
@@ -160,7 +160,7 @@ const RESPONSES = "/v1/proxy/llm/responses";
 const STREAM = { stream: true };
 
 test.each([
-  // What the answer says, whatever was asked for.
+  // The tier in the answer counts, whatever was requested.
   ["the usual tier", CHAT, chat("gpt", "default", { service_tier: "priority" }), 1, null],
   ["the vendor's dearer tier, by the factor that holds for it", CHAT, chat("gpt", "priority"), 2.5, "priority"],
   ["it in a stream", CHAT, chat("gpt", "priority", STREAM), 2.5, "priority"],
@@ -169,7 +169,7 @@ test.each([
   ["a cheaper tier that has no price", CHAT, chat("gpt", "flex"), 1, "flex"],
   ["a cheaper tier that has one", CHAT, chat("priced", "flex"), 0.5, "flex"],
   ["a name that nobody knows", CHAT, chat("gpt", "gold"), 1, "gold"],
-  // What was asked for, where the answer says nothing.
+  // The requested tier counts if the answer names none.
   ["what was asked for", CHAT, chat("gpt", null, { service_tier: "fast" }), 2.5, "priority"],
   ["what was asked for, in a stream", CHAT, chat("gpt", null, { service_tier: "priority", ...STREAM }), 2.5, "priority"],
   ["nothing", CHAT, chat("gpt", null, { service_tier: "auto" }), 1, null],
@@ -223,7 +223,7 @@ test("Google's tier in both spellings is refused: nobody knows which of them cou
 test("a budget holds what a tier that is asked for may come to, and never less than the usual price", async () => {
   const asks = async (model: string, service_tier: string | undefined, limit: number) =>
     (await ask(CHAT, chat(model, "default", { max_tokens: 1_000, ...(service_tier && { service_tier }) }), await teamWith(limit))).status;
-  // 1,000 tokens of output are $0.01 in the usual tier, $0.025 in the dearer one, and $0.02 at prices of its own.
+  // 1,000 output tokens cost $0.01 in the default tier, $0.025 in the priority tier, and $0.02 at prices of its own.
   expect(await asks("gpt", undefined, 0.015)).toBe(200);
   expect(await asks("gpt", "priority", 0.015)).toBe(429);
   expect(await asks("gpt", "priority", 0.03)).toBe(200);

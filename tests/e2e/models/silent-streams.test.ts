@@ -7,7 +7,7 @@ import { type RawUpstream, startRawUpstream } from "../../support/vendors/raw-up
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Less than any client waits by itself, and more than the gateway lets one wait. */
+/** Less than any client's default timeout, and more than the gateway lets a client wait for a byte. */
 const CLIENT_TIMEOUT_MS = 20_000;
 
 let world: World;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await world.end();
 });
 
-/** The bytes of a stream, whose provider has been asked when this returns. */
+/** Starts reading a stream; resolves once its provider has been called. */
 async function asking(path: string, body: object): Promise<{ readonly whole: Promise<string> }> {
   const before = asked;
   const headers = { "x-api-key": served.apiKey, "content-type": "application/json" };
@@ -70,6 +70,6 @@ test("clients are given the beginning of a stream while its model still thinks, 
   expect(asked).toBe(4);
   // Clients for Go and Python take a blank line that ends no event for an event without data.
   expect(await chat.whole).toMatch(/^: keep-alive\n(?:data: [^\n]+\n\n)+$/);
-  // Google's clients for JavaScript look for an event right behind the one before, and those for Python know no comments.
+  // Google's clients for JavaScript expect events to follow each other directly, and those for Python do not support comments.
   expect(await gemini.whole).toMatch(/^(?:data: [^\n]+\r\n\r\n)+$/);
 });

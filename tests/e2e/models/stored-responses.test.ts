@@ -7,7 +7,7 @@ import { type ResponseVendor, startResponseVendor } from "../../support/vendors/
 import { servedBy, until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What OpenAI's own client does with responses that a provider stores, and what others who share its account may not. */
+/** What OpenAI's own client does with responses that a provider stores, and what others sharing the account may not do. */
 const MODES = { modes: ["responses", "chat"], mode: "responses" };
 let world: World;
 let vendor: ResponseVendor;
@@ -237,7 +237,7 @@ test("what responses in the background used is told once each, however many proc
   vendor.finish();
   await rowsOf(world.admin, { proxy_subtype: "response_end" }, ids.length);
   const { ours } = clients as { ours: OpenAI };
-  // Each can be deleted once it is told.
+  // Each can be deleted once its usage is recorded.
   for (const id of ids)
     await until(
       () => failure(ours.responses.delete(id)),
@@ -250,7 +250,7 @@ test("what responses in the background used is told once each, however many proc
 test("a provider that gives another's id, or another response, gives nothing of it", async () => {
   const { ours, theirs } = clients as { ours: OpenAI; theirs: OpenAI };
   const { id } = await ours.responses.create({ model: "m2", input: "secret" });
-  // The other provider says that its new response is called as ours.
+  // The other provider returns our response's ID for its new one.
   other.nextId = id;
   const taken = await theirs.responses.create({ model: "elsewhere", input: "Hi" });
   expect(taken.id).toBe(id);

@@ -50,7 +50,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** A key of its own for each test: what one test leaves is nothing to another. */
+/** A separate key for each test, so that tests do not affect each other. */
 async function newKey(): Promise<string> {
   const { key_value } = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, {
     name: crypto.randomUUID(),
@@ -63,7 +63,7 @@ async function newKey(): Promise<string> {
 const clientOf = ({ runtimeUrl }: GatewayProcess, apiKey: string) =>
   new OpenAI({ baseURL: `${runtimeUrl}/v1/proxy/llm`, apiKey, maxRetries: 0 });
 
-/** A tool loop whose second call comes to the other process as soon as the first is answered. */
+/** A tool loop whose second call reaches the other process as soon as the first is answered. */
 async function toolLoop(apiKey: string, stream: boolean): Promise<string | null | undefined> {
   const asked = { model: "thinker", tools: [{ type: "function" as const, function: { name: TOOL_NAME, parameters: TOOL_SCHEMA } }] };
   const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: "What is the weather?" };
@@ -97,7 +97,7 @@ test.each([false, true])("an answer does not end before another process can go o
       () => sql`SELECT FROM pg_locks WHERE relation = 'kept_signatures'::regclass AND NOT granted`.execute(transaction),
       ({ rows }) => rows.length > 0,
     );
-    // Time enough for a loop that waits for nothing.
+    // Long enough for a loop that does not wait to finish.
     for (let turn = 0; turn < 2; turn++) await servedBy([first, second], "thinker", apiKey);
   });
   expect(await loop).toBe(AFTER_TOOL);

@@ -5,11 +5,11 @@ import { SURFACES } from "../../support/formats/inbound-surfaces.ts";
 import { type RawUpstream, startRawUpstream } from "../../support/vendors/raw-upstream.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** An answer is held to the tool calls one answer may make, on every surface and over every provider. */
+/** Each answer is limited to the permitted number of tool calls, on every surface and over every provider. */
 
 const CAP = 2;
 const MODELS = ["openai", "anthropic", "gemini"] as const;
-/** Those of legacy completions and of embeddings call no tools. */
+/** Legacy completions and embeddings make no tool calls. */
 const CALLING = SURFACES.filter(({ mode, name }) => mode === "chat" && !name.startsWith("completions"));
 
 let world: World;
@@ -107,7 +107,7 @@ describe("the calls of an hour", () => {
     const refused: unknown[] = surface.streamed ? [200, "error"] : [403, "error"];
     expect(await outcome(2)).toEqual([200, "answer"]);
     expect(await outcome(2)).toEqual(refused);
-    // A stream gave the one call that was left.
+    // The stream above already delivered the one remaining call.
     expect(await outcome(1)).toEqual(surface.streamed ? refused : [200, "answer"]);
     expect(await outcome(1)).toEqual(refused);
     expect(await outcome(0)).toEqual([200, "answer"]);

@@ -3,7 +3,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What a provider itself says of a failure reaches the caller in the provider's words, once. */
+/** A provider's own error message reaches the caller in the provider's words, once. */
 const event = (data: Record<string, unknown>, name: string | null = null) =>
   `${name === null ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 const chunk = (delta: unknown) =>
@@ -57,7 +57,7 @@ beforeAll(async () => {
   vendor = fakeVendor(({ path }) => {
     const stream = STREAMS[path.split("?")[0] ?? ""];
     if (stream !== undefined) return new Response(stream, { headers: { "content-type": "text/event-stream" } });
-    // An embedding that begins and never ends.
+    // An embeddings answer that begins and never ends.
     return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")) }), {
       headers: { "content-type": "application/json" },
     });

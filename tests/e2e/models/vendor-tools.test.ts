@@ -3,7 +3,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What vendors bill for tools that they run themselves, beside tokens and web searches. */
+/** What vendors bill for tools that they run themselves, in addition to tokens and web searches. */
 const OUTPUT = [
   { id: "fs_1", type: "file_search_call", status: "completed", queries: ["q"], results: null },
   { id: "fs_2", type: "file_search_call", status: "completed", queries: ["r"], results: null },
@@ -127,9 +127,9 @@ const costOf = async (answer: Response) => {
 const TOKENS = 0.0003;
 
 test.each([
-  // Two searches at a quarter of a cent, a container of 4 GB as four at three cents, and one picture at four.
+  // Two searches at a quarter of a cent, a container of 4 GB (four times three cents), and one picture at four.
   ["files", TOKENS + 2 * 0.0025 + 4 * 0.03 + 0.04],
-  // Four at a tenth of a cent, and a picture at two.
+  // Four searches at a tenth of a cent, and a picture at two.
   ["set", TOKENS + 4 * 0.001 + 0.002],
   ["draws-unpriced", null],
 ])("a response of %s that used its vendor's tools costs %p dollars, streamed or not", async (model, cost) => {
@@ -170,7 +170,7 @@ test("a budget that stops hard holds what a request offers, and covers no pictur
   const ask = async (model: string, tools: readonly object[], more: object = {}) =>
     (await post("/v1/proxy/llm/responses", key, { model, input: "Hi", max_output_tokens: 10, tools, store: false, ...more })).status;
   const container = (memory_limit: string) => [{ type: "code_interpreter", container: { type: "auto", memory_limit } }];
-  // 64 GB are 64 at three cents; a hundred searches a quarter of a dollar.
+  // 64 GB cost 64 times three cents; a hundred searches cost a quarter of a dollar.
   expect(await ask("files", container("64g"))).toBe(429);
   expect(await ask("files", [TOOLS[0] as object], { max_tool_calls: 100 })).toBe(429);
   expect(await ask("draws-unpriced", [{ type: "image_generation" }])).toBe(403);

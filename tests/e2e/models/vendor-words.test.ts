@@ -8,7 +8,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { fakeVendor, type FakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What clients and vendors tell each other beside the bodies, and how a vendor's failures keep their meaning. */
+/** What clients and vendors exchange in headers, and how a vendor's errors keep their meaning. */
 let world: World;
 let vendor: FakeVendor;
 let apiKey: string;

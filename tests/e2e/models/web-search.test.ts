@@ -5,7 +5,7 @@ import { type SearchVendors, startSearchVendors } from "../../support/vendors/se
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "../tools/mcp-harness.ts";
 
-/** A public address, which the proxy that the gateway is given answers for. */
+/** A public address, answered by the gateway's configured proxy. */
 const SITE = "http://93.184.216.34";
 const SERVER = "system-web-search-default";
 const KEY = "brave-key-0123456789";
@@ -80,7 +80,7 @@ async function set(groupId: string, document: string, body: object): Promise<voi
 }
 
 let calls = 0;
-/** What came of a tool's call, with what finds its row. */
+/** The outcome of a tool call, with what identifies its row. */
 async function call(team: Team, name: string, args: object) {
   const correlation = `web search ${calls++}`;
   const message = stateless(1, "tools/call", { name, arguments: args });

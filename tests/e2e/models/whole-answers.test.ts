@@ -6,7 +6,7 @@ import { SURFACES } from "../../support/formats/inbound-surfaces.ts";
 import { providerAnswer } from "../../support/formats/provider-answers.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Providers that know no streams: whoever asked for one gets one. */
+/** Providers that cannot stream: a caller who asked for a stream still gets one. */
 const TARGETS = [
   { model: "own", apiFormat: "openai", modes: ["chat", "responses", "completion"], baseUrl: (origin: string) => `${origin}/v1` },
   { model: "chat-only", apiFormat: "openai", modes: ["chat"], baseUrl: (origin: string) => `${origin}/v1` },
@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 const streamed = SURFACES.filter((surface) => surface.streamed);
-// Google's own array is read as one whatever it says, and an object is none.
+// Google's own array is read as a stream regardless, and an object is not an array.
 const cases = streamed.flatMap((surface) =>
   TARGETS.filter(({ model }) => surface.name !== "gemini array streamed" || model !== "gemini").map(
     ({ model }) => [surface.name, model, surface] as const,

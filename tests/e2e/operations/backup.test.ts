@@ -10,7 +10,7 @@ import { type FakeUpstream, startFakeUpstream } from "../../support/vendors/fake
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../../support/gateway.ts";
 import { newPerson } from "../../support/worlds/portal.ts";
 
-/** A backup of a running gateway, brought back beside it: what was recorded, stored and sealed is there as before. */
+/** A backup of a running gateway, restored next to it: everything recorded, stored and encrypted is there as before. */
 const LAUNCHER = fileURLToPath(new URL("../../../bin/gatehouse.mjs", import.meta.url));
 
 let upstream: FakeUpstream;
@@ -74,7 +74,7 @@ test("a running gateway is backed up into a file that is its owner's alone, and 
 });
 
 test("restored into an embedded database: records, rows, chains, secrets, people and what was used are there", async () => {
-  // What came after it is not in it.
+  // What came after the backup is not in it.
   expect((await chat(gateway, "after")).status).toBe(200);
   const dataDir = join(folder, "restored");
   const restored = await command(["restore", backup, "--data-dir", dataDir]);
@@ -89,7 +89,7 @@ test("restored into an embedded database: records, rows, chains, secrets, people
   expect(rows).toHaveLength(25);
   const before = (await rowsOf(admin, { proxy_subtype: "chat_completions" }, 25)).filter((row) => rows.some(({ id }) => id === row.id));
   expect(rows).toEqual(before);
-  // The provider's key, sealed in the database, opens with the secret that came along; five are left of the quota of thirty.
+  // The provider's key, encrypted in the database, can be decrypted with the restored secret; five of the quota of thirty are left.
   const seen = upstream.seen.length;
   const statuses: number[] = [];
   for (let i = 0; i < 7; i++) statuses.push((await chat(again, `restored ${i}`)).status);
@@ -101,7 +101,7 @@ test("restored into an embedded database: records, rows, chains, secrets, people
   for (const { chain_id } of chains) {
     const verified = await back.post(`/v1/admin/audit/chains/${chain_id}/verify`, {});
     expect(verified).toMatchObject({ verdict: "intact", findings: [] });
-    // Its writer is gone, and signs nothing any more: the backup did.
+    // The chain's writer is gone and signs no more checkpoints, but the backup made one.
     if (backedUp.some((one: { chain_id: string }) => one.chain_id === chain_id)) expect(verified).toMatchObject({ pending_anchor: 0 });
   }
   const doctor = await command(["doctor"], { GW_DATA_DIR: dataDir });
@@ -120,7 +120,7 @@ test("restored into a PostgreSQL of one's own, empty, and into nothing else", as
   const restored = await command(["restore", backup, "--data-dir", dataDir, "--database-url", database.url], anotherKey);
   expect(restored).toMatchObject({ code: 0 });
   expect(restored.output).toContain("opens 0 of 1 stored upstream keys, not that of providers ");
-  // Its triggers and references stand again.
+  // Triggers and foreign keys are enabled again.
   const { rows } = await database.db.executeQuery<{ off: string; references: string }>({
     sql: `SELECT (SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'O') AS off,
             (SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND NOT convalidated) AS references`,
@@ -148,7 +148,7 @@ test("of a database whose columns stand in another order, since releases brought
   expect(restored.output).toContain("read back as they were written");
   expect(restored.code).toBe(0);
 
-  // Its backup could be brought back by no release: not by this one, and the newer one did not make it.
+  // No release could restore such a backup: this one does not know the schema, and the newer one did not make it.
   await run("INSERT INTO schema_migrations (name, digest) VALUES ('9999_next_release.sql', '')");
   const newer = await command(["backup", join(folder, "newer.backup"), "--database-url", grown.url, "--data-dir", folder]);
   expect(newer).toMatchObject({ code: 1 });

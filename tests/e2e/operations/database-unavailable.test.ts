@@ -82,7 +82,7 @@ test("a database that takes connections and says nothing is told of by /readyz i
     expect(await ready(plane)).toEqual([503, expect.stringContaining("the database does not answer")]);
   await proxy.stop();
   await proxy.start();
-  // Connections of before are met once more by whoever takes them from the pool.
+  // The pool still contains old, broken connections, each of which fails once more.
   const deadline = Date.now() + PATIENCE_MS;
   for (const plane of [gateway.adminUrl, gateway.runtimeUrl])
     while ((await ready(plane))[0] !== 200) if (Date.now() > deadline) throw new Error("not ready again");

@@ -199,7 +199,7 @@ test("a chain that was set back and went on is held to all that the checkpoint f
 
   const yesterday = copyAsCrashed(home);
   await goOn(2);
-  // Yesterday's backup over today: journal and database, as one who owns both would.
+  // Yesterday's backup restored over today, both journal and database, as someone who owns both could.
   await removeDirectory(home);
   await cp(yesterday, home, { recursive: true });
   await sql`DELETE FROM audit_rows WHERE chain_seq > 2`.execute(database.db);

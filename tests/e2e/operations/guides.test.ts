@@ -9,18 +9,17 @@ import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } fr
 import { until } from "../../support/until.ts";
 
 /**
- * What the guides show first is run as a reader would paste it, one guide after the other on one gateway. In what they
- * show of the output, `…` stands for anything within its line and, alone on a line, for any lines; everything else is
- * what the example prints, to the letter.
+ * Runs the first example of each guide as a reader would paste it, one guide after the other on one gateway. In the output shown, `…`
+ * matches anything within its line and, alone on a line, any number of lines; everything else must match exactly.
  */
 const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
 const GUIDES = readdirSync(`${PROJECT}docs/guides`)
   .filter((name) => name.endsWith(".md"))
   .sort();
 
-/** A guide's title and introduction, its example, and what one sees of it. */
+/** A guide's title and introduction, its example, and the example's output. */
 const OPENING = /^# [^\n]+\n\n(?:[^\n#`|-][^\n]*\n\n){1,2}```sh\n(.*?)```\n\n```(?:text|json)\n(.*?)```\n/s;
-/** Where an example starts servers of its own. Each gets a free port in its place. */
+/** Ports of servers that an example starts itself. Each is replaced by a free port. */
 const OWN_PORT = /\b91\d\d\b/g;
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -58,8 +57,8 @@ afterAll(async () => {
 });
 
 /**
- * A guide sleeps for a second where something follows within one. On a machine that is busy with other things it takes
- * as long as it takes: until the rows are in the database and the servers that were started listen, or whoever runs the guide is gone.
+ * Guides sleep for a second where something happens within one. On a busy machine this waits as long as needed: until the rows are in the
+ * database and the started servers listen, or the process running the guide is gone.
  */
 const patience = (ports: readonly string[]) => `
 sleep() {
@@ -78,17 +77,17 @@ async function run(script: string): Promise<{ code: number | null; stdout: strin
   child.stderr.on("data", (piece: Buffer) => (stderr += piece.toString()));
   const closed = new Promise((resolve) => child.once("close", resolve));
   const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
-  // Servers it left running hold its output open.
+  // Servers that it left running keep its output open.
   try {
     process.kill(-(child.pid as number), "SIGKILL");
   } catch {
-    // It left none.
+    // It left none running.
   }
   await closed;
   return { code, stdout, stderr };
 }
 
-/** What the README has a reader type before the guides, and what that leaves in these variables. */
+/** Runs the commands that the README shows before the guides, and keeps the variables they set. */
 async function runReadme(): Promise<Awaited<ReturnType<typeof run>>> {
   const blocks = [...readFileSync(`${PROJECT}README.md`, "utf8").matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block as string);
   const lines = blocks

@@ -6,7 +6,7 @@ import { rowsOf, type Served, serveModels } from "../../support/worlds/admin.ts"
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** The trace inlet as OpenTelemetry's own exporter uses it. */
+/** The trace ingest endpoint as used by OpenTelemetry's own exporter. */
 let world: World;
 let served: Served;
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-/** An instrumented program: what it traces, and the exporter that sends it. */
+/** An instrumented program: its tracer and the exporter that sends its spans. */
 function program(compression: "gzip" | "none", apiKey = served.apiKey) {
   const ended = new InMemorySpanExporter();
   const tracer = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: ended })] }).getTracer("agent", "1.0");
@@ -31,7 +31,7 @@ function program(compression: "gzip" | "none", apiKey = served.apiKey) {
       return tracer.startSpan(name, { kind }, parent);
     },
     under: (span: Span): Context => trace.setSpan(ROOT_CONTEXT, span),
-    /** Sends what has ended; resolves with the exporter's own verdict: 0 for success. */
+    /** Sends the ended spans; resolves with the exporter's own verdict: 0 for success. */
     async flush(change: (span: ReadableSpan) => ReadableSpan = (span) => span): Promise<{ code: number; error?: Error | undefined }> {
       const spans = ended.getFinishedSpans().map(change);
       ended.reset();
@@ -99,7 +99,7 @@ test("a span that is none is refused by itself: the exporter keeps going, and th
     }
     return Object.create(span, { spanContext: { value: () => ({ ...span.spanContext(), spanId: "0000000000000000" }) } });
   });
-  // Partial success is success to an exporter: it must not send the same again.
+  // A partial success counts as success for an exporter: it must not send the batch again.
   expect(sent).toEqual({ code: 0 });
   expect(await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 1)).toHaveLength(1);
   const [request] = await rowsOf(world.admin, { proxy_subtype: "otel_traces", success: true }, 1);
@@ -150,14 +150,14 @@ test("a key that is none is told as an error, and nothing is recorded as a span"
   expect([code, (error as { code?: number } | undefined)?.code]).toEqual([1, 401]);
   const [refused] = await rowsOf(world.admin, { proxy_subtype: "otel_traces", error_type: "credential_unknown" }, 1);
   expect(refused.http_status_code).toBe(401);
-  // Rows arrive in order: a span would stand before the row of its refusal, which is there.
+  // Rows arrive in order: a stored span would be before the row of its refusal, which is there.
   expect((await world.admin.post("/v1/admin/proxy-logs/query", { filters: { trace_id: span.spanContext().traceId } })).rows).toEqual([]);
 });
 
 test("counts of tokens that no call could come to are none: totals of the group still hold what comes after", async () => {
   const agent = program("gzip");
   const root = agent.span("agent");
-  // Together more than a total holds.
+  // Together more than a total can hold.
   for (let told = 0; told < 1_100; told++) inference(agent.span("chat gpt-x", agent.under(root)), Number.MAX_SAFE_INTEGER, 20).end();
   expect(await agent.flush()).toEqual({ code: 0 });
   const { traceId } = root.spanContext();

@@ -6,7 +6,7 @@ import { type GatewayProcess, removeDirectory, startGateway } from "../../suppor
 import { until } from "../../support/until.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/** An exporter that gave up waiting sends its batch once more, and that may arrive at another process. */
+/** An exporter that timed out sends its batch again, possibly to another process. */
 let database: TestDatabase;
 const gateways: GatewayProcess[] = [];
 let admin: AdminClient;
@@ -36,7 +36,7 @@ function batchOf(count: number) {
   return { traceId, body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }) };
 }
 
-/** As exporters do: again after a 503, until it is taken. */
+/** Retries after a 503 as exporters do, until the batch is accepted. */
 function exported({ runtimeUrl }: GatewayProcess, body: string): Promise<number> {
   const headers = { "content-type": "application/json", "x-api-key": team.apiKey };
   const sent = () => fetch(`${runtimeUrl}/v1/ingest/otel/v1/traces`, { method: "POST", headers, body }).then(({ status }) => status);
@@ -46,7 +46,7 @@ function exported({ runtimeUrl }: GatewayProcess, body: string): Promise<number>
 const rowsOfTrace = (traceId: string) =>
   admin.post("/v1/admin/proxy-logs/query", { filters: { trace_id: traceId, source: "otel" }, page_size: 200 });
 
-/** What a process recorded before is in the database once a later span of it is. */
+/** A process ships rows in order: once a later span is stored, so is everything before it. */
 async function shipped(gateway: GatewayProcess): Promise<void> {
   const { traceId, body } = batchOf(1);
   await exported(gateway, body);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await removeDirectory(dataDir);
 });
 
-/** Starts the command and gives what it said when it ended by itself. */
+/** Runs the command; resolves with its exit code and output once it ends by itself. */
 function run(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
   return new Promise((resolve) => {
     const child = spawn("node", [LAUNCHER, "start"], {
@@ -298,10 +298,7 @@ describe("roles", () => {
   });
 });
 
-/**
- * Processor time of a start from nothing, and of one that finds everything there, as multiples of the fixed work (about 0.3 s where
- * these are 3 s and 1.8 s).
- */
+/** CPU time of a first start and of a warm start, in multiples of the fixed work (about 0.3 s where the starts take 3 s and 1.8 s). */
 const MOST_COLD = 20;
 const MOST_WARM = 10;
 
@@ -330,7 +327,8 @@ describe("the embedded database", () => {
     expect(await warm.gateway.stop()).toBe(0);
     await removeDirectory(directory);
     let least = { cold: cold.cost, warm: warm.cost };
-    // Of the processor: on the clock a start takes as long as the machine's other work lets it, and so does one of several in part.
+    // In CPU time, since wall time depends on other load on the machine. That load affects CPU time a little too, so take the best of
+    // several.
     for (let again = 0; again < 3 && (least.cold >= MOST_COLD || least.warm >= MOST_WARM); again++) {
       const another = await temporaryDirectory();
       const costs = [];

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { removeDirectory, temporaryDirectory } from "../../support/gateway.ts";
 
 const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
-/** A copy of the project, as somebody has it who works on it. */
+/** A copy of the project, as a developer would have it. */
 let copy: string;
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ test("the bundle's own program runs once and is not compiled: no module loops mu
 
 const PAGES = "web/kit/build/build-pages.mjs";
 
-/** Builds everything, with `pages` in the place of what builds the pages. */
+/** Runs the build with `pages` as the script that builds the pages. */
 async function buildWith(pages: string): Promise<ReturnType<typeof node>> {
   await mkdir(join(copy, dirname(PAGES)), { recursive: true });
   await writeFile(join(copy, PAGES), pages);
@@ -76,7 +76,7 @@ async function buildWith(pages: string): Promise<ReturnType<typeof node>> {
 }
 
 test("the pages and the server are built at once, and where the pages fail the server is whole and the build has failed", async () => {
-  // Ends only once the server is in the making.
+  // The script ends only once the server's build has begun.
   const together = await buildWith(
     'import { existsSync } from "node:fs"; while (!existsSync("server/dist")) await new Promise((next) => setTimeout(next, 10)); console.error("Built the pages");',
   );

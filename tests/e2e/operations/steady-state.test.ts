@@ -61,7 +61,7 @@ test("a call in steady state reads no database", async () => {
     expect(await call("fake-1", i % 2 === 0, token)).toBe(200);
     expect(await call("not-there", false)).toBe(404);
     expect((await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": served.apiKey } })).status).toBe(200);
-    // The same wrong key again and again is remembered as wrong.
+    // An invalid key is remembered as invalid.
     if (i > 0)
       expect(
         (await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": `sk_gw_api_${"w".repeat(43)}` } })).status,
@@ -183,7 +183,7 @@ test("a call of a tool in steady state reads no database and begins no session a
   const before = fixtures.map(({ seen }) => seen.length);
   for (let i = 0; i < 50; i++) await round();
   expect(statements.filter((sql) => !BACKGROUND_STATEMENTS.test(sql))).toEqual([]);
-  // One request of each call, and nothing else that was sent: no handshake, no list, no look at what the server is.
+  // One request for each call and nothing else: no handshake, no list, no discovery.
   expect(
     fixtures.map(({ seen }, at) =>
       seen

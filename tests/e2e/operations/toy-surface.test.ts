@@ -18,10 +18,7 @@ import { testDatabase, type TestDatabase } from "../../support/database.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../../support/gateway.ts";
 import { grant, newTeam, type Team } from "../tools/mcp-harness.ts";
 
-/**
- * A protocol of its own with an upstream of its own, as CONTRIBUTING tells somebody to write one: it names no control, and
- * passes all of them.
- */
+/** A custom protocol with a custom upstream, written as CONTRIBUTING describes: it names no control, and passes all of them. */
 
 /** `POST /v1/toy/{server_id}` with `{do, with}`; answers `{said}`. */
 interface ToyRequest {
@@ -30,7 +27,7 @@ interface ToyRequest {
   given: string;
 }
 
-/** The upstream: what it was asked, and what it says. */
+/** The upstream: records what it was asked, and answers. */
 class ToyUpstream {
   readonly asked: string[] = [];
   say(name: string, given: string): string {
@@ -39,7 +36,7 @@ class ToyUpstream {
   }
 }
 
-/** The service: the upstream, behind its outlet. */
+/** The service: the upstream behind its outlet. */
 async function doToy(call: Call, { name, given }: ToyRequest, outlet: Outlet<ToyUpstream>): Promise<Answer | Refusal> {
   const target = toolsOf(call)?.targets[0];
   if (target === undefined) throw new Error("a call was dispatched that no control had resolved");
@@ -62,7 +59,7 @@ async function doToy(call: Call, { name, given }: ToyRequest, outlet: Outlet<Toy
   return refused ?? jsonAnswer({ said });
 }
 
-/** The surface: the wire, read into a view. */
+/** The surface: reads the wire format into a view. */
 function toySurface(outlet: Outlet<ToyUpstream>): Surface {
   return {
     read(call, body) {

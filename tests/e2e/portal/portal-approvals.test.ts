@@ -177,13 +177,13 @@ test("who is also an administrator approves nothing of their own, is told so, an
   expect([(await asPerson(ofAsker)).status, (await asAdmin(await ask(bearer(asker)))).status]).toEqual([200, 200]);
 });
 
-/** The open portal of somebody: `until` gives the first event of the name that tells all of this. */
+/** Opens a person's portal event stream: `until` resolves with the first event of this name that contains all these texts. */
 async function openPortal(person: PortalClient) {
   const abort = new AbortController();
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, { headers: bearer(person), signal: abort.signal });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let text = "";
-  // What was asked before may be told of here as well.
+  // Events about earlier approvals may arrive here as well.
   const until = async (event: string, ...told: string[]): Promise<unknown> => {
     for (;;) {
       const frames = text.split("\n\n").slice(0, -1);
@@ -267,7 +267,7 @@ test("a page of a tool reads its server's resource through the portal, and nothi
                 }
               : { error: { code: -32602, message: "no such resource" } };
       const text = JSON.stringify({ jsonrpc: "2.0", id, ...answer });
-      // A server may answer with a stream as well.
+      // A server may also answer with a stream.
       return params?.uri === "ui://streamed"
         ? new Response(`: hello\n\ndata: ${text.replace("no such", "no")}\n\n`, { headers: { "content-type": "text/event-stream" } })
         : new Response(text, { headers: { "content-type": "application/json" } });

@@ -21,9 +21,9 @@ afterAll(() => world.end());
 
 interface Stream {
   readonly response: Response;
-  /** The next event of the name, with its data. */
+  /** Resolves with the data of the next event of this name. */
   next(name: string): Promise<any>;
-  /** Resolves with everything read when the stream has ended. */
+  /** Resolves with everything read once the stream has ended. */
   ended(): Promise<string>;
   close(): void;
 }
@@ -112,7 +112,7 @@ test("a member hears of an alert of their group at once, an outsider does not, a
     (await member.request("GET", `/alerts/group/${served.groupId}`)).body.alerts.find(({ id }: { id: string }) => id === alert.id),
   ).toMatchObject({ acknowledged: true, resolved: false });
 
-  // An alert that is over is told of again, to each as their list has it.
+  // A resolved alert is sent again, to each reader as it is in their list.
   const database = new pg.Client({ connectionString: world.databaseUrl });
   await database.connect();
   await database.query("UPDATE alerts SET resolved = true, resolved_at = now() WHERE id = $1", [alert.id]);

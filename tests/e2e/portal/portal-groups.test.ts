@@ -3,7 +3,7 @@ import { rowOf, serveModels } from "../../support/worlds/admin.ts";
 import { newPerson } from "../../support/worlds/portal.ts";
 import { type PortalWorld, startPortalWorld } from "../../support/worlds/portal-world.ts";
 
-/** What somebody of a group finds in the portal: its models, and the group of a call. */
+/** What a group's member finds in the portal: its models, and the group of a call. */
 let world: PortalWorld["world"];
 let url: PortalWorld["url"];
 let served: PortalWorld["served"];
@@ -18,7 +18,7 @@ test("the models to pick from are narrowed by provider, mode, switch and health"
   const picker = await newPerson(url, "picker");
   const group = (await admin.post("/v1/admin/resource-groups", { name: "pickers" })).id;
   await admin.request("PATCH", `/v1/admin/end-users/${picker.id}/primary-group`, { group_id: group });
-  // Nothing listens there: its models are found ill.
+  // Nothing listens there, so its models are unhealthy.
   await admin.post("/v1/admin/providers", {
     tenant_id: "default",
     provider_key: "away",
@@ -151,7 +151,7 @@ describe("the group of a call", () => {
       await status({ "x-resource-group": "second" }),
     ]).toEqual([200, 200, 200, 403]);
 
-    // A run begun with the key is the person's own, by the name they gave it.
+    // A run started with the key belongs to the person, under the name they gave it.
     await (
       await fetch(`${url}/v1/proxy/llm/chat/completions`, {
         method: "POST",

@@ -192,7 +192,7 @@ describe("a notice record", () => {
       const reply = await post(newHandle(), wrong);
       expect([reply.status, reply.body.code, reply.body.fields.length]).toEqual([422, "invalid_notice", 1]);
     }
-    // Another tenant's, and nobody's.
+    // One of another tenant, and one that does not exist.
     const { id: stranger } = await world.admin.post("/v1/admin/resource-groups", {
       tenant_id: "other",
       name: "theirs",

@@ -40,7 +40,7 @@ test("people make keys only where their tenant lets them, and see and end their 
   expect((await ada.request("DELETE", `/api-keys/${made.body.id}`)).body.status).toBe("revoked");
   await allow("on");
 
-  // The log cannot be changed: a name of theirs in it would outlive the erasure of whoever gave it.
+  // The log is immutable: a name in it would survive the erasure of whoever chose it.
   const log = await world.admin.request("GET", `/v1/admin/admin-log?resource=api-keys&resource_id=${made.body.id}`);
   expect(log.body.entries.map(({ action }: { action: string }) => action)).toEqual(["revoke", "create"]);
   expect(JSON.stringify(log.body)).not.toContain('"mine"');
@@ -57,7 +57,7 @@ test("a key of one's own opens what its owner may use now, and leaves their name
   const row = await rowOf(world.admin, { id: answer.headers.get("x-request-id") });
   expect(row).toMatchObject({ api_key_id: body.id, gateway_user_id: ada.id, resource_group_id: here.groupId });
   expect((await models(body.key, { "x-resource-group": there.groupId })).status).toBe(403);
-  // Whoever is moved out of a group has left it with the key too.
+  // Someone who is moved out of a group loses it with the key too.
   await put(ada.id, there.groupId);
   expect((await models(body.key, { "x-resource-group": here.groupId })).status).toBe(403);
   expect((await models(body.key)).status).toBe(200);
@@ -115,7 +115,7 @@ test("a password that somebody else chose opens nothing but its own replacement"
   expect(changed.body.user.must_change_password).toBeUndefined();
   expect((await portalClient(runtime, changed.body.access_token).request("GET", "/models")).status).toBe(200);
 
-  // Asked for later, it holds for a token that is out there.
+  // Required later, the change also applies to tokens already issued.
   await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}`, { must_change_password: true });
   expect((await portalClient(runtime, changed.body.access_token).request("GET", "/models")).body.code).toBe("password_change_required");
 });

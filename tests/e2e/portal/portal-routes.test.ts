@@ -10,7 +10,7 @@ import { rowOf, rowsOf, serveModels, type Served } from "../../support/worlds/ad
 import { newPerson, PASSWORD, portalClient, type PortalClient } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A valid body for each operation that takes one of JSON: a new one without an entry fails here. */
+/** A valid body for each operation that takes a JSON body: a new one without an entry fails here. */
 const BODIES: Record<string, unknown> = {
   "POST /v1/portal/auth/register": { username: "made-by-table", password: PASSWORD },
   "POST /v1/portal/auth/login": { username: "nobody", password: PASSWORD },
@@ -32,7 +32,7 @@ const BODIES: Record<string, unknown> = {
     text_sha256: "0".repeat(64),
   },
 };
-/** Those that take no JSON body, but may be sent one. */
+/** Operations that take no JSON body but may be sent one. */
 const WITHOUT_JSON = new Set([
   "POST /v1/portal/approvals/:id/page",
   "POST /v1/portal/auth/sso/:id/acs",
@@ -57,7 +57,7 @@ const nameOf = ({ method, path }: PortalRoute) => `${method} ${path}`;
 const cases = (routes: readonly PortalRoute[]) => routes.map((route) => [nameOf(route), route] as const);
 const guarded = PORTAL_ROUTES.filter(({ admits }) => admits !== "anyone");
 const withJson = PORTAL_ROUTES.filter((route) => nameOf(route) in BODIES);
-/** Kinds of records that paths name: the first part of the path, and the parameter. */
+/** The records that paths refer to: the first part of the path, and the parameter. */
 const NAMED = [
   "models model_id",
   "servers config_id",
@@ -69,7 +69,7 @@ const NAMED = [
   "alerts group_id",
   "runs run_id",
 ] as const;
-/** The query without which a route does not look for anything. */
+/** The query parameters that a route requires. */
 const QUERIES: Record<string, string> = { "GET /v1/portal/mcp-apps/:server_id/resource": "?uri=ui://clock" };
 const pathOf = (route: PortalRoute, idOf: (parameter: string) => string | undefined = () => undefined) =>
   route.path.replace("/v1/portal", "").replaceAll(/:(\w+)/g, (_all, parameter: string) => idOf(parameter) ?? crypto.randomUUID()) +
@@ -80,15 +80,15 @@ const JWT_SECRET = "the secret that signs these tokens";
 let world: World;
 let served: Served;
 let person: PortalClient;
-/** Their token would be good for hours, had nobody switched them off. */
+/** Deactivated; their token would otherwise be valid for hours. */
 let inactive: PortalClient;
-/** With a token that was good an hour ago. */
+/** With a token that expired an hour ago. */
 let late: PortalClient;
 let foreigner: PortalClient;
-/** Records of the tenant `default`, by the first part of a path and the parameter that names one. */
+/** Records of the tenant `default`, by the first part of a path and the parameter that refers to them. */
 let records: Record<(typeof NAMED)[number], string>;
 
-/** One record of each kind that a path of the portal can name, in the person's tenant. */
+/** Creates one record of each kind that a path of the portal can refer to, in the person's tenant. */
 async function recordsOf(owner: { readonly id: string; readonly token: string | null }): Promise<typeof records> {
   const { admin, gateway, upstream, databaseUrl } = world;
   const server = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: upstream.baseUrl });
@@ -163,7 +163,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-/** The call's row: there is exactly one. */
+/** The call's row; fails unless there is exactly one. */
 async function onlyRow(headers: Headers): Promise<any> {
   const filters = { correlation_id: headers.get("x-correlation-id") };
   const row = await rowOf(world.admin, filters);

@@ -68,7 +68,7 @@ test("a storm of administrators' logins from everywhere is held to a queue as we
   });
   expect(beside.status).toBe(200);
   await many.promise;
-  // Those in the queue would have their turns one after the other; what comes of them is known.
+  // Those still queued would run one after the other; their outcome is known, so cancel them.
   enough.abort();
   const failed = (await ended).filter((result) => result.status === "rejected" && !(result.reason instanceof DOMException));
   expect(failed).toEqual([]);
@@ -104,12 +104,12 @@ test("a storm of portal logins shuts out neither whoever has signed in from ther
   }
 });
 
-/** How each thread of the gateway gives way to others, by the scheduler's account. */
+/** The nice value of each of the gateway's threads, as the scheduler reports it. */
 function nicenesses(): number[] {
   const tasks = `/proc/${world.gateway.pid()}/task`;
   return readdirSync(tasks).map((id) => {
     const stat = readFileSync(`${tasks}/${id}/stat`, "utf8");
-    // The name is in brackets and may hold anything; niceness is the nineteenth field of all.
+    // The name is in parentheses and may contain anything; the nice value is the 19th field.
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
   });
 }

@@ -9,8 +9,8 @@ import { startWorld, type World } from "../../support/world.ts";
 import { grant, stateless } from "../tools/mcp-harness.ts";
 
 /**
- * One person's way from registering to being listed, in order: each test stands on those before it. Beside her stand a
- * colleague, somebody in no group, her namesake in another tenant, and her own token of yesterday.
+ * One person's path from registering to being listed, in order: each test depends on those before it. Also present: a colleague, someone in
+ * no group, a person of the same name in another tenant, and her own token of the day before.
  */
 
 type Person = PortalClient & { readonly id: string };
@@ -64,7 +64,7 @@ const inOther = { "x-tenant-id": "other" };
 const codeOf = (steps: number) => totpCode(secret, Math.floor(Date.now() / 30_000) + steps);
 const bearer = ({ token }: PortalClient) => ({ authorization: `Bearer ${token}`, "content-type": "application/json" });
 
-/** Status and error code of the same request by those who may not make it: yesterday's token first, then the others. */
+/** Status and error code of the same request from those who may not make it: the old token first, then the others. */
 async function refused(
   method: string,
   path: string,

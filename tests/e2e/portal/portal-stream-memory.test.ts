@@ -11,10 +11,13 @@ import { LONG_TEST_MS } from "../../support/patience.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** `TEST_EVENT_STREAMS=10000` is the whole claim; fewer show what one costs. Each takes a descriptor here and one in the gateway. */
+/**
+ * `TEST_EVENT_STREAMS=10000` tests the full claim; fewer show the cost of one stream. Each takes a file descriptor here and one in the
+ * gateway.
+ */
 const STREAMS = Number(process.env["TEST_EVENT_STREAMS"] ?? 2_000);
 const BOUND_MB = 400;
-/** What is left of the bound for each of ten thousand, when a gateway without a stream takes 120 MB. */
+/** What the bound leaves for each of ten thousand streams if a gateway without streams takes 120 MB. */
 const STREAM_KB = 28;
 const PORTALS_OF_A_PERSON = 10;
 const OPENED_AT_ONCE = 50;
@@ -34,7 +37,7 @@ afterAll(async () => {
   await world.end();
 });
 
-/** So many people with a token each: no password is hashed for them. */
+/** Creates `count` people with a token each, without hashing passwords. */
 async function people(count: number): Promise<string[]> {
   const validFrom = new Date(Date.now() - 60_000);
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
@@ -45,7 +48,7 @@ async function people(count: number): Promise<string[]> {
   return Promise.all(ids.map((id) => tokens.issue({ id, tenant_id: "default", username: id, email: null, tokens_valid_from: validFrom })));
 }
 
-/** What a stream has said so far, and whether it ended. */
+/** What a stream has sent so far, and whether it ended. */
 interface Heard {
   text: string;
   ended: boolean;
@@ -90,21 +93,21 @@ test(
   "open portals cost little memory, and each hears what is told to all",
   async () => {
     const tokens = await people(Math.ceil(STREAMS / PORTALS_OF_A_PERSON));
-    // The first of anything brings code that stays: it is no cost of a stream.
+    // Warm-up: the first use of anything loads code that stays, which is not a cost of a stream.
     await openStreams(await people(10), 100);
     for (const socket of sockets.splice(0)) socket.destroy();
     const before = residentMegabytes();
 
     const streams = await openStreams(tokens, STREAMS);
     const opened = residentMegabytes();
-    // Whoever loses its line to the database tells every portal to look again.
+    // A gateway that loses its notification connection tells every portal to resync.
     await cutChannels(connection.db);
     await until(() => streams.every(({ text }) => text.includes("event: resync")));
-    // Longer than the time between two signs of life.
+    // Longer than the interval between keep-alives.
     await until(() => streams.every(({ text }) => text.includes(": keep-alive")));
     const told = residentMegabytes();
 
-    // Whoever asks for a number of streams wants to see the figures too.
+    // Print the figures when a number of streams was given.
     if (process.env["TEST_EVENT_STREAMS"]) process.stdout.write(`${JSON.stringify({ STREAMS, before, opened, told })}\n`);
     expect(streams.filter(({ ended }) => ended)).toEqual([]);
     expect(Math.max(opened, told)).toBeLessThan(BOUND_MB);

@@ -7,7 +7,7 @@ import { type PortalWorld, startPortalWorld } from "../../support/worlds/portal-
 import { totpCode } from "../../support/identity/totp.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Accounts of the portal: registering, signing in, second factors, and one's own record. */
+/** Portal accounts: registration, sign-in, second factors, and the profile. */
 let world: PortalWorld["world"];
 let url: PortalWorld["url"];
 let served: PortalWorld["served"];
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.end());
 
 const stranger = () => portalClient(url);
-/** A code of the person's authenticator for the time step `ahead` of now. */
+/** The authenticator's code, `ahead` time steps from now. */
 const codeOf = (secret: string, ahead = 0) => totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
 
 const part = (token: string, index: number) => JSON.parse(Buffer.from(token.split(".")[index] ?? "", "base64url").toString());
@@ -155,7 +155,7 @@ describe("a new user", () => {
       status: 409,
       body: { error: "This username is taken.", code: "conflict" },
     });
-    // Each would be drawn as the name of another.
+    // Each of these renders as an existing name.
     for (const unseen of ["\u200b", "\ufe0f", "\u034f", "\u{e0100}", "\u3164", "\u00a0x"]) {
       const twin = await stranger().request("POST", "/auth/register", { username: `taken${unseen}`, password: PASSWORD });
       expect([unseen, twin.status, twin.body.fields?.[0].field]).toEqual([unseen, 400, "username"]);
@@ -226,7 +226,7 @@ describe("registering over and over", () => {
     await newPerson(other.gateway.runtimeUrl, "early");
     const register = (username: string, headers = {}) =>
       portalClient(other.gateway.runtimeUrl).request("POST", "/auth/register", { username, password: PASSWORD }, headers);
-    // What comes of a try makes no difference, and a tenant that is closed answers soonest.
+    // Every attempt counts, whatever its outcome; a closed tenant answers fastest.
     for (let tries = 1; tries < 60; tries++) expect((await register("x", { "x-tenant-id": "shut" })).status).toBe(403);
     const refused = await register("one-too-many");
     const wait = Number(refused.headers.get("retry-after"));
@@ -409,7 +409,7 @@ describe("two-factor login", () => {
 
 describe("one's own record", () => {
   const PNG = png();
-  /** The same picture with where it was taken, and a page behind it. */
+  /** The same picture with metadata about its location, and a page appended to it. */
   const TELLING = png({ around: pngChunk("tEXt", "Comment\0at home"), after: "<script>alert(1)</script>" });
   const form = (content: Uint8Array, type: string) => {
     const data = new FormData();

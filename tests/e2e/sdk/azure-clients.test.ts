@@ -3,7 +3,7 @@ import { AzureOpenAI } from "openai";
 import { rowOf, serveModels, type Served } from "../../support/worlds/admin.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What Azure OpenAI's own client asks for, at the paths where it does. */
+/** What Azure OpenAI's own client requests, at the paths it uses. */
 
 let world: World;
 let served: Served;

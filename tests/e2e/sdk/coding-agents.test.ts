@@ -4,7 +4,7 @@ import { PROVIDERS } from "../../support/vendors/matrix.ts";
 import { AFTER_TOOL, scripted } from "../../support/vendors/scene.ts";
 import { type SdkWorld, startSdkWorld } from "../../support/vendors/sdk-world.ts";
 
-/** The agents that people start in a terminal, unchanged but for base URL and key: each runs a command its model asked for. */
+/** Terminal coding agents, unchanged except for base URL and key: each runs a command that its model requested. */
 let world: SdkWorld;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ function expectFinished({ exitCode, stdout, stderr }: AgentRun): void {
 
 describe("codex", () => {
   const command = scripted({ name: "exec_command", arguments: { cmd: "cat word.txt" } });
-  // In a group of tools; the agent itself answers that there is none of this name.
+  // The tool is in a namespace; the agent itself answers that no agent of this name exists.
   const grouped = scripted({ name: "multi_agent_v1__close_agent", arguments: { target: "nobody" } });
 
   test.each(providers)("with %s", async (id) => {

@@ -6,7 +6,7 @@ import { startHandshakeServer, startStatelessServer, type ToolServerFixture } fr
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** Servers that read JSON as Go does are sent nothing in which they would find what was not looked at. */
+/** Servers that parse JSON as Go does never receive anything in which they would find content that was not inspected. */
 let world: World;
 let server: ToolServerFixture;
 let old: ToolServerFixture;
@@ -79,7 +79,7 @@ test("the stand-in reads as Go does", () => {
   expect(goRead('{"params":{"name":"a"},"Params":{"arguments":{"\\u0054ext":"x"}}}', shape)).toEqual({
     params: { name: "a", arguments: { text: "x" } },
   });
-  // Folding is not normalizing: a wide letter is another one to Go.
+  // Case folding is not normalization: Go treats a full-width letter as a different one.
   expect(goRead('{"\uff4dodel":"b"}', shape)).toEqual({});
 });
 
@@ -123,7 +123,7 @@ const CALL_READ: GoStruct = { method: true, params: { name: true, arguments: { t
 test("nor to a tool server, whether the name is one of the protocol's or of a policy's", async () => {
   for (const url of urls)
     for (const { at, text } of ambiguousBodies(stateless(1, "tools/call", CALL), evil)) {
-      // What is in `_meta` is nobody's but the two ends'.
+      // `_meta` concerns only the two endpoints.
       if (at.includes("_meta.")) continue;
       const before = [server.seen.length, old.seen.length] as const;
       const reply = await post(url, team.apiKey, text);

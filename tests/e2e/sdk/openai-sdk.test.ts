@@ -5,7 +5,7 @@ import { ANSWER, type FakeUpstream, STREAM_WORDS } from "../../support/vendors/f
 import type { GatewayProcess } from "../../support/gateway.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** The official client, unchanged but for base URL and key. */
+/** The official client, unchanged except for base URL and key. */
 let world: World;
 let upstream: FakeUpstream;
 let gateway: GatewayProcess;

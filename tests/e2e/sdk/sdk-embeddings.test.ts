@@ -6,7 +6,7 @@ import { COUNTED, EMBEDDED, VECTORS } from "../../support/vendors/scene.ts";
 import { PROMPT } from "../../support/vendors/sdk.ts";
 import { startSdkWorld, type SdkWorld } from "../../support/vendors/sdk-world.ts";
 
-/** Vectors and token counts, as the official clients ask for them. */
+/** Embeddings and token counts as the official clients request them. */
 let world: SdkWorld;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ describe("embeddings by the openai client", () => {
       const { openai } = world.clients;
       const model = `sdk-${provider}-embed`;
       const plain = await openai.embeddings.create({ model, input, encoding_format: "float" });
-      // Nothing given: the client asks for base64 and decodes it.
+      // Without an encoding format, the client requests base64 and decodes it.
       const packed = await openai.embeddings.create({ model, input });
       expect(plain.data.map(({ embedding }) => embedding)).toEqual(VECTORS as number[][]);
       expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(VECTORS as number[][]);
@@ -54,7 +54,7 @@ describe("embeddings by the openai client", () => {
 });
 
 describe("embeddings by google's clients", () => {
-  // Those that embed one text at a time give the first vector for each.
+  // Providers that embed one text at a time return the first vector for each.
   const providers = [
     ["openai", VECTORS],
     ["azure", VECTORS],
@@ -68,7 +68,7 @@ describe("embeddings by google's clients", () => {
     const { embeddings } = await world.clients.google.models.embedContent({ model, contents: ["one", "two"], config });
     expect(embeddings?.map(({ values }) => values)).toEqual(vectors as never);
     const google = createGoogleGenerativeAI({ baseURL: `${world.gateway.runtimeUrl}/v1beta`, apiKey: world.apiKey });
-    // One alone is asked for at an address of its own.
+    // A single text is requested at a different path.
     const { embedding } = await embed({ model: google.embedding(model), value: "one", maxRetries: 0 });
     expect(embedding).toEqual(vectors[0] as never);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CLIENTS, PROVIDERS } from "../../support/vendors/matrix.ts";
 import { type Clients, FAULTS, startSdkWorld, type SdkWorld } from "../../support/vendors/sdk-world.ts";
 
-/** A failure reaches the user of every official client as an error of the client's own class, with the right status. */
+/** In every official client, a failure raises an error of the client's own class with the right status. */
 let world: SdkWorld;
 let stranger: Clients;
 
@@ -14,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => world.end());
 
 /**
- * What the caller can do nothing about is the gateway's 502. A busy vendor is one: Anthropic's clients know a status of its own for that.
+ * Failures the caller can do nothing about are the gateway's 502. An overloaded vendor is one, but Anthropic's clients have a status of
+ * their own for it.
  */
 const STATUS_SEEN = { 400: 400, 429: 429, 500: 502, 503: 503, 529: 503 } as const;
 const seenBy = (client: string, status: (typeof FAULTS)[number]) =>

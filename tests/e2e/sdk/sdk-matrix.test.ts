@@ -4,7 +4,7 @@ import { PICTURE_TEXT, STRUCTURED, TEXT, TOOL } from "../../support/vendors/scen
 import { PROMPT, type SdkAnswer } from "../../support/vendors/sdk.ts";
 import { startSdkWorld, type SdkWorld } from "../../support/vendors/sdk-world.ts";
 
-/** Every official client, unchanged but for base URL and key, against every provider format. */
+/** Every official client, unchanged except for base URL and key, against every provider format. */
 let world: SdkWorld;
 
 beforeAll(async () => {

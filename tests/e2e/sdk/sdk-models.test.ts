@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { PROVIDERS } from "../../support/vendors/matrix.ts";
 import { startSdkWorld, type SdkWorld } from "../../support/vendors/sdk-world.ts";
 
-/** Each vendor's client asks for the models it may use at its own vendor's address, two of them at the same one. */
+/** Each vendor's client lists the models it may use at its own vendor's path; two vendors share one. */
 let world: SdkWorld;
 
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { AFTER_TOOL, SIGNATURE, THOUGHT, TOOL } from "../../support/vendors/scen
 import { PROMPT, TOOL_NAME, TOOL_SCHEMA } from "../../support/vendors/sdk.ts";
 import { startSdkWorld, type SdkWorld } from "../../support/vendors/sdk-world.ts";
 
-/** What a model thinks is shown where the caller's format has a place for it, whichever vendor thought it. */
+/** A model's reasoning appears wherever the caller's format has a place for it, whichever vendor produced it. */
 let world: SdkWorld;
 
 beforeAll(async () => {
@@ -97,7 +97,7 @@ test("a call's signature is kept for the credential that made it, and for no cal
   const error = await world.clients.openai.chat.completions
     .create({ model: "sdk-gemini", messages, tools })
     .catch((thrown: unknown) => thrown);
-  // The fake vendor refuses any signature but its own, so the loops above prove that it came back.
+  // The fake vendor refuses any signature but its own, so the loops above prove that it was returned.
   expect(error).toBeInstanceOf(OpenAI.BadRequestError);
   expect(String(error)).not.toContain(SIGNATURE);
 });

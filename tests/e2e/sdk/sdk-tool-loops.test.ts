@@ -9,8 +9,8 @@ import { PROMPT, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA } from "../../support/
 import { startSdkWorld, type SdkWorld } from "../../support/vendors/sdk-world.ts";
 
 /**
- * A tool is called, its result goes back, the model goes on. The fake Gemini, Claude and Bedrock refuse a history whose
- * reasoning or calls lost their signatures.
+ * A tool is called, its result is returned, and the model continues. The fake Gemini, Claude and Bedrock refuse a history whose reasoning
+ * or calls lost their signatures.
  */
 let world: SdkWorld;
 
@@ -36,7 +36,7 @@ describe("by the openai client", () => {
     const called = (await ask([question])).choices[0]?.message;
     const call = called?.tool_calls?.[0];
     expect(JSON.stringify(called)).not.toContain(SIGNATURE);
-    // Only what every client keeps of a message goes back.
+    // Return only the members of a message that every client keeps.
     const turn: OpenAI.ChatCompletionMessageParam = {
       role: "assistant",
       content: called?.content ?? null,
@@ -131,7 +131,7 @@ describe("by the anthropic client's tool runner, which leaves the conversation w
 
   test.each(table)("with %s (streamed: %p)", async (id, stream) => {
     const { messages } = world.clients.anthropicOne.beta;
-    // The second call is asked for by the first message alone: who sees only the newest makes none.
+    // Only the first message requests the second call, so a model that sees only the newest message makes none.
     const content = `${PROMPT} ${scripted(TOOL)} ${scripted(TOOL)}`;
     const asked = { model: `sdk-${id}`, max_tokens: 4000, messages: [{ role: "user" as const, content }], tools: [tool] };
     calls = 0;

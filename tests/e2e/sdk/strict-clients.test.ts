@@ -8,7 +8,7 @@ import { GOVERNED_ROUTES, OPEN_ROUTES } from "../../../server/routes.ts";
 import { rowsOf, serveModels, type Served } from "../../support/worlds/admin.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A strict client made from each document that is served compiles and runs against the plane it is of, without a cast. */
+/** A strictly typed client generated from each served document compiles and runs against its plane, without a cast. */
 
 const TESTS = fileURLToPath(new URL("../../", import.meta.url));
 const require = createRequire(join(TESTS, "package.json"));
@@ -20,7 +20,7 @@ let folder: string;
 beforeAll(async () => {
   world = await startWorld();
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
-  // Beside the tests, where their packages are found.
+  // Next to the tests, so that their packages are found.
   folder = mkdtempSync(join(TESTS, "strict-client-"));
   cpSync(join(TESTS, "strict-client"), folder, { recursive: true });
 });
@@ -78,7 +78,7 @@ test("they compile strictly, and what they read is there", async () => {
 
 test("every route of the runtime plane is in its document", () => {
   const said = documentedRoutes().map(({ method, path }) => `${method} ${path}`);
-  // Told with the address of all tool servers.
+  // Documented together, under the path for any tool server.
   const ofOwnServers = GOVERNED_ROUTES.filter(({ path }) => path.includes("{system-")).length;
   expect(said.length).toBe(GOVERNED_ROUTES.length - ofOwnServers + OPEN_ROUTES.length);
   expect(new Set(said).size).toBe(said.length);

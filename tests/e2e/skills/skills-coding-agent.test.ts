@@ -4,7 +4,7 @@ import { claudeCode } from "../../support/worlds/coding-agents.ts";
 import { AFTER_TOOL, scripted } from "../../support/vendors/scene.ts";
 import { type SdkWorld, startSdkWorld } from "../../support/vendors/sdk-world.ts";
 
-/** Claude Code, unchanged, loads a skill at the gateway and runs a script of it. */
+/** Claude Code, unchanged, loads a skill from the gateway and runs one of its scripts. */
 let world: SdkWorld;
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-// Each in a prompt of its own: the scripted model gives all its calls one id.
+// A separate prompt for each: the scripted model gives all its calls the same ID.
 test.each([
   ["loads a skill", "skills__load", {}, "Run scripts/greet.py with a name.", "skill_load"],
   ["runs its script", "skills__run_script", { script: "scripts/greet.py", args: ["Ada"] }, "greetings to Ada", "skill_run"],

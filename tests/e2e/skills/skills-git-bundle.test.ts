@@ -8,7 +8,7 @@ import { ADMIN_PASSWORD } from "../../support/gateway.ts";
 import { newTeam } from "../tools/mcp-harness.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Skills out of Git repositories that are sent as one file. */
+/** Skills from Git repositories that are uploaded as a bundle file. */
 let world: World;
 let admin: AdminClient;
 const folder = mkdtempSync(join(tmpdir(), "bundles-"));

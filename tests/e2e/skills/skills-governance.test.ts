@@ -4,7 +4,7 @@ import { ADMIN_PASSWORD } from "../../support/gateway.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** What holds for calls of skills: grants, keys, approvals, policies, guardrails and limits, each told on one row. */
+/** What applies to calls of skills: grants, keys, approvals, policies, guardrails and limits, each recorded in one row. */
 let world: World;
 let admin: AdminClient;
 let approver: AdminClient;
@@ -83,7 +83,7 @@ describe("a row", () => {
       const told = await (await use(tool, tool === "skill__talker" ? {} : { skill_name: "talker", ...args })).row();
       expect([tool, told.proxy_subtype, told.skill_id, told.http_status_code]).toEqual([tool, subtype, skillId, 200]);
     }
-    // Two more read the count than ran: only runs count.
+    // Only runs count as executions; loading and rendering do not.
     const counted = async () => (await admin.get(`/v1/admin/agent-skills/${skillId}`)).execution_count;
     expect(await counted()).toBe(1);
   });

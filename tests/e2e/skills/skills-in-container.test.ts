@@ -5,11 +5,11 @@ import { type AdminClient, signIn } from "../../support/worlds/admin.ts";
 import { type TestDatabase, testDatabase } from "../../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../../support/gateway.ts";
 
-/** A gateway that is process 1, as in a container that starts it: its numbers are those of the sandbox, and every orphan is its own. */
+/** A gateway that is PID 1, as when a container starts it: its PIDs are those of the sandbox, and every orphan becomes its child. */
 let database: TestDatabase;
 let gateway: GatewayProcess;
 let admin: AdminClient;
-/** Gateways outside the container that share its temporary folder: one that was there first, and one that came after. */
+/** Gateways outside the container that share its temporary folder: one started before it, one after. */
 let outside: GatewayProcess[];
 const asWhoever = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** What has ended and was left to process 1, which collects no children of others. */
+/** Zombies that were reparented to PID 1, which does not reap children of others. */
 function uncollected(): string[] {
   const orphan = new RegExp(`^\\d+ \\((.*)\\) Z ${gateway.pid()} `);
   return readdirSync("/proc").flatMap((pid) => {

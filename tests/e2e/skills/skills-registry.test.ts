@@ -9,7 +9,7 @@ import { ADMIN_PASSWORD } from "../../support/gateway.ts";
 import { newPerson, type PortalClient } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** A skill on its way from a ZIP of an administrator to the portal of who may use it. */
+/** A skill's path from an administrator's ZIP to the portal of those who may use it. */
 let world: World;
 let admin: AdminClient;
 let other: AdminClient;
@@ -44,7 +44,7 @@ async function upload(body: Uint8Array | FormData, type?: string): Promise<{ sta
   return { status: response.status, body: await response.json() };
 }
 
-/** The bytes behind an address of either plane. */
+/** Downloads from an address of either plane. */
 async function taken(address: string, token: string): Promise<{ status: number; name: string | null; bytes: Uint8Array }> {
   const response = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
   return {
@@ -57,7 +57,7 @@ async function taken(address: string, token: string): Promise<{ status: number; 
 const exported = (id: string, version: number, query = "") =>
   taken(`${world.gateway.adminUrl}${PATH}/${id}/versions/${version}/export${query}`, admin.token);
 
-/** Packs a folder as its author would, with Python's own archiver. */
+/** Packs a folder as an author would, with Python's own archiver. */
 function packed(source: string, name: string): Uint8Array {
   const target = join(folder, `${name}.zip`);
   const script =

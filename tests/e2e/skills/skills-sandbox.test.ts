@@ -8,13 +8,13 @@ import { ADMIN_PASSWORD } from "../../support/gateway.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam, post, stateless, type Team } from "../tools/mcp-harness.ts";
 
-/** Scripts that want out, through the real server: none gets anything, each has its row, and nothing is left of them. */
+/** Scripts that try to break out, through the real server: none gets anything, each has its row, and nothing is left behind. */
 let world: World;
 let admin: AdminClient;
 let team: Team;
 let url: string;
 const folder = mkdtempSync(join(tmpdir(), "escape-"));
-/** Where this gateway alone lays out its runs: others of the machine run scripts too, and probe their sandbox as they start. */
+/** A folder for this gateway's runs only: other gateways on the machine run scripts too, and probe their sandbox at start. */
 const runs = mkdtempSync(join(tmpdir(), "runs-"));
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ const run = (skill: string, script: string, args: string[] = []) =>
     stateless(++asked, "tools/call", { name: "skills__run_script", arguments: { skill_name: skill, script: `scripts/${script}`, args } }),
   );
 
-/** Processes of this gateway's sandbox that are there. */
+/** Processes that currently run in this gateway's sandbox. */
 const confined = () =>
   readdirSync("/proc").filter((pid) => {
     try {

@@ -78,7 +78,7 @@ describe("a client of either dialect", () => {
     const vars = { name: "<Ada>", items: [1, 2] };
     const letter = await use("skills__render_template", { skill_name: "word-counter", template: "assets/letter.md", vars });
     expect(textOf(letter)).toBe("Dear <Ada>, <1><2>\n");
-    // The name of old: an alias that is offered to nobody and never runs anything.
+    // The former tool name: an unlisted alias that never runs a script.
     expect((await use("skill__word-counter")).isError).toBe(false);
   });
 

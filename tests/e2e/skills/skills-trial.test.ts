@@ -3,7 +3,7 @@ import { type AdminClient, signIn } from "../../support/worlds/admin.ts";
 import { ADMIN_PASSWORD } from "../../support/gateway.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Scripts that an administrator tries before anybody may run them. */
+/** Scripts that an administrator tries out before anyone may run them. */
 let world: World;
 let admin: AdminClient;
 let path = "";

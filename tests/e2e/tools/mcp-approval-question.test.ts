@@ -20,7 +20,7 @@ let old: ToolServerFixture;
 let modern: ToolServerFixture;
 let servers: Record<"old" | "modern" | "virtual", string>;
 let idsOf: Record<string, string>;
-/** By the server's id. */
+/** By server ID. */
 const configs: Record<string, string> = {};
 let team: Team;
 let neighbour: Team;
@@ -84,7 +84,7 @@ const call = (
 });
 const calls = (fixture: ToolServerFixture) => fixture.seen.filter(({ body }) => body.includes('"tools/call"')).length;
 
-/** Forbids what is asked for at the server, after its call was let in; gives what allows it again. */
+/** Forbids the approved call at its server after it was admitted; resolves with a function that permits it again. */
 async function forbidden(how: "disabled" | "denied", says: string): Promise<() => Promise<unknown>> {
   const { admin } = world;
   if (how === "disabled") {
@@ -98,7 +98,7 @@ async function forbidden(how: "disabled" | "denied", says: string): Promise<() =
   return () => admin.request("DELETE", `/v1/admin/argument-policies/${made.id}`);
 }
 
-/** The second official client; what it is asked to open goes to `open`, whose answer is the person's. */
+/** The second official client; URLs it is asked to open go to `open`, which returns the person's answer. */
 async function secondClient(url: string, open: (params: any) => Promise<"accept" | "decline">, apiKey = team.apiKey): Promise<Client> {
   const client = new Client(
     { name: "second", version: "1" },
@@ -109,7 +109,7 @@ async function secondClient(url: string, open: (params: any) => Promise<"accept"
   return client;
 }
 
-/** The first official client, with what it is told of finished elicitations. */
+/** The first official client, with the notifications about finished elicitations. */
 async function firstClient(
   url: string,
   open: (params: any) => Promise<"accept" | "decline">,
@@ -171,7 +171,7 @@ describe.each([
     const waiting = post(servers[server], team.apiKey, accepted);
     await resolve(idOf(url));
     expect((await waiting).body.result.content).toBeDefined();
-    // The state is worth what its approval is: nothing any more.
+    // The state is only valid with its approval, which has been used.
     const again = await Promise.all([post(servers[server], team.apiKey, accepted), post(servers[server], team.apiKey, accepted)]);
     for (const { status, body } of again) expect([status, body.error.data.code]).toEqual([403, "approval_token_invalid"]);
   });
@@ -218,7 +218,7 @@ describe.each([
     await undo();
     expect(refused.body.error.data.code).toBe(how === "disabled" ? "tool_not_allowed" : "argument_policy_denied");
     expect(calls(fixture())).toBe(before);
-    // It was not spent: the call may be made with it once it is allowed again.
+    // The approval was not consumed: the call can use it once it is permitted again.
     expect(textOf((await post(servers[server], team.apiKey, again)).body.result)).toBe(`${says}: ${message.params.arguments.text}`);
   });
 
@@ -279,7 +279,7 @@ describe.each([
     await undo();
     expect(refused.data?.code).toBe(how === "disabled" ? "tool_not_allowed" : "argument_policy_denied");
     expect(calls(fixture())).toBe(before);
-    // It was not spent: the call may be made with it once it is allowed again.
+    // The approval was not consumed: the call can use it once it is permitted again.
     expect(textOf(await client.callTool({ name: tool, arguments: { text: "DROP TABLE t" } }))).toBe(`${says}: DROP TABLE t`);
     expect((await rowOf(admin, { consumed_approval_request_id: id })).success).toBe(true);
     await client.close();

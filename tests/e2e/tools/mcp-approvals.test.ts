@@ -107,7 +107,7 @@ describe.each([
   });
 });
 
-/** Arguments whose spelling is changed, or one byte of what they say. */
+/** Arguments with another spelling, or with one byte of their content changed. */
 const TRIES = Number(process.env.APPROVAL_SPELLINGS ?? 12);
 
 test("an approval is for what the arguments say, however they are spelled, and for no other byte", async () => {
@@ -193,7 +193,7 @@ test("whoever made or rotated the key of a call does not approve it, on either p
   const refused = { status: 403, body: { code: "forbidden" } };
   expect(await admin.request("POST", `${path}/approve`, {})).toMatchObject(refused);
 
-  // The same people in the portal: one shares the maker's username, the other an address with who rotated the key.
+  // The same people in the portal: one shares the requester's username, the other the email address of whoever rotated the key.
   const second = { tenant_id: "default", username: "key-rotator", password: ADMIN_PASSWORD, email: "Rotator@example.org" };
   await admin.post("/v1/admin/admin-users", { ...second, role: "admin" });
   const rotator = await signIn(gateway.adminUrl, { tenant_id: "default", username: second.username, password: ADMIN_PASSWORD }, "tenant");
@@ -212,7 +212,7 @@ test("whoever made or rotated the key of a call does not approve it, on either p
   const other = await inPortal("olga", "olga@example.org");
   expect((await other.request("POST", `/approvals/${id}/approve`, {})).status).toBe(200);
 
-  // They may still say no.
+  // They may still reject.
   const unwanted = await blocked(servers.modern, call("echo"));
   expect(await admin.post(`/v1/admin/approvals/${unwanted.id}/reject`, {})).toMatchObject({ status: "rejected" });
 });
@@ -294,7 +294,7 @@ describe.each([
   const ask = (args: Record<string, unknown> = {}, rest: Record<string, unknown> = {}) =>
     stateless(1, "tools/call", { name: tool, arguments: args, ...rest });
 
-  /** The tool's question, with the state to bring back, after an approval was asked for, given and redeemed. */
+  /** The tool's question with its request state, after an approval was requested, granted and redeemed. */
   async function question(args: Record<string, unknown> = {}) {
     const { id } = await blocked(servers[server], ask(args));
     const token = await approve(id);

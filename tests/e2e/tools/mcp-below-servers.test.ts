@@ -4,7 +4,7 @@ import { type RawUpstream, startRawUpstream } from "../../support/vendors/raw-up
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, type Team } from "./mcp-harness.ts";
 
-/** What is sent below a server's own path in another form than that of one message of the protocol. */
+/** Requests below a server's own path that are not a single protocol message. */
 let world: World;
 let upstream: RawUpstream;
 let url: string;

@@ -9,7 +9,7 @@ let team: Team;
 let id: string;
 let broker: string;
 
-/** A stateless server behind OAuth that takes one token, and is its own issuer as far as anybody asks. */
+/** A stateless server with OAuth that accepts one token, and claims to be its own issuer. */
 const upstream = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,

@@ -48,7 +48,7 @@ afterAll(async () => {
   for (const { dataDir } of gateways) await removeDirectory(dataDir);
 });
 
-/** Each request goes to the next process in turn. */
+/** A `fetch` that sends each request to the next process in turn. */
 function inTurn() {
   let turn = 0;
   return (input: string | URL | Request, init?: RequestInit) => {
@@ -109,7 +109,7 @@ test.each(["handshake", "stateless"] as const)(
     const approving = await newTeam(admin, `approving ${server}`);
     await grant(admin, `approving ${server}`, ids[server], [approving.groupId], { approval_required_tools: ["test_simple_text"] });
     const urls = gateways.map(({ runtimeUrl }) => `${runtimeUrl}/v1/proxy/mcp/${ids[server]}`);
-    // What was configured at one process reaches the other a moment later.
+    // Configuration made at one process reaches the other a moment later.
     for (const url of urls)
       while (
         (await post(url, approving.apiKey, stateless(0, "tools/call", { name: "test_simple_text", arguments: { asked: "before" } }))).body
@@ -129,7 +129,7 @@ test.each(["handshake", "stateless"] as const)(
   },
 );
 
-/** Waits until a team may use what is at a path at either process: what was configured at one reaches the other a moment later. */
+/** Waits until a team can use a path at both processes: configuration made at one reaches the other a moment later. */
 async function usable(path: string, { apiKey } = team): Promise<void> {
   for (const { runtimeUrl } of gateways)
     await until(
@@ -170,7 +170,7 @@ test.each(["handshake", "stateless"] as const)("whoever listens at either proces
     ),
   );
   await Promise.all(listening.map((stream) => stream.until("subscriptions/acknowledged")));
-  // A session that one process began is listened to at the other.
+  // A session started at one process is listened to at the other.
   const streams = [...listening, rawStream(other, "GET", { accept: "text/event-stream", ...inSession })];
   await streams[2]?.until("text/event-stream");
   await until(() => changing.listening() >= 3);
@@ -211,13 +211,13 @@ test("what a session says at one process holds at the other: single resources, c
     await stream.until("text/event-stream");
     const say = (method: string) => post(one, team.apiKey, { jsonrpc: "2.0", id: 1, method, params: { uri } }, session);
     expect((await say("resources/subscribe")).body.result).toEqual({});
-    // What is told before the other process listens for it is told to nobody.
+    // Notifications sent before the other process listens are lost, so repeat them.
     while (stream.count("notifications/resources/updated") === 0) {
       changing.tell("notifications/resources/updated", { uri: "test://note" });
       await Bun.sleep(50);
     }
     expect(stream.count(`"uri":"${uri}"`)).toBeGreaterThan(0);
-    // A stream that is opened later knows of it as well.
+    // A stream opened later gets them as well.
     const later = rawStream(other, "GET", { accept: "text/event-stream", "x-api-key": team.apiKey, ...session });
     while (later.count("notifications/resources/updated") === 0) {
       changing.tell("notifications/resources/updated", { uri: "test://note" });
@@ -256,7 +256,7 @@ test("what a session says at one process holds at the other: single resources, c
     ["resources/subscribe", { uri: "test://\0" }],
   ] as const)
     expect((await post(one, team.apiKey, { jsonrpc: "2.0", id: 4, method, params }, session)).body.error.code).toBe(-32602);
-  // The tool asks, and nobody ever answers: only the cancellation ends the call.
+  // The tool asks a question that nobody answers: only the cancellation ends the call.
   const waiting = rawStream(
     one,
     "POST",
@@ -281,7 +281,7 @@ test("every request left one row, and no letter is left lying", async () => {
   const rows = await rowsOf(admin, { mcp_capability_name: "test_sampling", server_id: ids.stateless }, 6);
   expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
   expect(rows.filter(({ chain_id }) => chain_id !== rows[0].chain_id).length).toBeGreaterThan(0);
-  // The last ones may be on their way still.
+  // The last ones may still be in transit.
   await until(
     () => database.db.selectFrom("tool_letters").selectAll().execute(),
     (letters) => letters.length === 0,
@@ -309,7 +309,7 @@ describe("the way to an approval, with every request at the next process", () =>
     await client.connect(
       new FirstTransport(at(ids[server]), { fetch: inTurn(), requestInit: { headers: { "x-api-key": careful.apiKey } } }) as never,
     );
-    // That it is declined has to reach the process that holds the call.
+    // The decline has to reach the process that holds the call.
     expect(await client.callTool({ name: "test_simple_text", arguments: {} }).catch(({ code }) => code)).toBe(4030);
     answers = "accept";
     expect(textOf(await client.callTool({ name: "test_simple_text", arguments: {} }))).toContain("simple text");

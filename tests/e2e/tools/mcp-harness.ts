@@ -36,7 +36,7 @@ export async function grant(
 
 const answerOf = (name: string) => async () => ({ action: "accept" as const, content: { name } });
 
-/** The first official client, which speaks the handshake dialect only. `name` is what it answers when a server asks. */
+/** The first official client, which only speaks the handshake dialect. `name` is its answer when a server asks. */
 export async function handshakeClient(
   url: string,
   apiKey: string,
@@ -49,7 +49,7 @@ export async function handshakeClient(
   return client;
 }
 
-/** The second official client, held to the stateless dialect. */
+/** The second official client, restricted to the stateless dialect. */
 export async function statelessClient(url: string, apiKey: string, headers: Record<string, string> = {}, name = "Ada"): Promise<Client> {
   const client = new Client(
     { name: "second", version: "1" },
@@ -64,7 +64,7 @@ export function textOf(result: unknown): string {
   return ((result as { content: { text: string }[] }).content[0] as { text: string }).text;
 }
 
-/** A message as a client that is nobody's SDK sends it. */
+/** Sends a message as a client without an SDK would. */
 export async function post(
   url: string,
   apiKey: string,

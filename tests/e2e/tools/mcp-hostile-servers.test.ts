@@ -6,7 +6,7 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 import type { World } from "../../support/world.ts";
 
-/** Servers that mean harm, or know no better. */
+/** Malicious or careless servers. */
 let odd: OddServers;
 let world: World;
 let team: Team;
@@ -90,7 +90,7 @@ test("lists of a server that has more and more are not kept until memory is full
     return { tools: [{ ...toolNamed(`tool_${cursor}`), title: "x".repeat(16 * 1024 * 1024) }], nextCursor: `${Number(cursor) + 1}` };
   });
   expect((await world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {})).status).toBe("inconclusive");
-  // Registering it looked first.
+  // The first four pages were read when it was registered.
   expect(pages).toEqual(["0", "1", "2", "3", "0", "1", "2", "3"]);
   const virtual = await world.admin.post("/v1/admin/virtual-servers", {
     tenant_id: "default",
@@ -146,12 +146,12 @@ test("a caller's own token at a virtual server is shown to the members it names 
   expect(await ask(url, "opaque", called("hostile"))).toMatchObject({ shown: [], failed: true });
   expect(await ask(url, named, called("hostile"))).toMatchObject({ shown: [], failed: true });
   expect(await ask(url, named, called("meant"))).toMatchObject({ shown: [`meant ${named}`], failed: false });
-  // Addressed by itself it is the one the token is for.
+  // Addressed directly, it is the server that the token is meant for.
   expect(await ask(at(hostile.id), "opaque", list)).toMatchObject({ shown: ["hostile opaque"], failed: false });
   await Promise.all(members.map(({ server }) => server.stop()));
 });
 
-/** The head of an answer, whose body begins and never ends. */
+/** A response whose body begins and never ends. */
 function endless(status: number, type: string): Response {
   const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new TextEncoder().encode(" ")) });
   return new Response(body, { status, headers: { "content-type": type } });
@@ -263,7 +263,7 @@ test("an error that its server says as a text is an error to every caller, and o
     await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/call", { name: "m__open" })),
   ];
   const written = { code: -32603, message: "no such table" };
-  // In its own dialect a server's answer passes as it wrote it.
+  // In the server's own dialect, its answer passes unchanged.
   expect(called.map(({ body }) => [body.result, body.error])).toEqual([
     [undefined, "no such table"],
     [undefined, written],

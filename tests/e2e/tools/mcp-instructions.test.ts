@@ -4,7 +4,7 @@ import { startHandshakeServer, startStatelessServer, type ToolServerFixture } fr
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, handshakeClient, newTeam, statelessClient, type Team } from "./mcp-harness.ts";
 
-/** What servers say of themselves to whoever connects: who they are, and how models are to use them. */
+/** What servers say about themselves to clients that connect: who they are, and how models should use them. */
 const INFO = {
   title: "Tools of the house",
   description: "Old and new tools",

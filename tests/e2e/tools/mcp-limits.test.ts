@@ -34,7 +34,7 @@ async function set(path: string, body: object): Promise<void> {
   if (status !== 200) throw new Error(`${path}: ${JSON.stringify(answer)}`);
 }
 
-/** A team below another, with these limits at its parent. */
+/** A team in a group with these limits. */
 async function limited(limits: object, ofServer: object = {}): Promise<Team> {
   const { admin } = world;
   const name = `limited ${teams++}`;
@@ -202,7 +202,7 @@ test("a run's ceilings stop its tool calls as well", async () => {
   const team = await limited({});
   const run = { "x-gw-run-id": crypto.randomUUID() };
   const call = () => post(at(ids.modern), team.apiKey, echo(), run);
-  // This one counts calls of models.
+  // This ceiling only counts calls of models.
   await set(`${team.groupId}/run-ceilings`, { run_ceilings: { max_llm_calls_per_run: 1 } });
   for (let i = 0; i < 3; i++) expect((await call()).status).toBe(200);
   await set(`${team.groupId}/run-ceilings`, { run_ceilings: { max_duration_seconds_per_run: 1 } });
@@ -210,7 +210,7 @@ test("a run's ceilings stop its tool calls as well", async () => {
   expect([late.status, late.body.error.data.code, late.headers.get("retry-after"), late.headers.get("x-gw-usage-utilization")]).toEqual([
     429,
     "run_ceiling_reached",
-    // No wait helps a run that is over.
+    // Waiting does not help a run that is over.
     null,
     "100",
   ]);
@@ -285,7 +285,7 @@ test("a restart does not begin a day's calls anew", async () => {
   ]).toEqual([200, 200, 200]);
   await gateway.stop();
   gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
-  // Two of three are used at the one server, and then three of five in all.
+  // Two of three are used at the one server, then three of five in total.
   expect([await call(id), await call(id), await call(other), await call(other), await call(other)]).toEqual([200, 429, 200, 200, 429]);
   await gateway.stop();
   await database.close();

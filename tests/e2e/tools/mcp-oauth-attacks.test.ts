@@ -36,7 +36,7 @@ async function register(name: string, fixture: ProtectedServerFixture): Promise<
   return id;
 }
 
-/** A server of its own for a lie about it, because what a server says is kept for a while. */
+/** A separate server for each false statement about it, because metadata is cached. */
 async function serverOf(document: Record<string, unknown>): Promise<string> {
   const fixture = startProtectedServer("stateless", () => at);
   fixture.document = document;
@@ -321,7 +321,7 @@ describe("codes and tokens", () => {
     expect((await ask(`${gateway()}/v1/proxy/llm/models`, { authorization })).status).toBe(401);
     expect((await call(firstId, { authorization: `${authorization.slice(0, -1)}` })).status).toBe(401);
     expect((await fetch(`${mcp(firstId)}?access_token=${body.access_token}`, { method: "POST", body: "{}" })).status).toBe(401);
-    // As a refresh token, or a refresh token as a token, neither is anything.
+    // A token cannot be used as a refresh token, nor a refresh token as a token.
     expect((await client.redeem("", { grant_type: "refresh_token", refresh_token: body.access_token })).body.error).toBe("invalid_grant");
     expect((await call(firstId, { authorization: `Bearer ${body.refresh_token}` })).status).toBe(401);
     expect([...first.refused, ...second.refused]).toEqual([]);
@@ -333,7 +333,7 @@ describe("codes and tokens", () => {
     expect((await call(firstId, { "x-api-key": stranger.apiKey, authorization: `Bearer ${jwt}` })).status).toBe(401);
     expect((await call(firstId, { "x-api-key": stranger.apiKey, authorization: `Bearer ${team.apiKey}` })).status).toBe(401);
     expect(first.refused).toEqual([]);
-    // One that may be the server's is its own to judge; what it says comes back in the gateway's addresses.
+    // A token that may be the server's own is left to the server; its answer is returned with the gateway's addresses.
     const judged = await call(firstId, { "x-api-key": stranger.apiKey, authorization: "Bearer opaque" });
     expect([judged.status, first.refused]).toEqual([401, ["opaque"]]);
     expect(judged.headers.get("www-authenticate")).toContain(`${gateway()}/.well-known/oauth-protected-resource`);
@@ -418,7 +418,7 @@ describe("what is written down", () => {
       expect(text.includes(secret)).toBe(false);
     for (const row of all.filter(({ proxy_type: type }) => type === "oauth"))
       expect([row.request_body_preview, row.response_body_preview]).toEqual([null, null]);
-    // Each is a step of showing who one is, but where somebody only reads what is published, or what they have.
+    // Each is an authentication event, except reads of published metadata or of one's own tokens.
     const steps = all.filter(({ proxy_type: type, http_method }) => type === "oauth" && http_method !== "GET");
     const reads = all.filter(({ proxy_subtype: of, http_method }) => /discovery|tokens/.test(of) && http_method === "GET");
     expect([steps.length > 0, steps.every(({ is_auth_event }) => is_auth_event === true)]).toEqual([true, true]);

@@ -76,7 +76,7 @@ describe("clients known by a document", () => {
     ],
     ["that redirects to a script", (own: string) => Response.json({ client_id: own, redirect_uris: ["javascript:alert(1)"] })],
   ])("by a document %s are not", async (_name, document) => {
-    // What was read of an address is kept for a while, so each has its own.
+    // Documents are cached by address, so each has its own.
     const path = `/${crypto.randomUUID()}.json`;
     documents[path] = () => document(pageAt(path));
     const answer = await ask((await begun()).authorizeUrl({ client_id: pageAt(path) }));

@@ -16,7 +16,7 @@ import { until } from "../../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 import { begunAt, codeFor } from "./oauth-harness.ts";
 
-/** Two processes on one database with one key, as a fleet has them. */
+/** Two processes on one database with a shared secret key, as in a fleet. */
 const gateways: Gateway[] = [];
 const directories: string[] = [];
 const statements: string[] = [];
@@ -52,7 +52,7 @@ beforeAll(async () => {
     await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "fleet", base_url: tools.baseUrl, auth_type: "oauth" })
   ).id;
   await grant(admin, "fleet", serverId, [team.groupId]);
-  // Both know of it once both ask for an account.
+  // Both know the server once both ask for an account.
   for (let n = 0; n < 2; n++) await eventually(n, 401);
 });
 
@@ -111,7 +111,7 @@ test("an issuer that is away does not stop calls while there is still time, and 
 
 test("a call in steady state reads no database", async () => {
   const reads = () => statements.filter((sql) => /oauth_|mcp_|api_keys/i.test(sql) && !/^insert into "?audit|usage|last_used/i.test(sql));
-  // What was changed before is taken up first.
+  // Earlier changes are applied first.
   do {
     statements.length = 0;
     for (let n = 0; n < 10; n++) expect((await call(0)).status).toBe(200);
@@ -134,11 +134,11 @@ test("an account is listed and given up while its tool server and its issuer are
   await client.redeem(await codeFor(client, "ada"));
   await issuer.stop();
   await server.stop();
-  // The other process has never asked either of them.
+  // The other process has never contacted either of them.
   const broker = client.broker.replace(url(0), url(1));
   const headers = { "x-api-key": team.apiKey };
   const list = async () => (await (await fetch(`${broker}/tokens`, { headers })).json()) as any;
-  // That the server is there at all reaches it within a second.
+  // The new server reaches the other process within a second.
   const { tokens } = await until(list, (found) => found.tokens?.length === 1);
   expect(tokens).toMatchObject([{ mcp_server_id: id, issuer: issuer.issuer }]);
   expect((await fetch(`${broker}/tokens/${crypto.randomUUID()}`, { method: "DELETE", headers })).status).toBe(404);

@@ -15,7 +15,7 @@ let broker: string;
 let team: Team;
 
 beforeAll(async () => {
-  // A gateway that listens on its own machine only refuses other hosts from the start.
+  // A gateway that only listens on loopback refuses other hosts from the start.
   world = await startWorld({ GW_HOST: "0.0.0.0", GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
   server = startProtectedServer("stateless", () => at);
   at = await startAuthorizationServer({ resources: () => [`${server.baseUrl}/mcp`] });

@@ -72,7 +72,7 @@ describe("a person signed in to the portal", () => {
     expect(began.status).toBe(200);
     const { authorize_url: address } = (await began.json()) as any;
     const browser = new ScriptedBrowser("ada at the issuer");
-    // The browser got the page's answer, cookie and all.
+    // The browser gets the page's answer, including its cookie.
     browser.take(began.headers.getSetCookie(), broker);
     const { page } = await browser.walk(address);
     expect(page).toContain("is connected");

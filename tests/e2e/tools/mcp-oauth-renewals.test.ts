@@ -12,7 +12,7 @@ let tools: ReturnType<typeof startToolServer>;
 let serverId: string;
 let team: Team;
 
-/** A tool server that takes every token but those in `refused`, and names both issuers. */
+/** A tool server that accepts every token except those in `refused`, and names both issuers. */
 function startToolServer() {
   const refused = new Set<string>();
   const shown: string[] = [];
@@ -74,7 +74,7 @@ async function brokers(): Promise<string[]> {
   return ((await (await fetch(`${mcp()}/.well-known/oauth-protected-resource`)).json()) as any).authorization_servers;
 }
 
-/** The page a person sees at the end of the way to connect the key at the broker of one issuer. */
+/** The final page after connecting the key's account at the broker of one issuer. */
 async function walked(key: string, broker: string): Promise<string> {
   const begun = await fetch(`${broker}/authorize?connect=`, { headers: { "x-api-key": key, accept: "application/json" } });
   const browser = new ScriptedBrowser("ada", key);
@@ -86,7 +86,7 @@ async function connect(key: string, broker: string): Promise<void> {
   expect(await walked(key, broker)).toContain("Connected");
 }
 
-/** A key whose account is connected, with tokens its server takes no more. */
+/** A key whose account is connected, but whose tokens its server no longer accepts. */
 async function lapsed(): Promise<string> {
   const { key } = await newKey();
   await connect(key, (await brokers())[0] as string);
@@ -155,7 +155,7 @@ describe("a renewal", () => {
     };
     const calls = Promise.all(keys.map((key) => call({ "x-api-key": key })));
     await asked;
-    // All of them are more than there are connections.
+    // There are more waiting calls than database connections.
     expect((await world.admin.get("/v1/admin/mcp-servers")).mcp_servers.length).toBeGreaterThan(0);
     allow();
     expect([...new Set((await calls).map(({ status }) => status))]).toEqual([200]);

@@ -3,7 +3,7 @@ import { type ScriptedIssuer, startScriptedIssuer } from "../../support/identity
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, type Team } from "./mcp-harness.ts";
 
-/** Clients that are registered with the issuer itself, because it does not name itself in its answers. */
+/** Clients registered directly with the issuer, because it does not identify itself in its authorization responses. */
 let world: World;
 let issuer: ScriptedIssuer;
 let tools: ReturnType<typeof Bun.serve>;
@@ -13,7 +13,7 @@ let broker: string;
 beforeAll(async () => {
   world = await startWorld();
   issuer = startScriptedIssuer();
-  // Texts and lists of texts are passed on; what is neither is nobody's.
+  // Strings and lists of strings are passed on; other values are not.
   issuer.document = {
     authorization_response_iss_parameter_supported: undefined,
     jwks_uri: "https://issuer.example/jwks",

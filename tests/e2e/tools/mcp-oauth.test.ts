@@ -55,7 +55,7 @@ afterAll(async () => {
   await world.end();
 });
 
-/** What the official client keeps of its authorization. */
+/** What the official client stores about its authorization. */
 class Keeper implements OAuthClientProvider {
   kept: { client?: any; tokens?: any; verifier?: string; sentTo?: URL } = {};
   readonly redirectUrl = RETURN;

@@ -5,7 +5,7 @@ import { rawStream } from "../../support/formats/raw-stream.ts";
 import { events } from "../../support/tool-servers/scripted-tool-server.ts";
 import { post, stateless } from "./mcp-harness.ts";
 
-/** Listening to servers that go away, lose sessions or have no streams of changes. */
+/** Listening to servers that go away, lose sessions or have no notification streams. */
 let world: OddServers["world"];
 let team: OddServers["team"];
 let at: OddServers["at"];
@@ -39,7 +39,7 @@ test("who listens to a virtual server hears a member again that was away, and on
   await stream.until("list_changed");
   const heard = stream.count("list_changed");
   forget(true);
-  // Whoever comes before the gateway has heard of it joins the stream that is about to end.
+  // A client that arrives before the gateway notices joins the stream that is about to end.
   const isRefused = () =>
     listen(at(restarted))
       .until("upstream_unreachable")

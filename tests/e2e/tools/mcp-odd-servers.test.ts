@@ -8,7 +8,7 @@ import { rawStream } from "../../support/formats/raw-stream.ts";
 import { events, toolNamed, type ScriptedAnswer } from "../../support/tool-servers/scripted-tool-server.ts";
 import { post, stateless, textOf } from "./mcp-harness.ts";
 
-/** Servers that keep to the letter of the protocol, or nearly so, and not to its habits. */
+/** Servers that follow the letter of the protocol, or nearly, but not its conventions. */
 let world: OddServers["world"];
 let team: OddServers["team"];
 let at: OddServers["at"];
@@ -178,7 +178,7 @@ describe("discovery", () => {
       "v\ufffd",
       ["open", "b\ufffdd"],
     ]);
-    // What did not change is the same the next time.
+    // Unchanged tools are the same in the next discovery.
     expect((await refresh(id)).diff).toMatchObject({ added: [], removed: [], changed: [] });
     const { snapshots } = await world.admin.get(`/v1/admin/mcp-servers/${id}/snapshots`);
     expect(snapshots[0].tools[1]).toMatchObject({ name: "b\ufffdd", description: "half \ufffd" });
@@ -254,7 +254,7 @@ describe("ids with more digits than a double has", () => {
         [{}, `,${META}`],
       ] as const) {
         const text = await ask(id, headers, `{"jsonrpc":"2.0","id":${LONG},"method":"tools/call","params":{"name":"${name}"${meta}}}`);
-        // A scripted server reads no more digits than this test does, so its own answers pass as it wrote them.
+        // The scripted server parses numbers with limited precision, like this test, so its passed-through answers contain the rounded ID.
         const passed = name === "open" && (dialect === "handshake") === (meta === "");
         expect(text).toContain(`"id":${passed ? Number(LONG) : LONG},`);
       }
@@ -275,7 +275,7 @@ describe("ids with more digits than a double has", () => {
     const call = (rest: string) => ask(id, {}, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open",${rest}${META}}}`);
     const asked = JSON.parse(await call(""));
     const { requestState } = asked.result;
-    // Who comes again without the answer is asked again.
+    // A retry without the answer is asked again.
     for (const given of ["", '"inputResponses":{"other":{}},'])
       expect(JSON.parse(await call(`"requestState":"${requestState}",${given}`))).toEqual(asked);
     await call(`"requestState":"${requestState}","inputResponses":{"input":{"action":"decline"}},`);
@@ -402,7 +402,7 @@ test("a server that goes on without the answer it asked for is not kept waiting 
     [undefined, "went on"],
   ]);
   expect(messages[2].params.requestId).toBe(messages[0].id);
-  // Nor is it told that there is no answer to what is over.
+  // Nor does the server get an error for a question that is over.
   expect(server.seen.filter(({ text }) => text.includes('"error"'))).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer }
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
 
-/** How handshake servers ask: several things at once, or on the session's stream while their answer has not so much as a head. */
+/** How handshake servers ask: several questions at once, or on the session's stream before their response even has a head. */
 let world: World;
 let team: Team;
 const servers: ScriptedToolServer[] = [];
@@ -29,7 +29,7 @@ async function serve(name: string, answer: ScriptedAnswer): Promise<string> {
   return `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
 }
 
-/** A server that asks these things in one breath, and answers with what it was told. */
+/** A server that asks all these questions at once, and answers with the replies. */
 function asksTogether(ids: readonly string[]): ScriptedAnswer {
   const given = new Map<string, unknown>();
   let finish = () => {};
@@ -84,7 +84,7 @@ describe("what a handshake server asks at once", () => {
   });
 });
 
-/** A server whose answers are one piece of JSON: what it asks goes out on the session's own stream, before the answer begins. */
+/** A server whose answers are plain JSON: its questions go out on the session's stream before the answer begins. */
 function asksBesides(answer: (message: { id: unknown }) => Response): ScriptedAnswer {
   let ask: (question: Uint8Array) => void = () => {};
   let answered = () => {};
@@ -149,6 +149,6 @@ test("a handshake server is told when the caller that answered it hangs up", asy
   await answered.promise;
   caller.abort();
   await left;
-  // Not for its silence, which would end the exchange some time later.
+  // The reason is the disconnect, not the timeout, which would end the exchange later.
   expect(await cancelled.promise).toEqual({ requestId: called, reason: "the caller hung up" });
 });

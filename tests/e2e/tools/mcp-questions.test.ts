@@ -9,7 +9,7 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harness.ts";
 
-/** Questions of servers to callers of the other dialect. */
+/** Questions that servers ask callers of the other dialect. */
 let world: World;
 let team: Team;
 const servers: ScriptedToolServer[] = [];
@@ -56,7 +56,7 @@ test.each(["handshake", "stateless"] as const)(
     const json = (body: string) => new Response(body, { headers: { "content-type": "application/json" } });
     let answered = () => {};
     const { id, server } = await serve(`exact ${dialect}`, dialect, (message) => {
-      // An answer to what it asked: its own call is over.
+      // A reply to the server's question arrived: its own call is answered.
       if (message?.method === undefined && message?.id === "q") answered();
       if (message?.method !== "tools/call") return undefined;
       if (dialect === "handshake")

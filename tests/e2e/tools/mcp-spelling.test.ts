@@ -7,7 +7,7 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { signInAsApprover } from "../../support/worlds/admin.ts";
 import { grant, handshakeClient, newTeam, post, stateless, textOf } from "./mcp-harness.ts";
 
-/** What a tool server wrote is handed on as it wrote it, also where the gateway writes something else anew beside it. */
+/** What a tool server wrote is passed on exactly, even where the gateway rewrites something next to it. */
 let odd: OddServers;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const tools = ["open", "closed"].map(
   (name) => `{"name":"${name}","execution":{"taskSupport":"optional"},"weight":${LARGE},"inputSchema":${schema}}`,
 );
 
-/** JSON of the server's own spelling: nothing of it passes through this process's numbers. */
+/** JSON with the server's own spelling, not parsed and re-serialized by this process. */
 const written = (id: unknown, result: string) =>
   new Response(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`, { headers: { "content-type": "application/json" } });
 

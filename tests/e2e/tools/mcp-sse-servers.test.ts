@@ -5,13 +5,13 @@ import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
 
-/** Servers that know the HTTP+SSE transport alone. */
+/** Servers that only support the HTTP+SSE transport. */
 let world: World;
 let team: Team;
 let server: SseToolServer;
 let registered: any;
 
-/** Waits until so many are open at the server. */
+/** Waits until the number of connections open at the server satisfies `enough`. */
 const connections = (enough: (open: number) => boolean) => until(async () => server.open.size, enough);
 const at = (id: string = registered.id) => `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
 

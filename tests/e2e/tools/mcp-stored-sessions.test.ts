@@ -34,7 +34,7 @@ async function sessionAt(url: string, capabilities: object = {}): Promise<Record
   return { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
 }
 
-/** A handshake server as stateless callers reach it, and behind a virtual one as the member `m`. */
+/** A handshake server as stateless callers reach it, and as the member `m` of a virtual server. */
 async function serve(name: string, answer: ScriptedAnswer): Promise<{ server: ScriptedToolServer; alone: string; virtual: string }> {
   const server = startScriptedToolServer("handshake", answer);
   servers.push(server);
@@ -124,7 +124,7 @@ test("a gateway that stops ends the sessions it kept", async () => {
   await tools.stop();
 });
 
-/** What a server tells unasked goes to every stream of a session that is open. */
+/** Unsolicited messages go to every open stream of a session. */
 function sessionStreams() {
   const open = new Set<ReadableStreamDefaultController<Uint8Array>>();
   const encoder = new TextEncoder();

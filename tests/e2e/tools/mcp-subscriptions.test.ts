@@ -7,14 +7,14 @@ import { rowOf } from "../../support/worlds/admin.ts";
 import { until } from "../../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
-/** Many who listen to the changes of tool servers, and some who do not read what they hear. */
+/** Many subscribers to changes of tool servers, some of whom do not read what they receive. */
 const SUBSCRIPTIONS = Number(process.env.MCP_SUBSCRIPTIONS ?? 1_000);
 const MAX_MB = 300;
-/** Sent to each that does not read. */
+/** Sent to each subscriber that does not read. */
 const FLOOD_MB = 256;
-/** Two fifths of what is sent to ten of them: what was on its way when they stopped, and a collector that is late. */
+/** Two fifths of what is sent to ten of them: what was in transit when they stopped, and garbage not yet collected. */
 const MAX_GROWTH_MB = 1_000;
-/** What is left of it once the collector has been. */
+/** What is left of it after garbage collection. */
 const SETTLED_GROWTH_MB = 100;
 const CHANGED = "notifications/tools/list_changed";
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));
 });
 
-/** A server of its own for each test: streams of handshake servers stay open for a while after their last listener. */
+/** A separate server for each test: streams of handshake servers stay open for a while after their last listener leaves. */
 async function newServer(dialect: "handshake" | "stateless"): Promise<{ readonly server: ChangingServer; readonly url: string }> {
   const server = startChangingServer(dialect);
   const name = `${dialect} ${servers.push(server)}`;
@@ -48,7 +48,7 @@ async function residentMb(): Promise<number> {
   return Number(/^gatehouse_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]) / 1e6;
 }
 
-/** What stays when what was only needed on the way has been given back. */
+/** Memory that remains once temporary data has been freed. */
 async function heldMb(): Promise<number> {
   const deadline = Date.now() + PATIENCE_MS;
   for (let least = await residentMb(); ; least = Math.min(least, await residentMb())) {
@@ -63,7 +63,7 @@ function listen(url: string, { apiKey } = team): RawStream {
   const { params, ...message } = stateless("l", "subscriptions/listen", {
     notifications: { toolsListChanged: true, resourceSubscriptions: ["test://note"] },
   });
-  // Who can be asked for nothing: for others the gateway keeps a stream open a while longer.
+  // Without capabilities, so nothing can be asked: otherwise the gateway keeps the stream open a while longer.
   const body = JSON.stringify({
     ...message,
     params: { ...params, _meta: { ...params._meta, "io.modelcontextprotocol/clientCapabilities": {} } },
@@ -73,7 +73,7 @@ function listen(url: string, { apiKey } = team): RawStream {
   return stream;
 }
 
-/** The stream of changes of a session of its own. */
+/** The notification stream of a new session. */
 async function listenInSession(url: string, { apiKey } = team): Promise<RawStream> {
   const begun = await post(url, apiKey, {
     jsonrpc: "2.0",
@@ -91,7 +91,7 @@ async function listenInSession(url: string, { apiKey } = team): Promise<RawStrea
   return stream;
 }
 
-/** So many streams that are known to be open, a hundred at a time. */
+/** Opens `count` streams, a hundred at a time, and waits until each has received `sign`. */
 async function opened(count: number, one: () => RawStream | Promise<RawStream>, sign: string): Promise<RawStream[]> {
   const streams: RawStream[] = [];
   while (streams.length < count) {
@@ -110,7 +110,7 @@ async function closed(streams: readonly RawStream[]): Promise<void> {
 }
 
 const each = (count: number) => count;
-/** With what it takes for one of them to be open, and the streams the server has of so many. */
+/** For each kind: the text that shows that a stream is open, and how many streams the server has for a number of subscribers. */
 const KINDS = [
   ["stateless callers of a stateless server", "stateless", listen, "subscriptions/acknowledged", each],
   ["stateless callers of a handshake server", "handshake", listen, "subscriptions/acknowledged", () => 1],

@@ -94,7 +94,7 @@ describe.each([
   });
 });
 
-/** A server of either dialect that completes, and tells what it was asked. */
+/** A server of either dialect that supports completion, and records what it was asked. */
 function startCompleting(dialect: "handshake" | "stateless", capabilities: object) {
   const asked: any[] = [];
   const server = Bun.serve({
@@ -186,7 +186,7 @@ test("completions come from the member whose prompt or template they are for, an
   for (const method of ["tasks/get", "tasks/cancel", "tasks/update", "tasks/list"]) {
     const refused = await post(address, team.apiKey, stateless(1, method, { taskId: "t" }));
     expect([refused.status, refused.body.error.code]).toEqual([404, -32601]);
-    // Nor is it said what such a request would have to have.
+    // The answer does not reveal what such a request would need either.
     const bare = await post(address, team.apiKey, stateless(1, method));
     expect([bare.status, bare.body.error.code]).toEqual([404, -32601]);
   }

@@ -1,10 +1,10 @@
 import { ScriptedBrowser } from "../../support/identity/browser.ts";
 import { post, stateless } from "./mcp-harness.ts";
 
-/** Where clients of these tests are sent back to; nobody listens there. */
+/** The redirect URI of these tests' clients; nothing listens there. */
 export const RETURN = "http://127.0.0.1:1/callback";
 
-/** What a client without any SDK does: registers and asks the browser to authorize. */
+/** The state of a client without an SDK after it has registered and asked the browser to authorize. */
 export interface Begun {
   readonly broker: string;
   readonly clientId: string;
@@ -56,7 +56,7 @@ export async function codeFor(client: Begun, account: string, apiKey = ""): Prom
   return code;
 }
 
-/** Calls a tool of a stateless server with nothing but the headers given. */
+/** Calls a tool of a stateless server with only the given headers. */
 export const echoAt = (url: string, headers: Record<string, string>) =>
   post(url, "", stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), {
     "mcp-protocol-version": "2026-07-28",

@@ -6,7 +6,7 @@ import { statelessFixture } from "../../conformance/stateless-fixture.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, type Team } from "./mcp-harness.ts";
 
-/** A Python that has the official SDK. It is no package of npm: whoever wants these tests installs it, as .ci/run does. */
+/** A Python with the official SDK. It is not an npm package, so install it to run these tests, as .ci/run does. */
 const PYTHON = process.env.MCP_PYTHON;
 const SCRIPT = fileURLToPath(new URL("./python-client.py", import.meta.url));
 
