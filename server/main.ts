@@ -105,10 +105,10 @@ function stopSignal({ drainSeconds: drain, drainNoticeSeconds }: Configuration):
 async function stop(gateway: Gateway, { notice, drain }: StopRequest): Promise<void> {
   gateway.leave();
   if (notice > 0) {
-    process.stdout.write(`Leaving: calls are taken for ${notice} s more.\n`);
+    process.stdout.write(`Draining: new calls are still accepted for ${notice} s.\n`);
     await delay(notice * 1000);
   }
-  process.stdout.write("Stopping: calls in flight may finish.\n");
+  process.stdout.write("Stopping: calls in progress may finish.\n");
   await gateway.stop(drain);
   process.stdout.write("Stopped. Every call has its audit row.\n");
   process.exit(0);

@@ -23,7 +23,7 @@ export function welcome(gateway: Gateway, config: Configuration): string {
   if (made.portal_user !== undefined) secrets.push(["portal user", `${made.portal_user.username} / ${made.portal_user.password}`]);
   if (made.api_key !== undefined) secrets.push(["API key", made.api_key]);
   if (secrets.length > 0) {
-    lines.push("", "Made just now and never shown again:", "");
+    lines.push("", "Created now and shown only once:", "");
     for (const [name, value] of secrets) row(name, value);
   }
   if (gateway.runtimeUrl !== null && gateway.firstModel !== null) {
