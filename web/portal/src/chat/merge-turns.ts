@@ -24,7 +24,7 @@ export function mergeTurns(base: Turns, own: Turns, stored: Turns): Turns {
   return merged;
 }
 
-/** Behind the one it follows here, and behind what others asked there before it was asked. An answer stands with its question. */
+/** After the turn it follows in this tab, and after what other tabs asked there earlier. An answer stays with its question. */
 function placeOf(merged: Turns, previous: string | undefined, turn: ChatTurn, mine: ReadonlyMap<string, ChatTurn>): number {
   let at = previous === undefined ? 0 : merged.findIndex(({ id }) => id === previous) + 1;
   if (turn.role === "assistant") return at;
@@ -33,8 +33,8 @@ function placeOf(merged: Turns, previous: string | undefined, turn: ChatTurn, mi
 }
 
 /**
- * A conversation that two tabs change at once. Its name, tools and the like are as this tab has changed them since `base`, and else
- * as the others have them.
+ * Merges a conversation changed by two tabs at once. Title, tools and other settings are this tab's if it changed them since `base`,
+ * otherwise the others'.
  */
 export function mergeConversations(base: KeptConversation, own: KeptConversation, stored: KeptConversation): KeptConversation {
   const changed = (Object.keys(own) as (keyof KeptConversation)[]).filter((member) => own[member] !== base[member]);
