@@ -184,7 +184,7 @@ function PagesOfTenant(): ReactNode {
   const session = useSession(adminSession);
   const tenant = useTenant();
   const go = useNavigate();
-  // Tenant administrators cannot choose a tenant: with a link that names one, every page would be refused.
+  // Tenant administrators cannot choose a tenant: a URL that names one would be refused on every page, so it is corrected.
   const isMisled = tenant !== undefined && session.state === "in" && session.user["role"] !== "system_admin";
   useEffect(() => {
     if (isMisled) void go({ to: ".", search: ((now: object) => ({ ...now, tenant: undefined })) as never, replace: true });

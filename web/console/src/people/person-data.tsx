@@ -6,7 +6,7 @@ import { Allowed } from "../records/allowed.tsx";
 
 const linkClass = "inline-block min-h-6 text-accent underline";
 
-/** Where the gateway stores data about a person, for access and erasure requests. */
+/** Links to what the gateway stores about a person, for access and erasure requests. */
 export function PersonData({ id, username }: { readonly id: string; readonly username: string }): ReactNode {
   return (
     <Panel title="This person's data">

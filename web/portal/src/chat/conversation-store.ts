@@ -66,7 +66,7 @@ interface Change {
 const channel = new BroadcastChannel(NAME);
 
 function tellOthers(change: Change): void {
-  // A channel is of one origin already.
+  // A BroadcastChannel reaches only its own origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   channel.postMessage(change);
 }

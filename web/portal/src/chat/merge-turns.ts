@@ -3,9 +3,9 @@ import type { ChatTurn, KeptConversation } from "./conversation.ts";
 type Turns = readonly ChatTurn[];
 
 /**
- * The turns of a conversation that two tabs change at once: `own` are this tab's, `base` those it last had in common with the others,
- * and `stored` what the others have made of them since. Nothing that was said in either is lost, and what one took away stays away. A turn
- * that this tab changed, which is another object than in `base`, is as it is here, and any other as the others have it.
+ * Merges a conversation's turns when two tabs change it at once: `own` are this tab's turns, `base` the last common version, and `stored`
+ * what other tabs stored since. No tab's new turns are lost, and turns removed by one stay removed. A turn that this tab changed (another
+ * object than in `base`) keeps this tab's version; all others take the stored one.
  */
 export function mergeTurns(base: Turns, own: Turns, stored: Turns): Turns {
   const [before, mine, theirs] = [base, own, stored].map((turns) => new Map(turns.map((turn) => [turn.id, turn])));
