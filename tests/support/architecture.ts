@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import { codeOf, type Import, importsOf, isTest, type SourceFile, unreadableImports } from "./source-imports.ts";
 
 /**
- * What each folder of server/ may import besides itself. A name with a star stands for each folder below: two of them are
- * strangers to each other. The most particular line wins. ARCHITECTURE.md says why; a folder that is not here may not exist.
+ * What each folder of server/ may import besides itself. A name with a star stands for each folder below it, and two of these may not
+ * import each other. The most specific line applies. ARCHITECTURE.md gives the reasons; folders not listed here may not exist.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
@@ -25,7 +25,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ["ledger", "store", "runtime", "kernel"],
 };
 
-/** What directory/ answers with are records as store/ reads them: the only thing of another folder that is handed on, and only as types. */
+/** Records that directory/ returns are store/'s types: the only re-export of another folder, and only of types. */
 const HANDS_ON_TYPES: Readonly<Record<string, string>> = { directory: "store" };
 
 /** Our own packages, by who may import them. */
@@ -36,17 +36,14 @@ const PACKAGES_OF = {
   app: ["@gatehouse/web-kit/", "@gatehouse/contracts/"],
 };
 
-/**
- * The files that put the parts together, with those of server/compose/: they may import anything, and nothing below may import
- * them.
- */
+/** The composition root, together with server/compose/: these files may import anything, and nothing below may import them. */
 const TOP = ["main.ts", "compose.ts", "drivers.ts", "plane.ts", "routes.ts", "runtime-document.ts", "runtime-plane.ts", "welcome.ts"];
 
 const namesRuntime = (path: string) => path.startsWith("server/runtime/") || path === "packages/scout/src/parse-config.ts";
 
 const NO_NAMES = /^(utils?|helpers?|common|misc|index)(\.test)?(\.tsx?)?$/;
 export const MAX_LINES = { source: 400, test: 500 };
-/** A file holds one thing: most are small, and what grows past this is looked at for a second one in it. */
+/** Size guideline: most files are small, and one that outgrows this is checked for a second responsibility. */
 export const USUAL_LINES = { half: 60, nineOfTen: 150 };
 export const MAX_FUNCTION_LINES = 120;
 
@@ -57,11 +54,11 @@ function namesBun({ source }: SourceFile): boolean {
 interface Layer {
   /** Its line in the table. */
   readonly line: string;
-  /** The folder itself: of a line with a star one of its folders. */
+  /** The folder itself; for a line with a star, one of its subfolders. */
   readonly folder: string;
 }
 
-/** The line of the table a file stands under, or undefined at the top of server/ and in server/compose/, which belongs to it. */
+/** The table line that applies to a file; undefined at the top of server/ and in server/compose/, which belongs to it. */
 function layerOf(path: string): Layer | undefined {
   const [, first, second] = dirname(path).split("/");
   if (first === undefined || first === "compose") return undefined;
@@ -78,7 +75,7 @@ function layerViolations(path: string, { target, written, handsOn }: Import): st
   if (allowed === undefined) return [`${path}: server/${from.folder}/ is not in the table of layers`];
   const to = layerOf(target);
   if (to === undefined) return [`${path}: imports ${written}, but nothing imports the top of server/`];
-  // A folder with lines of its own inside another (surfaces/admin) is at home in it.
+  // A folder with a line of its own inside another (surfaces/admin) may be imported within that folder.
   const inside = to.folder === from.folder || (!from.line.endsWith("/*") && to.folder.split("/")[0] === from.folder.split("/")[0]);
   if (!inside && !allowed.includes(to.line) && !allowed.includes(to.line.split("/")[0] ?? ""))
     return [`${path}: server/${from.folder}/ may not import server/${to.folder}/ (${written})`];
@@ -89,7 +86,7 @@ function layerViolations(path: string, { target, written, handsOn }: Import): st
 const ours = (written: string, allowed: readonly string[]) =>
   !written.startsWith("@gatehouse/") || allowed.some((name) => written.startsWith(name));
 
-/** The kit knows no app, an app no other app; of the rest of the repository they know the contracts. */
+/** The kit may import no app, and an app no other app; from the rest of the repository both may import only the contracts. */
 function webViolations(path: string, { written, target, relative }: Import): string[] {
   const home = path.split("/").slice(0, 2).join("/");
   if (relative) return target.startsWith(`${home}/`) ? [] : [`${path}: ${written} leaves ${home}/`];
@@ -136,12 +133,12 @@ function fileViolations(file: SourceFile): string[] {
   return problems;
 }
 
-/** Every violation, each a line that starts with the file's path. `known` are the files an import may resolve to. */
+/** Every violation as a line that starts with the file's path. `known` are the files an import may resolve to. */
 export function violations(files: readonly SourceFile[], known: ReadonlySet<string>): string[] {
   return files.flatMap((file) => [...fileViolations(file), ...importViolations(file, known)]);
 }
 
-/** The sets of files that import each other in a circle, imports of types counted, each sorted. Tests are no part of one. */
+/** Import cycles as sorted lists of files, type imports included. Tests are ignored. */
 export function circles(files: readonly SourceFile[]): string[][] {
   const sources = files.filter(({ path }) => !isTest(path));
   const graph = new Map(
@@ -157,7 +154,7 @@ export function circles(files: readonly SourceFile[]): string[][] {
     .map((component) => component.toSorted());
 }
 
-/** Tarjan's algorithm. */
+/** Tarjan's algorithm for strongly connected components. */
 function strongComponents(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();
@@ -182,13 +179,13 @@ function strongComponents(graph: ReadonlyMap<string, readonly string[]>): string
   return found;
 }
 
-/** The first line of a function or method, or the line that opens the body of one that is a value. */
+/** Matches the first line of a function or method, or the line that opens the body of a function value. */
 const FUNCTION_HEAD =
   /^( *)(?:(?:export )?(?:default )?(?:(?:private|public|protected|static|override|async|get|set|readonly) )*(?:function\*? |const \w+ = (?:async )?(?:function|\(|\w+ =>)|\*?#?\w+(?:<[^(]*>)?\()|.*=> [{(]$)/;
 
 /**
- * Functions of more lines than allowed, by their formatted text: one ends with the closing brace at the indentation of its
- * first line. Tests are not measured.
+ * Functions longer than allowed, in formatted source: a function ends at the closing brace with the indentation of its first line. Tests
+ * are ignored.
  */
 export function longFunctions(files: readonly SourceFile[]): string[] {
   return files.flatMap(({ path, source }) => {
@@ -199,7 +196,7 @@ export function longFunctions(files: readonly SourceFile[]): string[] {
       if (indent === undefined || !/[{(]$/.test(line)) return [];
       const close = new RegExp(`^${indent}[})]`);
       let end = at + 1;
-      // The head may take several lines of its own, closed by a line that opens the body.
+      // The head may span several lines, closed by the line that opens the body.
       while (end < lines.length && (!close.test(lines[end] ?? "") || lines[end]?.endsWith("{") === true)) end++;
       const length = end - at + 1;
       return length > MAX_FUNCTION_LINES ? [`${path}:${at + 1}: a function of ${length} lines, more than ${MAX_FUNCTION_LINES}`] : [];
@@ -209,7 +206,7 @@ export function longFunctions(files: readonly SourceFile[]): string[] {
 
 const EXPORTED = /^export (?:abstract )?(?:async )?(?:function\*?|const|class|interface|type|let) (\w+)/gm;
 
-/** Names that more than one file exports a declaration of: a name has one meaning. Tests are no part of it. */
+/** Names exported by declarations in more than one file; each name must have one meaning. Tests are ignored. */
 export function sharedNames(files: readonly SourceFile[]): string[] {
   const byName = new Map<string, Set<string>>();
   for (const { path, source } of files) {

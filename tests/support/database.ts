@@ -15,10 +15,10 @@ export interface TestDatabase {
 }
 
 const MIGRATIONS = new URL("../../server/store/migrations/", import.meta.url);
-// Any constant: it only has to be the same in every process that makes the template.
+// An arbitrary advisory lock key, the same in every process that creates the template.
 const LOCK = 5_090_173_311;
 
-/** The runner starts a PostgreSQL for the first who asks: what it gives is then where to ask. */
+/** Asks the test runner for a server URL; the runner starts a PostgreSQL on the first request. */
 async function askServerUrl(): Promise<string> {
   const given = process.env["TEST_DATABASE_URL"];
   if (!given) throw new Error("TEST_DATABASE_URL is not set: run the tests with npm test, which starts a PostgreSQL for them");
@@ -59,7 +59,7 @@ function templateName(): string {
   return `gatehouse_template_${digest.digest("hex").slice(0, 12)}`;
 }
 
-/** One migrated database per state of the migrations, from which every test's is copied. */
+/** Creates one migrated template database per state of the migrations, from which every test's database is copied. */
 async function makeTemplate(): Promise<string> {
   const name = templateName();
   await asAdmin(async (client) => {
@@ -76,7 +76,10 @@ async function makeTemplate(): Promise<string> {
 
 let template: Promise<string> | undefined;
 
-/** Cuts the lines on which processes hear of changes: the last thing each said is what it listens to, or later whether there is an answer. */
+/**
+ * Terminates the connections on which processes listen for notifications. Such a connection last ran LISTEN, or later a check whether it
+ * still answers.
+ */
 export async function cutChannels(db: Database): Promise<void> {
   await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND (query LIKE 'LISTEN %' OR query = 'SELECT 1') AND pid <> pg_backend_pid()`.execute(
     db,
@@ -85,15 +88,15 @@ export async function cutChannels(db: Database): Promise<void> {
 
 interface TestDatabaseOptions {
   readonly onQuery?: (sql: string) => void;
-  /** False where calls are made to end as none would by itself: their rows say nothing of what fills which field. */
+  /** False for tests that force unusual endings, whose rows must not count in the statistics of filled fields. */
   readonly likeOthers?: boolean;
 }
 
-/** A migrated database of its own for one test or one file. */
+/** Creates a migrated database for one test or one file. */
 export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const from = await (template ??= makeTemplate());
   const name = `gatehouse_test_${randomBytes(8).toString("hex")}`;
-  // Its files are copied as they are: the default strategy writes all of them to the log as well, for twice the processor time.
+  // Copies files: the default strategy also writes everything to the WAL, which takes twice the CPU time.
   await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from} STRATEGY = file_copy`));
   const url = await urlOf(name);
   const connection = openDatabase(url, { log: jsonLog("error"), ...options });

@@ -13,7 +13,9 @@ interface StartOfGateway {
   readonly env: Record<string, string>;
 }
 
-/** What the launcher becomes where Node can do that (bin/gatehouse.mjs): tests start it without the launcher, whichever Node there is. */
+/**
+ * The process that the launcher turns into where Node supports that (bin/gatehouse.mjs); tests start it directly, with any version of Node.
+ */
 async function startOfGateway(): Promise<StartOfGateway> {
   const [{ BUN_FLAGS, bunEnvironment, findBun }, { serverProgram }] = await Promise.all(
     ["bun.mjs", "server-bundle.mjs"].map((name) => import(join(PROJECT, "bin", name))),
@@ -23,21 +25,21 @@ async function startOfGateway(): Promise<StartOfGateway> {
 
 let usualStart: Promise<StartOfGateway> | undefined;
 
-/** A gateway as a user has it: its own process, its own data directory, driven over its two ports. */
+/** A gateway as users run it: its own process and data directory, driven through its two ports. */
 export interface GatewayProcess {
   readonly runtimeUrl: string;
   readonly adminUrl: string;
   readonly dataDir: string;
-  /** Of the gateway itself, or with a command of its own of that command's child. */
+  /** PID of the gateway, or with a custom command, of that command's child. */
   pid(): number;
-  /** Milliseconds of processor time of it and everything below it until now. */
+  /** CPU time in milliseconds so far, of the process and all its descendants. */
   cpuMs(): number;
-  /** Everything it printed, both streams. */
+  /** Everything printed to both streams. */
   output(): string;
   running(): boolean;
-  /** SIGTERM, then the exit code. */
+  /** Sends SIGTERM and resolves to the exit code. */
   stop(): Promise<number>;
-  /** SIGKILL to the gateway itself, resolved when it is gone. */
+  /** Sends SIGKILL to the gateway itself and resolves when it is gone. */
   kill(): Promise<void>;
 }
 
@@ -45,7 +47,7 @@ export interface GatewayOptions {
   readonly databaseUrl?: string;
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
-  /** What starts it, in the project's folder, where that is what a test is about. */
+  /** Custom start command, run in the project's folder, for tests about starting. */
   readonly command?: readonly [string, ...string[]];
 }
 
@@ -106,7 +108,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   };
 }
 
-/** What the gateway and PostgreSQL need of the test's own environment, without a setting of ours. */
+/** The part of the test's environment that the gateway and PostgreSQL need, without any of our settings. */
 function inherited(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter(
@@ -129,7 +131,7 @@ function childOf(pid: number): number {
       const stat = readFileSync(`/proc/${entry}/stat`, "utf8");
       if (Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === pid) return Number(entry);
     } catch {
-      // It ended while we looked.
+      // The process ended meanwhile.
     }
   }
   throw new Error(`process ${pid} has no child`);

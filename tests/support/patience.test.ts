@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** The last argument of a test or a hook, and the end of a wait: neither may be a number of milliseconds of its own. */
+/** Timeouts of tests, hooks and waits, none of which may be a literal number of milliseconds. */
 const LIMITS = [
   /^\s*\}\)*, (\d[\d_]+)\);$/m,
   /,\n\s+(\d[\d_]+),\n\s*\);$/m,

@@ -11,9 +11,9 @@ export interface Import {
   /** Path from the root for a relative import, the name as written for a package. */
   readonly target: string;
   readonly relative: boolean;
-  /** What of it the file exports again: types only, or more. Null: nothing. */
+  /** What the file re-exports of it: only types, or more. Null: nothing. */
   readonly handsOn: "types" | "values" | null;
-  /** A thread or a process of its own begins with it: no circle goes that way, since the two load their files apart. */
+  /** Entry file of a thread or process: no import cycle goes through it, because the two load their files separately. */
   readonly starts: boolean;
 }
 
@@ -21,20 +21,20 @@ export const isTest = (path: string) => path.endsWith(".test.ts");
 
 const COMMENT_OR_STRING = /\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
 const STATEMENT = /(?:^|[\n;])\s*(import|export)(\s+type\b)?\s*([^;]*?)\bfrom\s*"(\d+)"/g;
-/** Imports for their effects, on the way, and of types in place. */
+/** Side-effect imports, dynamic imports, and inline type imports. */
 const IN_PLACE = /(?:^|[\n;])\s*import\s*"(\d+)"|\bimport\(\s*"(\d+)"\s*[,)]/g;
-/** What a thread or a process of its own begins with. */
+/** Entry files of threads and processes. */
 const STARTED = /\bnew URL\(\s*"(\d+)",\s*import\.meta\.url|\bimport\.meta\.resolve\(\s*"(\d+)"/g;
 const EXPORT_LIST = /(?:^|[\n;])\s*export(\s+type\b)?\s*\{([^}]*)\}(?!\s*from\b)/g;
 
-/** The code without comments, and with each string replaced by its number: what a string says is not code. */
+/** The code without comments, with each string replaced by its index, because the content of strings is not code. */
 export function codeOf(source: string): { code: string; strings: string[] } {
   const strings: string[] = [];
   const code = source.replace(COMMENT_OR_STRING, (text) => (text.startsWith("/") ? "" : `"${strings.push(text.slice(1, -1)) - 1}"`));
   return { code, strings };
 }
 
-/** The names a clause as `{ a, type b as c }` or `* as d` brings into the file. */
+/** The names that a clause such as `{ a, type b as c }` or `* as d` binds. */
 function namesIn(clause: string): string[] {
   const parts = clause.replaceAll(/[{}]/g, ",").split(",");
   return parts.map((part) => part.trim().split(/\s+/).at(-1) ?? "").filter((name) => name !== "");
@@ -62,7 +62,7 @@ export function importsOf({ path, source }: SourceFile): Import[] {
   return [...statements, ...inPlace, ...started];
 }
 
-/** Ways to import that do not say in a plain string what is imported, so that no rule could look at it. */
+/** Imports whose target is not a plain string, so that no rule can check them. */
 export function unreadableImports({ source }: SourceFile): string[] {
   const { code } = codeOf(source);
   const problems: string[] = [];

@@ -1,6 +1,9 @@
 import { PATIENCE_MS } from "./patience.ts";
 
-/** What is read, as soon as it has come to that, or is anything at all. Throws when it has not in the time that a wait may take. */
+/**
+ * Polls `read` until `reached` accepts its value, or by default until the value is truthy, and resolves to it. Throws after the longest
+ * wait allowed.
+ */
 export async function until<T>(read: () => Promise<T> | T): Promise<Exclude<T, undefined | null | false>>;
 export async function until<T>(read: () => Promise<T> | T, reached: (value: T) => boolean): Promise<T>;
 export async function until<T>(read: () => Promise<T> | T, reached: (value: T) => boolean = Boolean): Promise<T> {
@@ -12,7 +15,7 @@ export async function until<T>(read: () => Promise<T> | T, reached: (value: T) =
   throw new Error(`it never came to that: ${JSON.stringify(last)}`);
 }
 
-/** Until each process serves the model: a change reaches the others within a second. */
+/** Resolves when each process serves the model: a change reaches the other processes within a second. */
 export async function servedBy(fleet: readonly { readonly runtimeUrl: string }[], model: string, apiKey: string): Promise<void> {
   for (const { runtimeUrl } of fleet)
     await until(
@@ -21,7 +24,7 @@ export async function servedBy(fleet: readonly { readonly runtimeUrl: string }[]
     );
 }
 
-/** The least that some tries took: one says little on a machine that has other things to do. The first one below `enough` is the last. */
+/** The smallest result of several tries, because a single one means little on a busy machine. Stops at the first below `enough`. */
 export async function leastOf(tries: number, enough: number, attempt: () => Promise<number>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let n = 0; n < tries && least >= enough; n++) least = Math.min(least, await attempt());

@@ -3,7 +3,7 @@ import { testDatabase } from "./database.ts";
 import { type FakeUpstream, startFakeUpstream } from "./vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "./gateway.ts";
 
-/** A gateway process on a database of its own, an upstream that is not ours, and an administrator signed in. */
+/** A gateway process with its own database, a fake upstream, and a signed-in administrator. */
 export interface World {
   readonly upstream: FakeUpstream;
   readonly gateway: GatewayProcess;

@@ -1,4 +1,4 @@
-/** Spellings of a name that some reader takes for it: by case, by folding, by compatibility. */
+/** Variants of a name that some parser accepts for it: by case, case folding, or Unicode compatibility. */
 export function spellingsOf(name: string): string[] {
   const wide = (text: string) => text.replaceAll(/[a-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0));
   const made = [
@@ -16,7 +16,7 @@ export const escaped = (name: string): string =>
 
 type Place = readonly (string | number)[];
 
-/** Every body in which one member of `base`, however deep, has another spelling beside it or in its place, with `evil` as its value. */
+/** Every body in which one member of `base`, at any depth, is duplicated or replaced under a variant name with the value `evil`. */
 export function* ambiguousBodies(
   base: object,
   evil: (value: unknown) => unknown,

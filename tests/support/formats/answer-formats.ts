@@ -4,7 +4,7 @@ import { messagesCodec } from "../../../server/wire/messages/messages-codec.ts";
 import { chatCodec } from "../../../server/wire/openai/chat-codec.ts";
 import { responsesCodec } from "../../../server/wire/responses/responses-codec.ts";
 
-/** How the answers of each format a caller may speak hold their texts. */
+/** How answers of each caller format hold their texts. */
 export const ANSWER_FORMATS = {
   chat: chatCodec.answerTexts,
   completions: completionsCodec.answerTexts,

@@ -2,7 +2,7 @@ import { GuardRun } from "../../../server/controls/guardrails/guard-run.ts";
 import type { SurfaceGuard } from "../../../server/controls/guardrails/surface-guard.ts";
 import { compileTextGuard, type GuardSettings } from "../../../server/controls/guardrails/text-guard.ts";
 
-/** What guards chat answers under these settings. */
+/** The guard of chat answers under these settings. */
 export function answerGuardOf(settings: GuardSettings): SurfaceGuard {
   const guard = compileTextGuard(settings);
   if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));

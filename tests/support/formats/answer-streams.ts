@@ -1,19 +1,19 @@
 import { concat } from "../../../server/wire/streams/adjoining-bytes.ts";
 
-/** A tool call in the pieces its arguments come in. */
+/** A tool call with its arguments as they are streamed, in pieces. */
 export interface StreamedToolCall {
   readonly name: string;
   readonly pieces: readonly string[];
 }
 
-/** What a caller makes of an answer. `error`: the body of what ended it. */
+/** What a client reads from an answer. `error`: the body of the error that ended it. */
 export interface ReadAnswer {
   text: string;
   calls: { name: string; arguments: string }[];
   error: any;
 }
 
-/** The answers of one surface as its vendor writes them, and what the vendor's client makes of them. */
+/** Answers of one surface as its vendor writes them, and what the vendor's client reads from them. */
 export interface AnswerSurface {
   readonly name: "chat" | "completions" | "responses" | "messages" | "gemini events" | "gemini array";
   readonly format: "chat" | "completions" | "responses" | "messages" | "gemini";
@@ -347,7 +347,7 @@ const geminiBody = (parts: object[], last: boolean) => ({
 function geminiBodies(pieces: readonly string[], call: StreamedToolCall | undefined): object[] {
   const parts: object[][] = pieces.map((text) => [{ text }]);
   if (call !== undefined) parts.push([{ functionCall: { name: call.name, args: JSON.parse(joined(call)) } }]);
-  // Google ends some answers with a text and some with nothing more to say.
+  // Google ends some streams with text and some with an empty final chunk.
   if (pieces.length % 2 === 0 || parts.length === 0) parts.push([]);
   return parts.map((part, i) => geminiBody(part, i === parts.length - 1));
 }
@@ -389,7 +389,7 @@ const GEMINI_ARRAY: AnswerSurface = {
 
 export const ANSWER_SURFACES: readonly AnswerSurface[] = [CHAT, COMPLETIONS, RESPONSES, MESSAGES, GEMINI_EVENTS, GEMINI_ARRAY];
 
-/** Cuts frames joined into pieces of random size. */
+/** Splits the joined frames into pieces of random size. */
 export function cutAnew(frames: readonly Uint8Array[], most: number, seed: number): Uint8Array[] {
   const bytes = concat([...frames]);
   const pieces: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** Answers in which a model calls tools, as each provider writes them. */
+/** Answers in which a model calls tools, in each provider's format. */
 
 const json = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
 const event = (value: { type: string; [field: string]: unknown }) => `event: ${value.type}\n${json(value)}`;
@@ -29,7 +29,7 @@ const candidate = (parts: object[], more: object = {}) => ({
   usageMetadata: { promptTokenCount: 1 },
 });
 
-/** An answer of so many calls to the provider's path, whole and in frames. */
+/** An answer with this many tool calls for the provider's path, both whole and as a stream. */
 export function answerOf(path: string, calls: number): { readonly whole: object; readonly frames: string } {
   if (path.includes("/chat/completions")) {
     const chunk = (delta: object, finish_reason: string | null = null) =>

@@ -3,7 +3,7 @@ import { FIELD_NAMES, type FieldName } from "@gatehouse/ledger-format/fields";
 import { sql } from "kysely";
 import type { Database } from "../../../server/store/database.ts";
 
-/** Kinds of calls as the page about the row tells them apart, and which rows they have. */
+/** Kinds of calls on the reference page of the row, with the condition that selects their rows. */
 const SURFACES = {
   "chat completions": "proxy_subtype = 'chat_completions'",
   responses: "proxy_subtype = 'responses'",
@@ -37,7 +37,7 @@ export type SurfaceName = keyof typeof SURFACES;
 
 export const SURFACE_NAMES = Object.keys(SURFACES) as SurfaceName[];
 
-/** The fields that are filled in rows of each kind of call. A row belongs to the last kind that it fits. */
+/** The fields that are filled in rows of each kind of call. A row counts for the last kind it matches. */
 export async function filledFields(db: Database): Promise<Map<SurfaceName, Set<FieldName>>> {
   const kinds = Object.entries(SURFACES)
     .toReversed()
@@ -52,7 +52,7 @@ export async function filledFields(db: Database): Promise<Map<SurfaceName, Set<F
   return new Map(rows.map((row) => [row.kind as SurfaceName, new Set(FIELD_NAMES.filter((name) => row[name] === true))]));
 }
 
-/** With FILLED_FIELDS set to a file, what the rows of each test had is added to it: `npm run docs` makes the page of that. */
+/** If FILLED_FIELDS names a file, adds the fields filled in the test's rows to it; `npm run docs` builds the page from that. */
 export async function collectFilledFields(db: Database, file = process.env["FILLED_FIELDS"]): Promise<void> {
   if (file === undefined) return;
   for (const [surface, fields] of await filledFields(db)) appendFileSync(file, `${JSON.stringify({ surface, fields: [...fields] })}\n`);

@@ -1,14 +1,14 @@
 import { jsonMembersOf } from "../../../server/wire/json/json-members.ts";
 
-/** What a Go struct reads: a member by name is a value as it is, or a struct, or a list of structs. */
+/** The fields of a Go struct: `true` for a plain value, or a nested struct, or a list of structs. */
 export interface GoStruct {
   readonly [field: string]: true | GoStruct | readonly [GoStruct];
 }
 
 /**
- * Reads JSON as Go's encoding/json reads it into a struct, for tests of what such a server makes of a request: a member
- * counts for the field of its name, or else for one that is the same under Unicode's simple case folding (which the engine's
- * regular expressions use too), the last one wins, and an object that comes again is read over the one before.
+ * Parses JSON as Go's encoding/json unmarshals it into a struct, to test what a server in Go reads from a request: a member matches the
+ * field of its exact name, else one that is equal under Unicode simple case folding (which the engine's regular expressions use too); the
+ * last duplicate wins; and a repeated object is merged into the earlier one.
  */
 export function goRead(text: string, shape: GoStruct, into: Record<string, any> = {}): any {
   const source = text.trim();
@@ -30,7 +30,7 @@ function sameFolded(one: string, other: string): boolean {
   return new RegExp(`^${RegExp.escape(one)}$`, "iu").test(other);
 }
 
-/** The texts of a list's items: a list is read as the object that has each under its place. */
+/** The items of a list as text: a list is read like an object with indexes as names. */
 function itemsOf(text: string): string[] {
   if (!text.startsWith("[")) return [];
   const items: string[] = [];

@@ -1,12 +1,12 @@
-/** One way of asking the gateway, and how its answers are told apart. */
+/** A way of calling the gateway, and how to classify its answers. */
 export interface InboundSurface {
   readonly name: string;
   readonly streamed: boolean;
   readonly mode: "chat" | "embedding";
   request(model: string, text: string): { readonly path: string; readonly body: object };
-  /** What a caller makes of a body of status 200. */
+  /** How a client classifies a body with status 200. */
   read(text: string): "answer" | "error" | "silent end";
-  /** Whether a refusal before any answer is in the surface's own shape. */
+  /** Whether a refusal before any answer has the surface's own error format. */
   isRefusal(body: any): boolean;
 }
 
@@ -111,14 +111,14 @@ function streamed(words: Words, isEnd: (frame: any) => boolean, isError: (frame:
     read(text) {
       const frames = text.split(/\r?\n\r?\n/).flatMap((frame) => frameIn(frame));
       if (frames.some(isError)) return "error";
-      // Behind the last blank line stands a whole event or nothing: half of one is no end.
+      // After the last blank line there must be a complete event or nothing: half an event is not a proper end.
       const rest = text.split(/\r?\n\r?\n/).at(-1) ?? "";
       return frames.some(isEnd) && (rest === "" || frameIn(rest).length > 0) ? "answer" : "silent end";
     },
   };
 }
 
-/** What a client of events makes of a frame; what is no JSON it cannot use. */
+/** The events a client reads from a frame; invalid JSON is ignored. */
 function frameIn(frame: string): unknown[] {
   const data = frame.split(/\r?\n/).flatMap((line) => (line.startsWith("data:") ? [line.slice(5).trim()] : []));
   if (data.length === 0) return [];
@@ -136,7 +136,7 @@ function readArray(text: string): "answer" | "error" | "silent end" {
   try {
     elements = JSON.parse(text);
   } catch {
-    // The provider's own bytes may break the array; what the gateway adds still tells.
+    // The provider's bytes may leave the array invalid; the error the gateway appends is still recognizable.
     return /"error":\{"code":\d+,.*\}\]$/s.test(text) ? "error" : "silent end";
   }
   if (elements.some(({ error }) => error !== undefined)) return "error";

@@ -42,7 +42,7 @@ export function pptx(slides: readonly { title: string; body: string; notes?: str
     `<p:sp><p:nvSpPr><p:nvPr>${type === "" ? "" : `<p:ph type="${type}"/>`}</p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;
   const parts: Record<string, string> = {
     "ppt/presentation.xml": `<p:presentation><p:sldIdLst>${slides.map((_, i) => `<p:sldId id="${256 + i}" r:id="r${i}"/>`).join("")}</p:sldIdLst></p:presentation>`,
-    // Shown in another order than their parts are numbered in.
+    // The display order differs from the numbering of the parts.
     "ppt/_rels/presentation.xml.rels": relations(slides.map((_, i) => [`r${i}`, "slide", `slides/slide${slides.length - i}.xml`] as const)),
   };
   for (const [i, { title, body, notes, hidden }] of slides.entries()) {
@@ -56,7 +56,7 @@ export function pptx(slides: readonly { title: string; body: string; notes?: str
   return zipped(parts);
 }
 
-/** A PDF document whose pages each say one text. `loop`: its tree of pages has itself as a branch. */
+/** A PDF document with one text per page. `loop`: its page tree contains itself. */
 export function pdf(pages: readonly string[], { loop = false }: { readonly loop?: boolean } = {}): Uint8Array {
   return pdfOf([
     "<< /Type /Catalog /Pages 2 0 R >>",
@@ -72,10 +72,10 @@ export function pdf(pages: readonly string[], { loop = false }: { readonly loop?
   ]);
 }
 
-/** Text of a PDF page. `how`: operators before it is shown. */
+/** A content stream that shows text. `how`: operators that precede it. */
 export const words = (text: string, { at = "72 720", size = 12, how = "" } = {}) => `BT /F1 ${size} Tf ${how} ${at} Td (${text}) Tj ET `;
 
-/** A PDF document of one page that is drawn by these operators: its visible part is 612 by 792, and it has a picture, /Picture. */
+/** A one-page PDF document drawn by these operators, with a visible area of 612 by 792 and an image named /Picture. */
 export function drawnPdf(stream: string): Uint8Array {
   return pdfOf([
     "<< /Type /Catalog /Pages 2 0 R >>",

@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 
-/** Pictures built byte by byte, with things around what draws them. */
+/** Images built byte by byte, with metadata around the image data. */
 
 const bytes = (...parts: (string | readonly number[] | Uint8Array)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : Buffer.from(part))));
@@ -17,7 +17,7 @@ export function pngChunk(type: string, data: string | readonly number[] | Uint8A
   return bytes(u32(body.length), type, body, u32((crc ^ 0xffffffff) >>> 0));
 }
 
-/** Black, 8 bits of grey. `around` stands before what is drawn. */
+/** A black 8-bit grayscale PNG. `around` precedes the image data. */
 export function png(
   options: { width?: number; height?: number; around?: Uint8Array; after?: Uint8Array | string } = {},
 ): Buffer<ArrayBuffer> {
@@ -37,7 +37,7 @@ export function jpegSegment(marker: number, data: string | readonly number[] | U
   return bytes([0xff, marker, (body.length + 2) >> 8, (body.length + 2) & 255], body);
 }
 
-/** Which way up, and where: a place in the northern hemisphere. `order` is how numbers are written. */
+/** EXIF data with an orientation and a location in the northern hemisphere. `order` is the byte order. */
 export function exif(orientation: number, order: "II" | "MM" = "II"): Buffer<ArrayBuffer> {
   const short = (value: number) => (order === "II" ? [value & 255, value >> 8] : [value >> 8, value & 255]);
   const long = (value: number) => (order === "II" ? u32(value).toReversed() : u32(value));
@@ -55,7 +55,7 @@ export function exif(orientation: number, order: "II" | "MM" = "II"): Buffer<Arr
   );
 }
 
-/** One scan with stuffed bytes and a restart in it; not one that decodes to anything. */
+/** A JPEG with one scan that contains stuffed bytes and a restart marker; it does not decode. */
 export function jpeg(
   options: { width?: number; height?: number; around?: Uint8Array; after?: Uint8Array | string } = {},
 ): Buffer<ArrayBuffer> {
@@ -74,7 +74,7 @@ export function jpeg(
   );
 }
 
-/** One pixel, with its frame's control block. */
+/** A GIF of one pixel, with a graphic control extension. */
 export function gif(options: { around?: Uint8Array; after?: Uint8Array | string } = {}): Buffer<ArrayBuffer> {
   const { around = new Uint8Array(0), after = "" } = options;
   return bytes(
@@ -95,14 +95,14 @@ export function webpChunk(type: string, data: string | readonly number[] | Uint8
 
 const LOSSLESS = [0x2f, 0, 0, 0, 0x10, 7, 0x10, 0x11, 0x11, 0x88, 0x88, 0xfe, 7];
 
-/** One pixel under an extended header with these flags; `around` stands behind what is drawn. */
+/** A WebP of one pixel with an extended header and these flags; `around` follows the image data. */
 export function webp(options: { flags?: number; around?: Uint8Array; after?: Uint8Array | string } = {}): Buffer<ArrayBuffer> {
   const { flags = 0, around = new Uint8Array(0), after = "" } = options;
   const body = bytes("WEBP", webpChunk("VP8X", [flags, 0, 0, 0, 0, 0, 0, 0, 0, 0]), webpChunk("VP8L", LOSSLESS), around);
   return bytes("RIFF", u32(body.length).toReversed(), body, after);
 }
 
-/** Frames of an animation. */
+/** An animated WebP. */
 export function animatedWebp(inFrame: Uint8Array): Buffer<ArrayBuffer> {
   const body = bytes(
     "WEBP",

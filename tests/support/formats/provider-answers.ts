@@ -1,17 +1,17 @@
 import { crc32 } from "node:zlib";
 
-/** A provider's answer in its frames; an answer that is not streamed is one frame. */
+/** A provider's answer as frames; a non-streamed answer is one frame. */
 export interface ProviderAnswer {
   readonly contentType: string;
   readonly frames: readonly Uint8Array[];
-  /** From which frame on the answer itself has ended, and only bookkeeping follows. */
+  /** Index of the frame from which on the answer is complete and only bookkeeping follows. */
   readonly endsAt: number;
 }
 
 const TEXT = "Grüße aus Übersee 👋";
 const encoder = new TextEncoder();
 
-/** What each vendor answers at its own address, in its own format. `usage`: whether it says what was used. */
+/** Each vendor's answer at its own path and in its own format. `usage`: whether it reports usage. */
 export function providerAnswer(path: string, body: string, usage: boolean): ProviderAnswer {
   const streamed = /"stream": ?true/.test(body);
   if (path.endsWith("/embeddings"))
@@ -204,7 +204,7 @@ function converseStream(usage: boolean): ProviderAnswer {
   };
 }
 
-/** One message of AWS's event stream: lengths, their checksum, headers, payload, the checksum of it all. */
+/** One message of AWS's event stream: lengths with their checksum, headers, payload, and a checksum of everything. */
 function eventStreamMessage(name: string, payload: unknown): Uint8Array {
   const header = (key: string, value: string) =>
     Buffer.concat([Buffer.from([key.length]), Buffer.from(key), Buffer.from([7, 0, value.length]), Buffer.from(value)]);

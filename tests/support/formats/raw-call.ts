@@ -1,13 +1,13 @@
 import { connect } from "node:net";
 
 export interface RawReply {
-  /** 0: the connection broke off. */
+  /** 0 if the connection broke. */
   readonly status: number;
   readonly headers: string;
   readonly body: string;
 }
 
-/** One POST on a connection of its own: thousands at once are thousands at the gateway, which no pooling client gives. */
+/** One POST on its own connection, so that thousands of calls really arrive at once; pooling clients would queue them. */
 export function rawPost(url: string, headers: Record<string, string>, body: string): Promise<RawReply> {
   const { hostname, port, pathname } = new URL(url);
   return new Promise((resolve) => {

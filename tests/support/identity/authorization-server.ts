@@ -3,22 +3,22 @@ import type { AddressInfo } from "node:net";
 import { Provider } from "oidc-provider";
 import { startHandshakeServer, startStatelessServer } from "../tool-servers/tool-servers.ts";
 
-/** An independent authorization server: the npm package oidc-provider, with its own login and consent pages. */
+/** An independent authorization server (the npm package oidc-provider) with its own login and consent pages. */
 export interface AuthorizationServerFixture {
   readonly issuer: string;
-  /** Requests it saw: method, path and the decoded form or query. */
+  /** Requests received: method, path and the decoded form or query. */
   readonly seen: { readonly method: string; readonly path: string; readonly values: Record<string, string> }[];
-  /** Who a token was given to, and what for; null for one that is not good. */
+  /** Whom and what a token was issued for; null if it is invalid. */
   check(token: string): Promise<{ account: string; audience: string; scopes: string[]; clientId: string } | null>;
-  /** From now on every access token lives this long, seconds. */
+  /** Lifetime of access tokens issued from now on, in seconds. */
   accessSeconds: number;
-  /** Answers the next requests for tokens with 503. */
+  /** Number of upcoming token requests to answer with 503. */
   failTokens: number;
   stop(): Promise<void>;
 }
 
 export interface AuthorizationServerOptions {
-  /** Addresses it gives tokens for. */
+  /** Resources it issues tokens for. */
   readonly resources: () => readonly string[];
   readonly registration?: boolean;
   readonly clients?: readonly Record<string, unknown>[];
@@ -103,16 +103,16 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
   };
 }
 
-/** A tool server that lets nobody in without a token of an issuer. */
+/** A tool server that requires an issuer's token. */
 export interface ProtectedServerFixture {
   readonly baseUrl: string;
-  /** Who called, by method, as its token says. */
+  /** Authenticated calls: method, and the account and token they used. */
   readonly callers: { readonly method: string; readonly account: string; readonly token: string }[];
-  /** Tokens it was shown and did not take. */
+  /** Tokens that were rejected. */
   readonly refused: string[];
   /** Methods that need `tools:write`. */
   readonly writing: Set<string>;
-  /** What its own document says; replace members to have it lie. */
+  /** Its protected resource metadata; replace members to make it lie. */
   document: Record<string, unknown>;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** What a browser does on the way through logins and consents, without a browser: cookies, redirects and forms. */
+/** Acts like a browser during logins and consents: cookies, redirects and forms. */
 export class ScriptedBrowser {
   private readonly jars = new Map<string, Map<string, string>>();
-  /** Every address it was sent to. */
+  /** Every URL visited. */
   readonly visited: string[] = [];
   private readonly account: string;
   private readonly apiKey: string;
@@ -11,7 +11,7 @@ export class ScriptedBrowser {
     this.apiKey = apiKey;
   }
 
-  /** Follows redirects and answers every form until it is sent to `until`, or to a page without a form. */
+  /** Follows redirects and submits every form until it is redirected to `until` or reaches a page without a form. */
   async walk(address: string, until = "\u0000"): Promise<{ url: URL; page: string; status: number }> {
     let response = await this.ask(address);
     for (let step = 0; step < 25; step++) {
@@ -51,7 +51,7 @@ export class ScriptedBrowser {
     return response;
   }
 
-  /** Keeps cookies that were set from that address. */
+  /** Stores cookies set by that URL. */
   take(lines: readonly string[], address: string): void {
     const { host } = new URL(address);
     const jar = this.jars.get(host) ?? new Map<string, string>();

@@ -1,21 +1,21 @@
-/** A running Keycloak, driven by its admin API and by the forms of its pages. */
+/** A running Keycloak, driven through its admin API and the forms of its pages. */
 export interface Keycloak {
   readonly realm: string;
   readonly issuer: string;
-  /** A client of the realm, as its admin API has it. */
+  /** Creates a client of the realm from its admin API document. */
   client(document: object): Promise<void>;
-  /** Somebody with a password, in groups. Answers their id. */
+  /** Creates a user with a password in these groups; resolves to the ID. */
   person(username: string, groups: readonly string[]): Promise<string>;
-  /** Ends every session somebody has there, telling the applications. */
+  /** Ends all of a user's sessions, with back-channel logout to the applications. */
   logOut(userId: string): Promise<void>;
-  /** The certificate answers of SAML are signed with, in PEM. */
+  /** The certificate that signs SAML responses, in PEM. */
   certificate(): Promise<string>;
   remove(): Promise<void>;
 }
 
 export const PERSONS_PASSWORD = "a long enough password";
 
-/** A realm of its own. `url` and the administrator are those of `.ci/with-keycloak`. */
+/** Creates a realm. `url` and the administrator come from `.ci/with-keycloak`. */
 export async function keycloakRealm(url: string): Promise<Keycloak> {
   const realm = `gatehouse-${crypto.randomUUID().slice(0, 8)}`;
   const { access_token: token } = (await (
@@ -38,7 +38,7 @@ export async function keycloakRealm(url: string): Promise<Keycloak> {
     enabled: true,
     sslRequired: "none",
     groups: [{ name: "eng" }, { name: "all" }],
-    // The token of the admin API outlives the suite.
+    // The admin API's token must outlive the suite.
     accessTokenLifespan: 300,
     ssoSessionMaxLifespan: 1800,
   });
@@ -78,7 +78,7 @@ const unescaped = (text: string) =>
     .replaceAll("&#43;", "+")
     .replaceAll("&#61;", "=");
 
-/** The one form of a page: where it goes, and what is filled in. */
+/** A page's only form: its action and fields. */
 export function formOn(html: string): { action: string; fields: Record<string, string> } {
   const action = /<form[^>]*\saction="([^"]+)"/i.exec(html)?.[1];
   if (action === undefined) throw new Error(`no form on this page: ${html.slice(0, 500)}`);

@@ -1,8 +1,8 @@
-/** An authorization server that lies as it is told to. */
+/** An authorization server that lies on command. */
 export interface Liar {
   readonly issuer: string;
   document: Record<string, unknown>;
-  /** What the answer by way of the browser says beside the state. */
+  /** Parameters of the redirect back to the client, besides the state. */
   answer: Record<string, string>;
   readonly asked: string[];
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The package carries no types; the fixture uses three members of it. */
+/** The package has no types; these are the three members the fixture uses. */
 declare module "oidc-provider" {
   import type { IncomingMessage, ServerResponse } from "node:http";
   export class Provider {

@@ -5,17 +5,17 @@ import { inflateRawSync } from "node:zlib";
 import { SignedXml } from "xml-crypto";
 import { temporaryDirectory } from "../gateway.ts";
 
-/** A SAML provider whose every word a test can choose. It signs with a key of its own. */
+/** A SAML identity provider whose responses a test fully controls. It signs with its own key. */
 export interface SamlProviderFixture {
   readonly entityId: string;
   readonly certificate: string;
-  /** The request in an address of ours. */
+  /** Parses the request in one of our redirect URLs. */
   request(address: string): { id: string; relayState: string; xml: string };
-  /** An answer in base64. */
+  /** A response in base64. */
   answer(words: Partial<SamlWords>): string;
-  /** What is posted for any text of a Response. */
+  /** Encodes any Response text for posting. */
   encoded(xml: string): string;
-  /** A Response as text, signed as the words say. */
+  /** A Response as text, signed as `words` says. */
   response(words: Partial<SamlWords>): string;
 }
 
@@ -37,10 +37,10 @@ export interface SamlWords {
   issuedAgo: number;
   status: string;
   attributes: Record<string, string | readonly string[]>;
-  /** Seconds since the epoch at which the provider's session ends. */
+  /** When the provider's session ends, in seconds since the epoch. */
   sessionUntil: number | null;
   sign: "assertion" | "none" | "foreign" | "sha1";
-  /** What is made of the assertion before it is signed. */
+  /** Transforms the assertion before it is signed. */
   write: (assertion: string) => string;
 }
 

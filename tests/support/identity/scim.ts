@@ -1,4 +1,4 @@
-/** A directory as the gateway meets it: a client of the provisioning protocol with a token. */
+/** A directory as a SCIM client with a token. */
 export interface ScimClient {
   send(
     method: string,

@@ -1,11 +1,11 @@
-/** An authorization server that agrees to everything at once, and answers requests for tokens as it is told to. */
+/** An authorization server that consents to everything at once and answers token requests as scripted. */
 export interface ScriptedIssuer {
   readonly issuer: string;
-  /** Requests it saw, with the form or the query. */
+  /** Requests received, with the form or the query. */
   readonly seen: { readonly path: string; readonly values: Record<string, string>; readonly authorization: string | null }[];
-  /** Members of its metadata document, in the place of those it has. */
+  /** Overrides members of its metadata document. */
   document: Record<string, unknown>;
-  /** How requests for tokens are answered; replace it to have it answer otherwise. */
+  /** Answers token requests; replace it to change the answers. */
   answer: (form: Record<string, string>) => Response | Promise<Response>;
   stop(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export function startScriptedIssuer(): ScriptedIssuer {
 
 let made = 0;
 
-/** New tokens as an issuer gives them; `rest` replaces members. */
+/** A token response with new tokens; `rest` overrides members. */
 export function tokens(rest: Record<string, unknown> = {}): Response {
   made++;
   return Response.json({

@@ -1,9 +1,9 @@
-/** A browser as far as sign-in needs one: it keeps cookies by host and follows nothing by itself. */
+/** A minimal browser for sign-in: it stores cookies by host and follows redirects only on request. */
 export interface SignOnBrowser {
   go(address: string, init?: RequestInit): Promise<Response>;
-  /** Follows redirects until something else comes. */
+  /** Follows redirects to the first other answer. */
   follow(address: string): Promise<Response>;
-  /** The code of the page a sign-in ended on. */
+  /** Cookies by host, then by name. */
   readonly cookies: Map<string, Map<string, string>>;
 }
 
@@ -38,7 +38,7 @@ export function signOnBrowser(): SignOnBrowser {
   return browser;
 }
 
-/** Where the page moves on to, and the code in it. */
+/** The URL a page redirects to, and the code in it; null if it does not redirect. */
 export function movedOn(html: string): { to: string; code: string } | null {
   const found = /content="0;url=([^"#]*)#sso=([\w-]+)"/.exec(html);
   return found === null ? null : { to: found[1] as string, code: found[2] as string };

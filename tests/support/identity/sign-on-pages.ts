@@ -3,12 +3,12 @@ import { movedOn, signOnBrowser, type SignOnBrowser } from "./sign-on-browser.ts
 import type { SigningIssuer } from "./signing-issuer.ts";
 import type { World } from "../world.ts";
 
-/** What the gateway's own pages send where a session is begun or goes on. */
+/** The header the gateway's own pages send to begin or renew a session. */
 export const OWN_PAGE = { "x-gw-session": "page" };
 
 export type SignOnAudience = "portal" | "admin";
 
-/** What the provider says of somebody. */
+/** The provider's claims about a person. */
 export interface SignOnClaims {
   readonly sub: string;
   readonly [name: string]: unknown;
@@ -22,20 +22,20 @@ export interface SignOnProviderRecord {
 export interface SignedInPage {
   readonly browser: SignOnBrowser;
   readonly token: string;
-  /** Whether the token still opens what it is for. */
+  /** Whether the token is still accepted. */
   works(): Promise<boolean>;
-  /** Whether the page's cookie yields another token. */
+  /** Whether the page's session cookie yields another token. */
   renews(): Promise<boolean>;
 }
 
-/** Where people of a plane sign in, and where their pages' sessions are. */
+/** The sign-in and session paths of a plane. */
 export function signOnPlane({ gateway }: Pick<World, "gateway">, audience: SignOnAudience) {
   return audience === "portal"
     ? { base: `${gateway.runtimeUrl}/v1/portal/auth/sso`, session: "/v1/portal/auth/session", origin: gateway.runtimeUrl }
     : { base: `${gateway.adminUrl}/v1/admin-users/sso`, session: "/v1/admin-users/session", origin: gateway.adminUrl };
 }
 
-/** A provider of the default tenant that makes accounts; at the console its group `all` are viewers. */
+/** Creates a provider of the default tenant that creates accounts; for the console, its group `all` maps to viewers. */
 export function makeSignOnProvider(
   world: World,
   issuer: SigningIssuer,
@@ -55,7 +55,7 @@ export function makeSignOnProvider(
   });
 }
 
-/** As far as the page that a sign-in ends on; `claims` beside those that make somebody of the group `all`. */
+/** Signs in up to the final page; `claims` are added to those of a member of the group `all`. */
 export async function arriveAtPage(world: World, issuer: SigningIssuer, provider: SignOnProviderRecord, claims: SignOnClaims) {
   const { base } = signOnPlane(world, provider.audience);
   issuer.answer = async () => ({
@@ -72,13 +72,13 @@ export async function arriveAtPage(world: World, issuer: SigningIssuer, provider
   const browser = signOnBrowser();
   const page = await browser.follow(`${base}/${provider.id}/start`);
   const code = movedOn(await page.text())?.code ?? "";
-  /** Changes the code of the page for a token. */
+  /** Exchanges the page's code for a token. */
   const exchange = () =>
     browser.go(`${base}/exchange`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
   return { browser, exchange, status: page.status };
 }
 
-/** All the way to a page's session. */
+/** Signs in completely, up to a page session. */
 export async function signInByProvider(
   world: World,
   issuer: SigningIssuer,

@@ -1,25 +1,25 @@
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 
-/** An identity provider that signs whatever a test wants, with keys a test can change: for what an honest one never does. */
+/** An identity provider that signs anything, with keys a test can change, to do what an honest provider never does. */
 export interface SigningIssuer {
   readonly issuer: string;
   /** How often its keys were fetched. */
   keyFetches(): number;
   /** A token signed with its newest key. */
   sign(claims: JWTPayload, header?: { alg?: string; kid?: string; typ?: string }): Promise<string>;
-  /** A new key; the one before is no longer published. */
+  /** Creates a new key; the previous one is no longer published. */
   rotate(): Promise<void>;
-  /** A key pair of nobody, under the name of the newest key. */
+  /** Signs with an unknown key under the ID of the newest key. */
   signForeign(claims: JWTPayload): Promise<string>;
   publicKeyPem(): Promise<string>;
   readonly kid: () => string;
-  /** What the token endpoint gives for a code; sees the form. */
+  /** The token endpoint's answer for a code; receives the form. */
   answer: (form: Record<string, string>) => Promise<object>;
-  /** By what the client showed who it is: the header, else the secret of the form. */
+  /** How clients authenticated: the authorization header, else the secret in the form. */
   readonly authenticated: (string | undefined)[];
-  /** Members of its metadata beside those it has. */
+  /** Additional members of its metadata. */
   document: Record<string, unknown>;
-  /** What it was asked for at its authorization endpoint. */
+  /** Requests to its authorization endpoint. */
   readonly asked: Record<string, string>[];
   stop(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** RFC 6238 written out, so that a test does not ask the gateway's own library whether it is right. */
+/** An independent implementation of RFC 6238, so that tests do not verify the gateway with its own library. */
 export function totpCode(secret: string, step: number): string {
   const bits = [...secret].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0")).join("");
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));

@@ -1,7 +1,6 @@
 /**
- * Statements of what runs beside the calls and would run without them: following configuration, shipping the ledger,
- * hearing of erasures, and the workers of every few seconds. What a call would read of keys, policies, models and servers
- * matches none of them.
+ * SQL statements of background work: following configuration, shipping the ledger, listening for erasures, and periodic workers. Reads of
+ * keys, policies, models or servers by a call do not match.
  */
 export const BACKGROUND_STATEMENTS = new RegExp(
   [

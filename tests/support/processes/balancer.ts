@@ -1,12 +1,12 @@
 import { Agent, createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A balancer as small as can be: calls go in turn to those that said they are ready when it last looked. */
+/** A minimal load balancer: round robin over the targets that were ready at its last check. */
 export interface Balancer {
   readonly url: string;
   add(url: string): void;
   remove(url: string): void;
-  /** Resolves once that one is sent calls. */
+  /** Resolves once that target receives calls. */
   ready(url: string): Promise<void>;
   close(): Promise<void>;
 }

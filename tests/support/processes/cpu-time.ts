@@ -4,18 +4,18 @@ import { fileURLToPath } from "node:url";
 const FIXED_WORK = fileURLToPath(new URL("./fixed-work.ts", import.meta.url));
 
 /**
- * Milliseconds of processor time of this process, all its threads together, since `since` (or since it began): what
- * something costs, which does not grow because the machine has other things to do, as the time on the clock does.
+ * CPU time of this process in milliseconds, all threads together, since `since` (or since it began). Unlike wall-clock time, it does not
+ * grow because the machine is busy.
  */
 export function cpuMs(since = 0): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000 - since;
 }
 
-/** Of Linux's counters of processes, whatever the machine's own clock ticks at. */
+/** Linux reports process times in these ticks, whatever the kernel's own. */
 const TICK_MS = 10;
 
-/** The same of another process, with every process below it, those that have ended among them. */
+/** CPU time of another process and all its descendants, including ended ones. */
 export function cpuMsOfTree(pid: number): number {
   const children = new Map<number, number[]>();
   const ticks = new Map<number, number>();
@@ -24,7 +24,7 @@ export function cpuMsOfTree(pid: number): number {
     if (stat === null) continue;
     const [, parent, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     children.set(Number(parent), [...(children.get(Number(parent)) ?? []), Number(entry)]);
-    // User and system time, of itself and of the children it has waited for.
+    // User and system time, its own and that of children it has waited for.
     ticks.set(
       Number(entry),
       rest.slice(9, 13).reduce((sum, value) => sum + Number(value), 0),
@@ -35,8 +35,8 @@ export function cpuMsOfTree(pid: number): number {
 }
 
 /**
- * The same of the thread of a process that serves its calls: what others of it compile and collect keeps no call waiting. One file
- * is read, so that little happens between what is measured and the reading.
+ * CPU time of the thread that serves a process's calls: compilation and garbage collection on other threads delay no call. Reads a single
+ * file, so that little happens between the measured work and the reading.
  */
 export function servingMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, "utf8");
@@ -48,14 +48,14 @@ function statOf(pid: string): string | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
-    // It ended while we looked.
+    // The process ended meanwhile.
     return null;
   }
 }
 
 /**
- * Milliseconds of processor time that one piece of work costs here and now, which is the same work each time. A bound on processor time
- * is told as a multiple of it: processors differ, and one that shares its caches or its core with other work is slower by half.
+ * CPU time in milliseconds of a fixed piece of work on this machine. CPU time bounds are multiples of it, because processors differ, and
+ * one that shares caches or a core with other work is half as fast.
  */
 export function fixedWorkMs(): number {
   const { resourceUsage, exitCode } = Bun.spawnSync([process.execPath, FIXED_WORK]);

@@ -1,31 +1,31 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A way to a PostgreSQL that can be taken away, or cut at the worst moment. */
+/** A proxy to a PostgreSQL that can be stopped, or cut at the worst moment. */
 export interface DatabaseProxy {
-  /** Of the same database, through the proxy. */
+  /** URL of the same database through the proxy. */
   readonly url: string;
-  /** Refuses connections and breaks those there are. */
+  /** Refuses new connections and breaks existing ones. */
   stop(): Promise<void>;
-  /** Takes connections and bytes, and passes nothing on, until the proxy is stopped. */
+  /** Accepts connections and bytes without forwarding anything, until the proxy is stopped. */
   silence(): void;
-  /** Passes nothing on any more of the connections there are, and does not break them, as a machine that lost its power. New ones are passed on. */
+  /** Stops forwarding on existing connections without closing them, like a machine that lost power. New connections are forwarded. */
   silenceThoseThere(): void;
-  /** How many connections were ever made. */
+  /** Number of connections ever accepted. */
   readonly made: number;
-  /** Goes on at the same address. */
+  /** Accepts connections again at the same address. */
   start(): Promise<void>;
-  /** Tells clients that the server stops, as one that does: those there are at once, and from now on each that says goodbye. */
+  /** Announces a shutdown as PostgreSQL does: at once on existing connections, and from now on when a client says goodbye. */
   announceStop(): void;
-  /** From now on leads to another server, which knows the same passwords. */
+  /** Forwards to another server from now on, which has the same passwords. */
   leadTo(databaseUrl: string): void;
-  /** From now on breaks the first connections whose COMMIT has reached the server, before the answer comes back. */
+  /** Breaks the next connections whose COMMIT has reached the server, before the answer arrives. */
   cutAfterCommit(times: number): void;
-  /** How often it has done so. */
+  /** How often that happened. */
   readonly cuts: number;
   close(): Promise<void>;
 }
 
-/** "Q", the length, and the text: what a client sends for `COMMIT`. */
+/** "Q", the length and the text: a client's `COMMIT` message. */
 const COMMIT = Buffer.from("Q\0\0\0\x0bCOMMIT\0", "latin1");
 
 /** "X" and the length: a client's goodbye. */
@@ -64,7 +64,7 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
         sockets.delete(socket);
         if (quiet.has(client)) return upstream.destroy();
         client.destroy();
-        // What was sent still arrives: only the answer is lost.
+        // The COMMIT still arrives; only the answer is lost.
         if (cutting) upstream.end();
         else upstream.destroy();
       });

@@ -1,6 +1,6 @@
 /**
- * The same work each time, of the kind that a start of the gateway consists of: source text is read and compiled, functions run that
- * nothing has warmed up, small objects come and go. Run as a process of its own, so that what it costs is told by its processor time.
+ * A fixed amount of work like that of a gateway's start: source text is parsed and compiled, cold functions run, small objects are
+ * allocated and collected. Runs as its own process, to be measured by its CPU time.
  */
 const sources = Array.from(
   { length: 6_000 },

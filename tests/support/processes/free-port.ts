@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** For what takes a port but cannot tell which one it was given. */
+/** For programs that need a port and cannot report which one they were given. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -2,11 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Git's own server over HTTP, which asks for a user and a password. Below `late/` it packs nothing, and below `torn/` fails at it. */
+/** Git's own HTTP server with basic authentication. Below `late/` it sends no pack, and below `torn/` it breaks off. */
 export interface GitServer {
-  /** Of a repository below the folder. */
+  /** URL of a repository in the folder. */
   address(name: string): string;
-  /** Each request's path, and what stood under authorization. */
+  /** Each request's path and authorization header. */
   readonly asked: { readonly path: string; readonly authorization: string | undefined }[];
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** Takes too much of what its argument names. */
+/** Uses too much of the resource named by its argument. */
 const held: Uint8Array[] = [];
 switch (process.argv[2]) {
   case "loops":

@@ -1,22 +1,21 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** A process that outlives the test it was started in. */
+/** A process that outlives the test that started it. */
 export interface LastingProcess {
   readonly pid: number;
-  /** Its exit code, or 128 and the number of the signal that ended it; undefined while it runs. */
+  /** Its exit code, or 128 plus the number of the signal that ended it; undefined while it runs. */
   exitCode(): number | undefined;
   readonly exited: Promise<number>;
-  /** Does nothing once it has ended. */
+  /** Does nothing after it has ended. */
   kill(signal: NodeJS.Signals): void;
 }
 
 /**
- * A test that overruns has Bun send SIGTERM to every process that the test's own has started, the ones that the other
- * tests of the file need among them. So a shell stands in between, which takes that signal and passes nothing on: whoever
- * means the process itself knows its number, which is the first line that it prints. With 143 the shell's wait may have been
- * broken off by the signal, or the process ended by one. When the tests' own process is gone, and with it the shell's
- * standard input, the process is told to end.
+ * When a test times out, Bun sends SIGTERM to every process started by the test process, including those that other tests in the file need.
+ * A shell in between absorbs that signal; to signal the process itself, use its PID, which is the first line printed. On 143 either the
+ * shell's wait was interrupted or the process was ended by a signal, hence the check. When the test process dies, the shell's standard
+ * input closes and the process is told to end.
  */
 const SHELL = `
   trap : TERM
@@ -27,10 +26,10 @@ const SHELL = `
   kill $watcher
   exit $code`;
 
-/** Their standard inputs have to stay open. */
+/** Referenced here, because their standard inputs must stay open. */
 const running = new Set<ChildProcess>();
 
-/** Resolves when it has been started; `onLine` gets each line that it prints, on both streams. */
+/** Resolves once it has started; `onLine` receives each line of both output streams. */
 export async function startLasting(
   [file, ...args]: readonly [string, ...string[]],
   options: { readonly cwd?: string; readonly env?: Record<string, string>; readonly onLine?: (line: string, error: boolean) => void } = {},

@@ -1,6 +1,6 @@
 import { cpuMs } from "./cpu-time.ts";
 
-/** The longest processor time between two turns of the event loop while `work` goes on, and how many turns there were. */
+/** The longest CPU time of one turn of the event loop during `work`, in milliseconds, and the number of turns. */
 export async function longestTurn<T>(work: () => T | Promise<T>): Promise<{ result: T; longestMs: number; turns: number }> {
   let over = false;
   let turns = 0;

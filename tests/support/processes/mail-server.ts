@@ -1,14 +1,17 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
 
-/** What the server does: takes the mail, refuses the login or the receiver, or falls silent before its greeting or after the mail. */
+/** The server's behavior: accepts mail, refuses the login or the recipient, or stops responding before its greeting or after the mail. */
 export type MailBehaviour = "takes" | "refuses_login" | "refuses_receiver" | "silent" | "silent_after_mail";
 
 export interface TakenMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** User and password, as they came. */
+  /** User and password as received. */
   readonly login: readonly [string, string] | null;
-  /** Headers and body, its lines ended by \r\n. */
+  /**
+   * Headers and body, with \r
+   * line ends.
+   */
   readonly data: string;
 }
 
@@ -21,7 +24,7 @@ export interface FakeMailServer {
   close(): Promise<void>;
 }
 
-/** A mail server that speaks SMTP (RFC 5321) with AUTH PLAIN, as far as a client needs to hand a mail over. */
+/** A minimal SMTP server (RFC 5321) with AUTH PLAIN. */
 export async function fakeMailServer(behaviour: MailBehaviour = "takes"): Promise<FakeMailServer> {
   const mails: TakenMail[] = [];
   const sockets = new Set<Socket>();

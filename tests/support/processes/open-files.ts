@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from "node:fs";
 
-/** How many files below a path this process has open, those that were deleted meanwhile among them. */
+/** Number of files below a path that this process has open, including deleted ones. */
 export function openFilesBelow(path: string): number {
   return readdirSync("/proc/self/fd").filter((fd) => {
     try {

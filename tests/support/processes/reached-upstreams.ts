@@ -1,15 +1,15 @@
 import { codeOf, isTest, type SourceFile } from "../source-imports.ts";
 
-/** What asks an upstream that somebody's call may want something done by. */
+/** Types and functions that send requests to upstreams on behalf of calls. */
 const ASKS = /\b(?:ToolServerSend|AgentSend|AgentUpstream|agentUpstream|toolServerSend|agentSend|addressSend)\b/;
-/** Handed out for one call, behind its gates (`road/outlet.ts`). */
+/** Provided for one call, behind its gates (`road/outlet.ts`). */
 const HANDED_OUT = /\b(?:Outlet|Passage)<\w+>/g;
-/** Such an import does nothing by itself; one that gives what it brings another name would hide what becomes of it. */
+/** Imports have no effect by themselves; renaming imports are kept, because they could hide a use. */
 const NAMED_AS_IT_IS = /^import (?![^;]*\bas\b)[^;]*;/gm;
 
 /**
- * What no call asks for: how the service is opened, discovery, tokens and issuers, the ends of sessions, and agents that are listened to or
- * told for a task that was let in before. Whoever answers calls is not among them.
+ * Files that reach upstreams outside any call: opening a service, discovery, tokens and issuers, ending sessions, and following or pushing
+ * tasks admitted earlier. Nothing that answers calls is listed.
  */
 const FOR_NO_CALL = [
   /^server\/services\/agents\/(?:agent-service|card-trust|discover-card|push-deliveries|task-watches)\.ts$/,
@@ -17,7 +17,7 @@ const FOR_NO_CALL = [
   /^server\/services\/tools\/authorization\//,
 ];
 
-/** Files of services that hold tool servers or agents themselves, in the place of an outlet to them. */
+/** Files of services that hold tool servers or agents themselves instead of an outlet. */
 export function reachedAroundGates(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ path }) => path.startsWith("server/services/") && !isTest(path) && !FOR_NO_CALL.some((known) => known.test(path)))

@@ -8,13 +8,12 @@ import { type LastingProcess, startLasting } from "./lasting-process.ts";
 import { PATIENCE_MS } from "../patience.ts";
 
 /**
- * A PostgreSQL and its standby, to which every commit is copied before it counts. When the one is killed the other takes
- * its place, and in the place of the dead one comes a new copy.
+ * A PostgreSQL with a synchronous standby. When the primary is killed, the standby takes over, and a new standby replaces the dead server.
  */
 export interface ReplicatedPostgres {
-  /** Of the one that takes writes; another one after each failover. */
+  /** URL of the current primary; it changes with each failover. */
   readonly url: string;
-  /** Kills the one that takes writes, with every process of it, and resolves when the other takes them. */
+  /** Kills the primary with all its processes, and resolves when the standby accepts writes. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -49,7 +48,7 @@ async function asked<T>(url: string, work: (client: pg.Client) => Promise<T>): P
   }
 }
 
-/** A copy of what runs at `primary`, which follows it from then on. */
+/** Starts a standby that is copied from `primary` and follows it. */
 async function startStandby(primary: Server, path: string): Promise<Server> {
   const password = new URL(primary.url).password;
   const directory = openDataDirectory(path);
@@ -89,14 +88,14 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   }
 }
 
-/** The process that keeps it running first, so that nobody starts it again. */
+/** Kills the supervising process first, so that nothing restarts the server. */
 async function killServer({ path, process: keeper }: Server): Promise<void> {
   const postmaster = Number(readFileSync(join(findHome(path).cluster, "postmaster.pid"), "utf8").split("\n")[0]);
   keeper.kill("SIGKILL");
   try {
     process.kill(postmaster, "SIGKILL");
   } catch {
-    // Its guard was quicker.
+    // The supervisor noticed first.
   }
   await keeper.exited;
 }
@@ -110,7 +109,7 @@ export async function startReplicatedPostgres(folder: string): Promise<Replicate
   };
   let primary = await startServer(newPath(), {});
   let standby = await startStandby(primary, newPath());
-  // Asked while it is there: the place may be outside of the folder.
+  // Read while the directories exist: the home may be outside the folder.
   const homes = new Set([findHome(primary.path).path, findHome(standby.path).path]);
   return {
     get url() {
@@ -120,7 +119,7 @@ export async function startReplicatedPostgres(folder: string): Promise<Replicate
       const dead = primary;
       await killServer(dead);
       await asked(standby.url, async (client) => {
-        // Nobody is there yet to copy to.
+        // There is no standby to replicate to yet.
         await client.query("SELECT pg_promote(true)");
         await client.query("ALTER SYSTEM RESET synchronous_standby_names");
         await client.query("SELECT pg_reload_conf()");

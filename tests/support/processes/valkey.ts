@@ -6,7 +6,7 @@ import { startLasting } from "./lasting-process.ts";
 
 export interface TestValkey {
   readonly url: string;
-  /** Ends it as a machine that dies would. */
+  /** Kills it without a clean shutdown. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -21,10 +21,10 @@ function binary(): string | null {
 const found = binary();
 if (found === null) console.log("there is no valkey-server or redis-server here: the tests of shared counters are left out");
 
-/** Whether tests that need a Valkey can run here. */
+/** Whether tests that need Valkey can run on this machine. */
 export const haveValkey = found !== null;
 
-/** A Valkey or Redis server of the test's own, with nothing in it and nothing kept. */
+/** Starts an empty Valkey or Redis server without persistence. */
 export async function startValkey(port?: number): Promise<TestValkey> {
   if (found === null) throw new Error("there is no Valkey here");
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-valkey-"));

@@ -3,15 +3,14 @@ import { parentPort, workerData } from "node:worker_threads";
 import { servingMsOf } from "./cpu-time.ts";
 
 /**
- * A thread of its own asks for a small thing again and again, so that only the gateway can keep it waiting: over sockets of its
- * own, since all `fetch` of a process share one thread, which is busy with the stream that is looked at. It says "ready" after its
- * first answer, which waits for the thread itself, and tells the most processor time that its serving thread took while one
- * request waited, once it is told that all is over.
+ * A thread that makes a small request repeatedly, so that only the gateway can delay it. It uses its own sockets, because all `fetch` calls
+ * of a process share one thread, which is busy with the stream under test. It posts "ready" after its first answer, which includes starting
+ * the thread, and at the end the most CPU time the gateway's serving thread used while one request waited.
  */
 const { runtimeUrl, pid } = workerData as { readonly runtimeUrl: string; readonly pid: number };
 const { hostname, port } = new URL(runtimeUrl);
 
-/** What the gateway's processor time came to when the answer was in; what it does next is the next request's to wait for. */
+/** Resolves to the gateway's CPU time when the answer has arrived; later work counts for the next request. */
 function answered(): Promise<number> {
   return new Promise((resolve, reject) => {
     let answer = "";

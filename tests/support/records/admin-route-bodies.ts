@@ -1,4 +1,4 @@
-/** A valid body for each operation that takes one: a new one without an entry fails here. */
+/** A valid body for each operation that takes one; an operation missing here fails the test. */
 export const BODIES: Record<string, unknown> = {
   "POST /v1/admin-users/tenant/login": { username: "nobody", password: "nothing", tenant_id: "acme" },
   "POST /v1/admin-users/login": { username: "nobody", password: "nothing" },
@@ -187,7 +187,7 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/audit/chains/{chain_id}/ack": { finding_ids: ["0".repeat(64)], note: "The disk was lost." },
 };
 
-/** Those that take a file as multipart/form-data, and how large a body may be. */
+/** Operations that take a file as multipart/form-data, with the largest body they accept. */
 export const FORMS: Record<string, number> = {
   "POST /v1/admin/end-users/{id}/photo": 5 * 1024 * 1024 + 64 * 1024,
   "POST /v1/admin/mcp-servers/{id}/icon": 128 * 1024,
@@ -198,7 +198,7 @@ export const FORMS: Record<string, number> = {
   "POST /v1/admin/discovery/ingest-adapters/mdm-csv": 8 * 1024 * 1024 + 64 * 1024,
 };
 
-/** Orders without particulars: a new write that takes neither a body nor a file has its place here. */
+/** Writes that take neither a body nor a file; new ones must be added here. */
 export const WITHOUT_BODY = new Set([
   "POST /v1/admin/agents/{id}/refresh-card",
   "POST /v1/admin/agents/{id}/health-check",

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../../server/store/database.ts";
 
-/** Leaves a task of a person's at an agent, with somebody who is to be told of it. */
+/** Stores a person's task at an agent, with a push notification target. */
 export async function leaveTask(db: Database, userId: string): Promise<void> {
   await sql`INSERT INTO agents (id, tenant_id, card_name, name) VALUES ('agent', 'default', 'a', 'a')`.execute(db);
   await sql`INSERT INTO agent_contexts (tenant_id, agent_id, owner_id, context_id, upstream_context_id) VALUES ('default', 'agent', ${userId}, 'c', 'c')`.execute(
@@ -16,7 +16,7 @@ export async function leaveTask(db: Database, userId: string): Promise<void> {
   await sql`INSERT INTO agent_push_configs (tenant_id, agent_id, task_id, id, url, protocol_version) VALUES ('default', 'agent', 't', 'p', 'https://marys receiver', '1.0')`.execute(
     db,
   );
-  // Not due yet: a gateway beside it would deliver it, or give it up, at once.
+  // Not due yet, or a gateway running alongside would deliver it or give up at once.
   await sql`INSERT INTO agent_push_deliveries (id, tenant_id, agent_id, task_id, config_id, body, due_at) VALUES ('d', 'default', 'agent', 't', 'p', '"marys status"', now() + interval '1 day')`.execute(
     db,
   );

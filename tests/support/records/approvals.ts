@@ -1,6 +1,6 @@
 import type { ApprovalDemand } from "../../../server/directory/tools/approvals.ts";
 
-/** What a blocked call would ask for. */
+/** The approval request of a blocked call. */
 export function approvalDemand(tenantId: string, groupId: string, rest: Partial<ApprovalDemand> = {}): ApprovalDemand {
   return {
     tenantId,

@@ -1,6 +1,6 @@
 import type { Database } from "../../../server/store/database.ts";
 
-/** A job of a tenant that has ended; its id. */
+/** Stores a tenant's finished job; resolves to its ID. */
 export async function batchJobRecord(db: Database, tenantId: string, groupId: string): Promise<string> {
   const id = `batch_of_${tenantId}`;
   const [at, by] = [new Date(), { resource_group_id: groupId, end_user_id: null, api_key_id: null }];

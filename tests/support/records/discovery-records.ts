@@ -1,6 +1,6 @@
 import type { Database } from "../../../server/store/database.ts";
 
-/** An asset as if a collector had reported it; gives its id. */
+/** Stores an asset as if a collector had reported it; resolves to its ID. */
 async function foundAsset(db: Database, tenantId: string, name: string): Promise<string> {
   const id = crypto.randomUUID();
   const now = new Date();
@@ -28,7 +28,7 @@ async function foundAsset(db: Database, tenantId: string, name: string): Promise
   return id;
 }
 
-/** One record of each path of discovery, of the tenant "acme", by the path it is at. */
+/** One record of the tenant "acme" for each path of discovery, keyed by path. */
 export async function discoveryRecords(
   db: Database,
   send: (method: string, path: string, body?: unknown) => Promise<{ readonly body: any }>,

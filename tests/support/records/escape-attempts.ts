@@ -1,10 +1,10 @@
-/** What a hostile skill tries; each prints ESCAPED where it got what it must not have. */
+/** What a hostile skill tries; a script prints ESCAPED if it got something it must not have. */
 const bash = (body: string) => ["attempt.sh", `${body}\n`] as const;
 const python = (body: string) => ["attempt.py", `${body}\n`] as const;
 const node = (body: string) => ["attempt.js", `${body}\n`] as const;
 
 export interface Host {
-  /** A file of the host that everybody may read, with what stands in it. */
+  /** A world-readable file of the host, and its content. */
   readonly file: string;
   readonly secret: string;
   readonly pid: number;
@@ -13,7 +13,7 @@ export interface Host {
 }
 
 /**
- * More than two hundred ways out: files, /proc, the network, other processes, devices, mounts, namespaces, memory, output, the
+ * More than two hundred escape attempts: files, /proc, the network, other processes, devices, mounts, namespaces, memory, output, the
  * environment.
  */
 export function escapeAttempts(host: Host): readonly (readonly [file: string, script: string])[] {
@@ -110,7 +110,7 @@ export function escapeAttempts(host: Host): readonly (readonly [file: string, sc
         `import socket\ntry:\n  socket.getaddrinfo(${JSON.stringify(name)},80); s=socket.socket(); s.connect((${JSON.stringify(name)},80)); print("ESCAPED")\nexcept OSError: pass`,
       ),
     ),
-    // The host's process is another there, or none; a process of its own may well have the number.
+    // The host's PID means another process in the sandbox or none; a process of the skill may have that number.
     ...["TERM", "KILL", "STOP", "HUP", "INT"].map((signal) =>
       bash(`kill -${signal} ${host.pid} 2>/dev/null; kill -${signal} 1 2>/dev/null; exit 0`),
     ),
@@ -140,7 +140,7 @@ export function escapeAttempts(host: Host): readonly (readonly [file: string, sc
         `import ctypes\nl=ctypes.CDLL(None,use_errno=True)\nr=l.syscall(${number},0,0,0,0,0,0)\ne=ctypes.get_errno()\nprint("ESCAPED",r,e) if not (r==-1 and e in (1,38)) else None`,
       ),
     ),
-    // What the engine of JavaScript offers beside the modules of Node.js.
+    // What the JavaScript engine offers besides the modules of Node.js.
     ...host.ports.map((port) =>
       node(
         `Bun.connect({hostname:"127.0.0.1",port:${port},socket:{open(){console.log("ESCAPED")},data(){},error(){},connectError(){}}}).catch(()=>{})`,
@@ -168,7 +168,7 @@ export function escapeAttempts(host: Host): readonly (readonly [file: string, sc
     python(`import os\ntry: os.setuid(0); print("ESCAPED")\nexcept OSError: pass`),
     python(`import os\ntry: os.nice(-20); print("ESCAPED")\nexcept OSError: pass`),
     python(`import fcntl,termios\ntry: fcntl.ioctl(0,termios.TIOCSTI,b"x"); print("ESCAPED")\nexcept OSError: pass`),
-    // What takes too much is ended.
+    // Scripts that exceed a resource limit are killed.
     bash(`f(){ f|f& }; f; sleep 30`),
     python(`import os\nwhile True: os.fork()`),
     python(`a=[]\nwhile True: a.append(bytearray(16*1024*1024))`),

@@ -1,6 +1,6 @@
 import { PERSONAL } from "../../../server/store/ledger/unhashed.ts";
 
-/** What becomes of a person's data in each table when they are erased. A table or column that is not here fails. */
+/** What erasure does to each table that holds a person's data. Unlisted tables and columns fail the test. */
 export const WHOLE_ROWS_GO = [
   "agent_contexts",
   "agent_cost_claims",
@@ -34,7 +34,7 @@ export const WHOLE_ROWS_GO = [
   "stored_responses",
   "video_jobs",
 ];
-/** Of these the columns named lose what is personal; the rest says nothing of anybody, or is the record layer that stays. */
+/** The `erased` columns lose their personal data; the others are about nobody, or belong to the audit record, which stays. */
 export const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly stay: readonly string[] }> = {
   approvals: {
     erased: [
@@ -48,7 +48,7 @@ export const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; re
       "token_nonce",
       "shown_in",
     ],
-    // `requester_id` is the id that sealed rows keep too: it names nobody once the account is gone.
+    // `requester_id` is the ID that sealed rows keep too; it identifies nobody once the account is gone.
     stay: [
       "id",
       "tenant_id",
@@ -212,7 +212,7 @@ export const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; re
     ],
   },
 };
-/** Sealed or kept for accountability: they know an end user by id alone, and name administrators. */
+/** Sealed or kept for accountability: they know end users only by ID, and name administrators. */
 export const KNOW_IDS = [
   "admin_log",
   "ai_system_observations",
@@ -223,8 +223,8 @@ export const KNOW_IDS = [
   "provisioning_log",
 ];
 /**
- * What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows,
- * hashes of their values, is forgotten with them.
+ * Records made by administrators, totals, chains, and data that is short-lived, sealed, or about nobody. Value hashes of erased rows in
+ * block descriptions are deleted with them.
  */
 export const ABOUT_NOBODY = [
   "batch_costs",

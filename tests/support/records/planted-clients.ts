@@ -1,13 +1,13 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A text that is found nowhere else: whatever leaves a device must not hold it. */
+/** A text that occurs nowhere else; nothing that leaves a device may contain it. */
 export const SECRET = "planted5ecret";
 
 let count = 0;
 const secret = () => `${SECRET}${++count}`;
 
-/** Every place of an entry in which people keep secrets. */
+/** Every place in a server entry where people put secrets. */
 const process = (name: string) => ({
   command: `/opt/${secret()}/npx`,
   args: [
@@ -66,14 +66,14 @@ extensions:
   developer: { type: builtin, name: developer }
 `;
 
-/** The names of all servers planted, and of the clients that have them. */
+/** The names of all planted servers, and of the clients that have them. */
 export interface Planted {
   readonly servers: readonly string[];
   readonly clients: readonly string[];
 }
 
 /**
- * A home with the files of twelve clients and more, full of secrets, with files that are broken and entries that are. `serverId`:
+ * Creates a home with the configuration files of more than twelve clients, full of secrets, including broken files and entries. `serverId`:
  * a tool server of the gateway.
  */
 export function plantClients(home: string, gateway: string, serverId: string): Planted {
@@ -129,7 +129,7 @@ export function plantClients(home: string, gateway: string, serverId: string): P
     },
   });
   write(".ollama/models/manifests/none", "");
-  // Files that nobody can read as what they are called, and one that leads out of the home.
+  // Files that cannot be parsed as what they claim to be, and one that leads out of the home.
   write(".kiro/settings/mcp.json", `{"mcpServers": {"${SECRET}": `);
   write(".config/Code - Insiders/User/mcp.json", `{"servers": ${"[".repeat(100)}`);
   const outside = join(dirname(home), "outside.json");

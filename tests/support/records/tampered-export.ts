@@ -1,11 +1,11 @@
 import { printExportLine } from "@gatehouse/ledger-format/export";
 import { sealed, testChain, type TestChain } from "../../../packages/ledger-format/src/test-chain.ts";
 
-/** Exports that somebody has been at: the same for the same seed. */
+/** Tampered exports, reproducible by seed. */
 
 type Line = Record<string, any>;
 
-/** A generator of numbers below `limit` (mulberry32). */
+/** A seeded generator of integers below `limit` (mulberry32). */
 function numbers(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {
@@ -43,7 +43,7 @@ const ODD: readonly unknown[] = [
   "AAAA====",
   "01JQ0000000000000000000001",
 ];
-/** What a line may be replaced with, or broken by. */
+/** What a line is replaced or broken with. */
 const NOISE = [
   "",
   "\r",
@@ -81,7 +81,7 @@ function linesOf({ chain, keys, entries }: TestChain): Line[] {
   ]) as Line[];
 }
 
-/** A whole export: some have a dropped beginning, rows that are withheld, an end without a checkpoint, or the older format. */
+/** A complete export, some with pruned beginnings, withheld rows, no checkpoint at the end, or the older format. */
 function whole(pick: (limit: number) => number): Line[] {
   const format = pick(4) === 0 ? "v1" : "v2";
   const rows = Array.from({ length: 9 }, (_, i) => ({
@@ -118,7 +118,7 @@ function whole(pick: (limit: number) => number): Line[] {
   return lines;
 }
 
-/** One thing somebody may do to an export. */
+/** Applies one random manipulation to an export. */
 function change(lines: Line[], pick: (limit: number) => number): void {
   const at = pick(lines.length);
   const line = lines[at] as Line;
@@ -155,7 +155,7 @@ function change(lines: Line[], pick: (limit: number) => number): void {
   (ways[pick(ways.length)] as () => void)();
 }
 
-/** The line with one of its members said once more, before the others or behind them: parsers differ in which of the two they take. */
+/** Duplicates one of the line's members, before or after the others: parsers differ in which duplicate they keep. */
 function namedAgain(line: string, pick: (limit: number) => number): string {
   const places = [...line.matchAll(/(?<=^|"row":)\{|\}(?=\}?$)/g)].map(({ index, 0: brace }) => index + (brace === "{" ? 1 : 0));
   const members = [...line.matchAll(/"(\w+)":("[^"\\]*"|\d+|null)/g)].map(([member]) => member);
@@ -165,7 +165,7 @@ function namedAgain(line: string, pick: (limit: number) => number): string {
   return line.slice(0, place) + (before ? `,${member}` : `${member},`) + line.slice(place);
 }
 
-/** The bytes of a file. */
+/** The bytes of a tampered export file. */
 export function tampered(seed: number): Uint8Array {
   const pick = numbers(seed);
   const lines = whole(pick);

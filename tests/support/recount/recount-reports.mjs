@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Counts every number of every compliance report again, from an export of the rows, the admin log and the checkpoints.
- * Node alone runs it and it imports nothing of the gateway: what both agree on was worked out twice.
+ * Recomputes every number of every compliance report from an export of the rows, the admin log and the checkpoints. Needs only Node and
+ * imports nothing of the gateway, so the computations are independent.
  *
- * `node recount-reports.mjs FOLDER`: reads `rows.jsonl`, `log.json`, `checkpoints.json`, `configuration.json` and
- * `reports.json` there, prints `{counted, nonzero, differences}`, and exits with 0 where nothing differs. A number of a
- * report that it has no rule for is a difference.
+ * `node recount-reports.mjs FOLDER` reads `rows.jsonl`, `log.json`, `checkpoints.json`, `configuration.json` and `reports.json` from the
+ * folder, prints `{counted, nonzero, differences}`, and exits with 0 if nothing differs. A number in a report without a rule here is a
+ * difference.
  */
 
 const folder = process.argv[2];
@@ -26,7 +26,7 @@ const lines = (text) =>
     .map((line) => JSON.parse(line));
 
 const allRows = lines(file("rows.jsonl")).filter(({ tenant_id: tenant }) => tenant === configuration.tenant_id);
-// A span that tells of a call which went through the gateway is that call told again.
+// A span of a call that went through the gateway would count that call twice.
 const rows = allRows.filter(
   ({ id, custom_metadata: more }) => timeOf(id) >= from && timeOf(id) < to && (more?.joined_row_id ?? null) === null,
 );
@@ -95,7 +95,7 @@ const DAY = 86_400_000;
 const { log_days: logDays, body_days: bodyDays } = configuration.tenant.data_retention;
 const late = (days) => allRows.filter(({ id }) => timeOf(id) < to - (days + 1) * DAY);
 
-// Groups with health information, and every group below them.
+// Groups with health information, and all groups below them.
 const phi = new Set(configuration.groups.filter(({ phi_resource: own }) => own).map(({ id }) => id));
 for (let grew = true; grew;) {
   const before = phi.size;
@@ -103,14 +103,14 @@ for (let grew = true; grew;) {
   grew = phi.size > before;
 }
 const health = (row) => phi.has(row.resource_group_id);
-// A group without a risk tier has that of the nearest group above it.
+// A group without a risk tier inherits that of its nearest ancestor.
 const groupOf = new Map(configuration.groups.map((group) => [group.id, group]));
 const nearestTier = (group) =>
   group === undefined ? null : (group.eu_ai_act_risk_tier ?? nearestTier(groupOf.get(group.parent_group_id)));
 const tierOf = new Map(configuration.groups.map((group) => [group.id, nearestTier(group)]));
 const ofTier = (tier) => (row) => tierOf.has(row.resource_group_id) && tierOf.get(row.resource_group_id) === tier;
 
-// A conversation counts where its first answer falls into the window, and is told of where a notice stands before it.
+// A conversation counts if its first answer falls into the window, and as informed if a notice precedes it.
 function conversations() {
   const first = new Map();
   const notices = new Map();
@@ -128,7 +128,7 @@ function conversations() {
   return turns.filter(([handle, turn]) => (notices.get(handle) ?? []).some(inTime(turn))).length;
 }
 
-/** What stands behind each item, in its order. */
+/** The evidence behind each item, in order. */
 const EVIDENCE = {
   soc2: {
     "CC6.1": [
@@ -236,7 +236,7 @@ const EVIDENCE = {
   },
 };
 
-/** Rows by what a line of a table is of: one line for each combination, with its calls, first and last. */
+/** Groups rows by the columns of a table: one line per combination, with its number of calls, first and last. */
 function grouped(found, keys) {
   const lined = new Map();
   for (const row of found) {
@@ -295,7 +295,7 @@ const PLACES = grouped(
   },
 );
 
-// What reasons say beside what their evidence counts.
+// Further numbers that reasons mention, besides the evidence counts.
 const callers = configuration.groups.filter(({ id }) => rows.some((row) => row.resource_group_id === id));
 const WORDED = [rows.length, callers.length, callers.filter(({ id }) => none(tierOf.get(id))).length];
 
@@ -335,7 +335,7 @@ for (const [framework, report] of Object.entries(reports.frameworks)) {
   );
   for (const { control, evidence, reason } of report.items) {
     same(`${framework} ${control}`, evidence, rules[control]);
-    // Numbers in words are numbers too: each must be one of those behind the item, or of the configuration.
+    // Numbers in reasons are checked too: each must come from the item's evidence or the configuration.
     const known = new Set([...(rules[control] ?? []).map(({ count }) => count), ...configuration.told, ...WORDED]);
     for (const number of reason.match(/(?<![\w(.])\d+(?![\w)])/g) ?? [])
       if (!known.has(Number(number))) differences.push({ what: `${framework} ${control}: reason`, told: reason, recounted: [...known] });

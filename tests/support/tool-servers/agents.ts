@@ -17,14 +17,14 @@ import {
 import { jsonRpcHandler as oldJsonRpcHandler, UserBuilder as OldUserBuilder } from "a2a-js-sdk-03/server/express";
 import express from "express";
 
-/** An agent that is not ours: the official SDK's server over an executor that does what a message's text asks for. */
+/** An independent agent: the official SDK's server with an executor that does what a message's text says. */
 export interface AgentFixture {
   readonly url: string;
-  /** What came in, with its headers: the newest last. */
+  /** Requests received, newest last. */
   readonly requests: { readonly path: string; readonly headers: Record<string, string | string[] | undefined>; readonly body: any }[];
-  /** Lets every task go on that waits for it. */
+  /** Resumes every task that waits for it. */
   release(): void;
-  /** What its card says from now on. */
+  /** Changes its card. */
   setCard(change: Record<string, unknown>): void;
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ const now = () => new Date().toISOString();
 const textOf = (message: any): string => (message?.parts ?? []).map((part: any) => part.content?.value ?? part.text ?? "").join(" ");
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What it publishes, as the JSON of v1.0. */
+/** Publishes events in the JSON of v1.0. */
 interface Publisher {
   task(value: Record<string, unknown>): void;
   status(state: string, text?: string, metadata?: Record<string, unknown>): void;
@@ -48,12 +48,15 @@ interface Publisher {
 }
 
 interface Held {
-  /** Until it is let go on the next time. */
+  /** Resolves at the next release. */
   readonly released: Promise<void>;
   isCancelled(taskId: string): boolean;
 }
 
-/** `complete X`, `message X`, `ask`, `count N`, `hold X`, `fail`, `cost N`, `spend N`, `pay N`, `echo`: see each. */
+/**
+ * Executes the verb at the beginning of the text: `complete X`, `message X`, `ask`, `count N`, `hold X`, `fail`, `cost N`, `spend N`, `pay
+ * N`, `echo` and others below.
+ */
 async function act(text: string, taskId: string, isNew: boolean, publish: Publisher, held: Held): Promise<void> {
   const [verb, ...rest] = text.split(" ");
   const said = rest.join(" ");

@@ -6,7 +6,7 @@ const HTML = "text/html;profile=mcp-app";
 const UI = { csp: { connectDomains: ["https://api.example"] }, permissions: { clipboardWrite: {} }, prefersBorder: true };
 const TEXT = { content: [{ type: "text" as const, text: "done" }] };
 
-/** The same tools on both SDKs: one for everybody, one for apps alone, and one whose interface belongs to it alone. */
+/** The same tools on both SDKs: one for everyone, one only for apps, and one with a private interface. */
 function furnish(server: { registerTool: any; registerResource: any }): void {
   const tool = (name: string, ui: object) =>
     server.registerTool(name, { description: name, _meta: { ui, vendor: { kept: true } } }, async () => TEXT);
@@ -17,7 +17,7 @@ function furnish(server: { registerTool: any; registerResource: any }): void {
     server.registerResource(uri, uri, { mimeType: HTML, _meta: { ui: UI } }, async () => ({
       contents: [{ uri, mimeType: HTML, text: `<h1>${uri}</h1>`, _meta: { ui: UI } }],
     }));
-  // One that says of itself in the list only.
+  // A resource whose UI metadata is only in the list.
   server.registerResource("listed", "ui://listed/main", { mimeType: HTML, _meta: { ui: UI } }, async () => ({
     contents: [{ uri: "ui://listed/main", mimeType: HTML, text: "<h1>listed</h1>" }],
   }));
@@ -26,7 +26,7 @@ function furnish(server: { registerTool: any; registerResource: any }): void {
   }));
 }
 
-/** A tool server whose tools bring interfaces of their own. */
+/** A tool server whose tools have user interfaces. */
 export function startAppServer(dialect: "handshake" | "stateless"): { readonly baseUrl: string; stop(): Promise<void> } {
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
   const modern = createMcpHandler(

@@ -1,16 +1,16 @@
 const VERSION = "io.modelcontextprotocol/subscriptionId";
 const CAPABILITIES = { tools: { listChanged: true }, resources: { listChanged: true, subscribe: true } };
 
-/** A tool server that does nothing but tell of changes, in one dialect, to everybody who listens. */
+/** A tool server that only sends change notifications, in one dialect, to all listeners. */
 export interface ChangingServer {
   readonly baseUrl: string;
-  /** Streams that are open. */
+  /** Number of open streams. */
   listening(): number;
-  /** Tells everybody once: a notification's method and params. */
+  /** Sends one notification to every listener. */
   tell(method: string, params?: object): void;
-  /** From now on every stream, those that are open too, gets `count` notifications as fast as they are taken. */
+  /** From now on every stream, including open ones, gets `count` notifications as fast as they are read. */
   flood(method: string, params: object, count: number): void;
-  /** Whether the flood was taken by everybody. */
+  /** Whether every listener has read the whole flood. */
   taken(): boolean;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export function startChangingServer(dialect: "handshake" | "stateless"): Changin
   let flooding: { readonly method: string; readonly params: object; readonly count: number } | null = null;
   const frame = (mark: object, method: string, params: object) =>
     encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", method, params: { ...params, ...mark } })}\n\n`);
-  /** Gives what it is asked for and no more. */
+  /** Sends only as much as the stream requests (backpressure). */
   function pour(listener: Listener): void {
     while (flooding !== null && listener.left > 0 && (listener.controller.desiredSize ?? 0) > 0) {
       listener.left--;

@@ -1,4 +1,4 @@
-/** What the tests use of express, which brings no types of its own. */
+/** The parts of express that the tests use; the package has no types. */
 declare module "express" {
   interface Incoming {
     readonly path: string;

@@ -5,8 +5,8 @@ const HTML = "text/html;profile=mcp-app";
 const URI = "ui://counter/main";
 
 /**
- * A page as a tool brings one: it shows what it is told, calls a tool of its own when clicked, and tries what it must not be
- * able to do. It speaks the protocol by itself, without any SDK.
+ * A tool's page: it shows what it receives, calls one of its own tools when clicked, and tries what must be impossible. It implements the
+ * protocol without an SDK.
  */
 const PAGE = `<!doctype html><title>Counter</title><button id="more">more</button><p id="told"></p><p id="tried"></p><script>
 let next = 1; const waiting = new Map();

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { TestDatabase } from "../database.ts";
 
-/** What tokens of the tool server `notes` of tenant `t` are given for. */
+/** The terms of tokens for the tool server `notes` of tenant `t`. */
 export const NOTES_TERMS = {
   serverId: "notes",
   issuer: "https://issuer.example",

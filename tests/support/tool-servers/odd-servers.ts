@@ -3,7 +3,7 @@ import { type RawStream, rawStream } from "../formats/raw-stream.ts";
 import { type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer } from "./scripted-tool-server.ts";
 import { startWorld, type World } from "../world.ts";
 
-/** A gateway with servers that keep to the letter of the protocol, or nearly so, and not to its habits. */
+/** A gateway with servers that follow the protocol's letter, or nearly, but not its conventions. */
 export interface OddServers {
   readonly world: World;
   readonly team: Team;
@@ -16,7 +16,7 @@ export interface OddServers {
   ): Promise<{ id: string; server: ScriptedToolServer }>;
   sessionAt(id: string): Promise<Record<string, string>>;
   listen(url: string, notifications?: object): RawStream;
-  /** Closes the stream with the rest. */
+  /** Registers the stream to be closed with everything else. */
   closing(stream: RawStream): RawStream;
   end(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function startOddServers(): Promise<OddServers> {
 
 export const inSession = (id: number, method: string, params: object = {}) => ({ jsonrpc: "2.0", id, method, params });
 
-/** A handshake server that can lose its sessions, as one does that is started anew; whoever listens is told of a change at once. */
+/** A handshake server that can lose its sessions, as in a restart; listeners get a change notification at once. */
 export function forgetful() {
   const sessions = new Set<string | null>();
   const feeds = new Set<ReadableStreamDefaultController<Uint8Array>>();

@@ -1,7 +1,7 @@
-/** A message as a tool server gets it; null of a request without a body. */
+/** A message as a tool server receives it; null for a request without a body. */
 export type ToolMessage = { readonly id?: string | number; readonly method?: string; readonly params?: any } | null;
 
-/** An answer of its own: a response, or a result to be answered with as JSON; undefined leaves it to the script. */
+/** A custom answer: a response, or a result to be sent as JSON; undefined leaves the answer to the default script. */
 export type ScriptedAnswer = (
   message: ToolMessage,
   request: Request,
@@ -15,7 +15,7 @@ export interface ScriptedToolServer {
 
 const CAPABILITIES = { tools: { listChanged: true }, resources: { listChanged: true, subscribe: true } };
 
-/** A tool server below every SDK: what `answer` does not say itself is said as a server of the dialect would. */
+/** A tool server without an SDK; whatever `answer` leaves is answered as a server of the dialect would. */
 export function startScriptedToolServer(dialect: "handshake" | "stateless", answer: ScriptedAnswer = () => undefined): ScriptedToolServer {
   const seen: ScriptedToolServer["seen"] = [];
   const server = Bun.serve({

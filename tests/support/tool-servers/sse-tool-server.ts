@@ -5,18 +5,18 @@ import { handshakeTools } from "./tool-servers.ts";
 
 export interface SseToolServer {
   readonly baseUrl: string;
-  /** Connections that are open. */
+  /** Open connections. */
   readonly open: ReadonlySet<string>;
-  /** Names of the tools that were called, in order. */
+  /** Names of the tools called, in order. */
   readonly called: readonly string[];
-  /** Breaks off all connections, as a server that is started anew. */
+  /** Breaks all connections, as in a restart. */
   breakOff(): void;
   stop(): Promise<void>;
 }
 
 /**
- * A tool server of the HTTP+SSE transport alone, on the first official SDK: `GET /sse` streams and names the address that
- * messages are posted to. Nothing else is there, also not for POST. `token`: what it wants to be shown.
+ * A tool server with only the HTTP+SSE transport, on the first official SDK: `GET /sse` streams and names the address to post messages to.
+ * All other requests, including POST, are 404. `token`: the bearer token it requires.
  */
 export async function startSseToolServer(token: string | null = null): Promise<SseToolServer> {
   const transports = new Map<string, SSEServerTransport>();

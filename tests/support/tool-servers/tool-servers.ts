@@ -5,7 +5,7 @@ import { ElicitResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { completable, createMcpHandler, inputRequired, McpServer as StatelessServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
-/** A request as a tool server saw it. */
+/** A request as received by a tool server. */
 export interface SeenToolRequest {
   readonly method: string;
   readonly headers: Record<string, string>;
@@ -15,12 +15,12 @@ export interface SeenToolRequest {
 export interface ToolServerFixture {
   readonly baseUrl: string;
   readonly seen: SeenToolRequest[];
-  /** Raw bytes of each whole answer, in order. */
+  /** Raw bytes of each complete answer, in order. */
   readonly sent: string[];
   stop(): Promise<void>;
 }
 
-/** A tool beside those a fixture always has; it says its own name. */
+/** An additional tool of a fixture; it returns its own name. */
 export interface FurtherTool {
   readonly name: string;
   readonly description: string;
@@ -62,7 +62,7 @@ export function startHandshakeServer(options: HandshakeOptions = {}): ToolServer
   return serveFixture(handshakeAnswers(options));
 }
 
-/** What a server says of itself to whoever connects. */
+/** What a server tells clients about itself. */
 export interface SaidOfItself {
   readonly instructions?: string;
   readonly info?: object;
@@ -98,7 +98,7 @@ function handshakeAnswers(options: HandshakeOptions): (request: Request) => Prom
   };
 }
 
-/** A server of both dialects, with sessions in the one that has them. */
+/** A server of both dialects, with sessions in the handshake dialect. */
 export function startServerOfBoth(): ToolServerFixture {
   const handshake = handshakeAnswers({});
   const stateless = createMcpHandler(() => statelessTools(), { legacy: "reject" });
@@ -214,7 +214,10 @@ function furtherOf<Server extends HandshakeServer | StatelessServer>(server: Ser
 
 const suggested = (value: string) => [value, `nobody, or ${value}`];
 
-/** What a server gives in every form that has texts: `text` of the arguments in each. Schemas as the server's SDK takes them. */
+/**
+ * Registers tools, resources and prompts that return the argument `text` in every form that holds text. `schema` is in the form the
+ * server's SDK takes.
+ */
 function reportsOf<Server extends HandshakeServer | StatelessServer>(server: Server, schema: unknown, ofPrompt: unknown): Server {
   const any = server as HandshakeServer;
   any.registerTool("report", { description: "Reports", inputSchema: schema as never }, (async ({ text }: { text: string }) => ({

@@ -11,7 +11,7 @@ const rpc = {
 const gemini = { contents: [{ role: "user", parts: [{ text: PROMPT }] }] };
 const embedded = { content: { parts: [{ text: PROMPT }] } };
 const geminiCall = { body: gemini, ok: 200, upstream: true };
-/** Of a server of the handshake dialect: there is nothing but its own address. */
+/** For handshake servers: they serve only their own path. */
 const subPath = (ok: number) => ({ body: {}, ok });
 
 const agentMessage = { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: PROMPT }] } };
@@ -24,13 +24,13 @@ const agentRpc = {
 
 export interface WellFormed {
   readonly body?: object;
-  /** The status it has when all is well; where a session or an OAuth client would have to be there first, the refusal that says so. */
+  /** The expected status; where a session or OAuth client is required first, that of the refusal that says so. */
   readonly ok: number;
-  /** Whether it goes to a model, which then can fail. */
+  /** Whether it calls a model, which can fail. */
   readonly upstream?: boolean;
 }
 
-/** Of OpenAI's routes, which Azure's clients have too. */
+/** OpenAI's routes, which Azure's clients use too. */
 const OPENAI: Readonly<Record<string, WellFormed>> = {
   "POST /v1/proxy/llm/chat/completions": { body: { model: "fake-1", messages }, ok: 200, upstream: true },
   "POST /v1/proxy/llm/responses": { body: { model: "fake-1", input: PROMPT }, ok: 200, upstream: true },
@@ -52,7 +52,7 @@ const OPENAI: Readonly<Record<string, WellFormed>> = {
   "GET /v1/proxy/llm/models/:model_id{.+}": { ok: 200 },
 };
 
-/** A well-formed request for each route but the portal's, which all are driven with an empty one. */
+/** A well-formed request for each route except the portal's, which are all called with an empty one. */
 export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
   ...OPENAI,
   ...Object.fromEntries(Object.entries(OPENAI).map(([key, request]) => [key.replace(/\S+$/, (path) => azurePath(path)), request])),
@@ -170,10 +170,10 @@ export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
 
 const kept = { chat_id: "c", display_name: "d" };
 const filmed = { model: "films", prompt: PROMPT, ...kept, input_reference: { file_id: "f" } };
-/** Of a model that is not there: a job that began would make calls of its own. */
+/** A line for an unknown model: a job that starts would make calls of its own. */
 const line = { custom_id: "1", body: { model: "nobody's", messages } };
 
-/** Bodies of routes whose well-formed request has none, or leaves out what is kept. */
+/** Bodies for routes whose well-formed request has none, or omits what is stored. */
 export const FURTHER_BODIES: Readonly<Record<string, object>> = {
   "POST /v1/proxy/llm/images/generations": { model: "pictures", prompt: PROMPT, ...kept },
   "POST /v1/proxy/llm/audio/speech": { model: "voice", input: PROMPT, voice: "alloy", persist: true, chat_id: "c" },

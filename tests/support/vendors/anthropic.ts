@@ -1,9 +1,9 @@
 import { argumentPieces, COUNTED, events, SIGNATURE, sceneOf, THOUGHT, USAGE } from "./scene.ts";
 import { has, listOf, type Loose } from "./loose.ts";
 
-/** Anthropic's Messages API. It refuses what the vendor refuses: no version, no max_tokens, thinking that lost its signature. */
+/** Anthropic's Messages API. It refuses what the vendor refuses: no version, no max_tokens, thinking without its signature. */
 export function answerAnthropic(address: string, body: Loose, headers: Record<string, string>): Response {
-  // Its own clients ask for betas in the query.
+  // Anthropic's own clients pass `beta` in the query.
   const [path = ""] = address.split("?");
   if (headers["anthropic-version"] === undefined) return fault(400, "anthropic-version: header is required");
   if (path.endsWith("/count_tokens")) return Response.json({ input_tokens: COUNTED });

@@ -1,6 +1,6 @@
 /**
- * The batch interfaces of OpenAI, Anthropic and Google, as their documentation has them: written from that alone. A batch
- * stays where it is until the test lets it end.
+ * The batch APIs of OpenAI, Anthropic and Google, implemented from their documentation alone. A batch stays in progress until the test lets
+ * it end.
  */
 
 export interface VendorBatch {
@@ -10,7 +10,7 @@ export interface VendorBatch {
   readonly endpoint: string | null;
   readonly lines: readonly { readonly id: string; readonly body: any }[];
   readonly createdAt: number;
-  /** What it was told beside its lines, of a vendor that takes that. */
+  /** Headers passed besides the lines, for vendors that support that. */
   readonly headers?: Readonly<Record<string, string | null>>;
   state: "in_progress" | "ended" | "cancelled" | "expired" | "failed";
 }
@@ -18,22 +18,22 @@ export interface VendorBatch {
 export interface BatchVendor {
   readonly baseUrl: string;
   readonly batches: VendorBatch[];
-  /** Requests that came, method and path. */
+  /** Requests received, as method and path. */
   readonly requests: string[];
-  /** Files that are there: names of those that were not taken away. */
+  /** Stored files that were not deleted, by name. */
   readonly files: Map<string, string>;
-  /** Whether batches end by themselves when they are next looked at. */
+  /** Whether batches end by themselves at the next poll. */
   endsAtOnce: boolean;
-  /** Takes the next batch and does not say so. */
+  /** Accepts the next batch, but breaks the connection instead of answering. */
   breakNext: boolean;
-  /** Status that the next request to make a batch is answered with. */
+  /** Status to answer the next batch creation with. */
   refuseNext: number | null;
-  /** What the next results are in the place of what they would be: a file of OpenAI's or Anthropic's, a batch of Google's. */
+  /** Replaces the next results: a file of OpenAI or Anthropic, a batch of Google. */
   resultsInstead: ((held: string) => BodyInit) | null;
   stop(): Promise<void>;
 }
 
-/** What lines are answered with: the last question in capitals; "fail" is refused; "late" is answered by no vendor in time. */
+/** The answer to a line: its last question in capitals; "fail" is refused, and "late" is never answered in time. */
 export const answerOf = (question: string): string => question.toUpperCase();
 
 interface Spoken {
@@ -81,7 +81,7 @@ let made = 0;
 export const next = (prefix: string) => `${prefix}${(++made).toString(36)}x${Date.now().toString(36)}`;
 export const json = (value: unknown, status = 200) => Response.json(value, { status });
 const jsonl = (all: unknown[]) => all.map((one) => `${JSON.stringify(one)}\n`).join("");
-/** What time does at a vendor. */
+/** Advances a batch's state as time would. */
 export const settleState = (vendor: BatchVendor, batch: VendorBatch) => {
   if (batch.state === "in_progress" && vendor.endsAtOnce) batch.state = "ended";
 };
@@ -91,7 +91,7 @@ export function refused(vendor: BatchVendor): Response | null {
   vendor.refuseNext = null;
   return status === null ? null : json({ error: { message: `the vendor says ${status}`, type: "x" } }, status);
 }
-/** Of a batch that was cut short, every other line was answered. */
+/** In a batch that was cut short, every other line was answered. */
 export const wasAnswered = (batch: VendorBatch, index: number, question: string) =>
   question !== "late" && (batch.state === "ended" || index % 2 === 0);
 
@@ -174,7 +174,7 @@ function openaiFiles(batch: VendorBatch): { output: unknown[]; error: unknown[] 
         error: null,
       });
   }
-  // Their order is nobody's.
+  // Results come in no particular order.
   return { output: output.toReversed(), error };
 }
 

@@ -7,7 +7,7 @@ const frames = new EventStreamCodec(
   (text) => new TextEncoder().encode(text),
 );
 
-/** Amazon Bedrock's runtime: Converse, its event stream, and InvokeModel of an embedding model. */
+/** Amazon Bedrock's runtime: Converse, ConverseStream, and InvokeModel of an embedding model. */
 export function answerBedrock(path: string, body: Loose): Response {
   const [, encoded = "", method] = /\/model\/([^/]+)\/([\w-]+)$/.exec(path) ?? [];
   const model = decodeURIComponent(encoded);
@@ -52,7 +52,7 @@ export function answerBedrock(path: string, body: Loose): Response {
   const told = [
     frame("messageStart", { role: "assistant" }),
     ...blocks.flatMap((block, contentBlockIndex) => [
-      // A block of text begins without being announced.
+      // A text block has no start event.
       ...(block.toolUse === undefined
         ? []
         : [

@@ -2,8 +2,8 @@ import { answerOf, type BatchVendor, json, next, refused, settleState, started, 
 import { BUCKET_KEYS, type FakeBucket, startFakeBucket } from "./fake-bucket.ts";
 
 /**
- * Batches of Bedrock and of Vertex with the stores they work through, as AWS and Google document them: written from that alone. Lines
- * come, and results go, as objects of a bucket.
+ * Batches of Bedrock and Vertex with their object stores, implemented from the documentation of AWS and Google alone. Input lines and
+ * results are objects in a bucket.
  */
 
 export interface BucketBatchVendor extends BatchVendor {
@@ -106,7 +106,7 @@ export function bedrockBatchVendor(): BucketBatchVendor {
       });
     }
     const [, , name = "", action] = url.pathname.split("/");
-    // Converse itself: what is not in a batch.
+    // Converse itself, for calls outside a batch.
     if (url.pathname.endsWith("/converse")) {
       const body = (await request.json()) as any;
       const content = [{ text: answerOf(body.messages.at(-1).content[0].text) }];
@@ -141,7 +141,7 @@ export const VERTEX_TOKEN = "ya29.token-of-the-vendor";
 const STATES = { in_progress: "RUNNING", ended: "SUCCEEDED", cancelled: "CANCELLED", expired: "EXPIRED", failed: "FAILED" } as const;
 const LISTED = 2;
 
-/** Google Cloud Storage by its JSON API, on the same server as Vertex. */
+/** Google Cloud Storage's JSON API, on the same server as Vertex. */
 export async function gcsAnswer(objects: Map<string, string>, request: Request, url: URL): Promise<Response | null> {
   if (request.method === "POST" && url.pathname === "/upload/storage/v1/b/acme/o") {
     if (url.searchParams.get("uploadType") !== "media") return json({ error: { code: 400, message: "uploadType" } }, 400);
@@ -209,7 +209,7 @@ export function vertexBatchVendor(): BucketBatchVendor {
   });
   const finish = (job: VertexJob) => {
     const lines = job.lines.map((_, index) => vertexLine(job, index)).toReversed();
-    // In several files, in no order.
+    // Results are in several files, in no particular order.
     objects.set(`${job.folder}/000000000000.jsonl`, lines.slice(0, 2).join(""));
     objects.set(`${job.folder}/000000000001.jsonl`, lines.slice(2).join(""));
   };

@@ -3,8 +3,8 @@ import { BUCKET_KEYS, startFakeBucket } from "./fake-bucket.ts";
 import { videoBytesOf } from "./video-vendor.ts";
 
 /**
- * Nova Reel on Bedrock and Veo on Vertex, both leaving videos in a bucket, as AWS and Google document them: written from that alone.
- * A job is done when it is asked about for the second time.
+ * Nova Reel on Bedrock and Veo on Vertex, both storing videos in a bucket, implemented from the documentation of AWS and Google alone. A
+ * job is done at the second poll.
  */
 
 interface BucketFilm {

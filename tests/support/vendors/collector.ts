@@ -1,18 +1,18 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { AdminClient } from "../worlds/admin.ts";
 
-/** A collector of ours own making: it signs what it is told to send, right or wrong. Its canonical JSON is its own. */
+/** An independent collector: it signs whatever it is told to send, valid or not, with its own implementation of canonical JSON. */
 export interface Collector {
   readonly keyId: string;
   readonly collectorId: string;
-  /** What a request would be with these events, as a member overrides it. */
+  /** A request with these events; `more` overrides its members. */
   message(events: readonly object[], more?: Record<string, unknown>): Record<string, unknown>;
   signed(message: unknown, key?: KeyObject): string;
   send(message: unknown, signature?: string): Promise<{ status: number; body: any; headers: Headers }>;
   report(...events: object[]): Promise<{ status: number; body: any; headers: Headers }>;
 }
 
-/** RFC 8785 for what collectors send: texts, whole numbers, booleans, arrays and objects. */
+/** RFC 8785 JSON, limited to what collectors send: strings, integers, booleans, arrays and objects. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -58,7 +58,7 @@ export async function registerCollector(
   return collector;
 }
 
-/** A tool server of a client of a device, as a collector tells of it. */
+/** A tool server found in a client on a device, as a collector reports it. */
 export const seenServer = (device: string, name: string, more: Record<string, unknown> = {}) => ({
   event_id: crypto.randomUUID(),
   kind: "asset_seen",

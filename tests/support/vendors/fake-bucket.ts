@@ -1,16 +1,16 @@
 import { createHash, createHmac } from "node:crypto";
 
 /**
- * An S3-compatible store that is not ours. It works the signature of every request out by itself, as AWS describes it
- * (Signature Version 4, S3 variant), and refuses one that is wrong.
+ * An independent S3-compatible store. It computes each request's signature as AWS documents it (Signature Version 4, S3) and refuses wrong
+ * ones.
  */
 export interface FakeBucket {
   readonly endpoint: string;
   readonly objects: Map<string, string>;
   readonly requests: { readonly method: string; readonly path: string; readonly status: number }[];
-  /** Answers 503 to everything while it is true. */
+  /** While true, answers everything with 503. */
   away: boolean;
-  /** Stores the next object and answers 500 all the same: the client cannot know. */
+  /** Stores the next object but answers 500, so that the client cannot know the outcome. */
   loseNextAnswer(): void;
   stop(): Promise<void>;
 }
@@ -25,13 +25,13 @@ const encoded = (text: string) =>
 
 export interface SignedRequest {
   readonly method: string;
-  /** Path and query as they came. */
+  /** Path and query as received. */
   readonly target: string;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The signature a request should have by what its `authorization` says it signs. */
+/** The signature a request should have, given what its `authorization` header lists as signed. */
 export function expectedSignature({ method, target, headers }: SignedRequest, secret: string): string {
   const authorization = headers["authorization"] ?? "";
   const signed = /SignedHeaders=([^,]+)/.exec(authorization)?.[1] ?? "";

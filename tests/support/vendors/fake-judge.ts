@@ -1,10 +1,10 @@
 /**
- * A model that judges, and is not ours: it reads the rule's last word out of what it is asked, and looks for that word
- * between the marks of the text. A few words in the text make it a judge that fails.
+ * A fake judge model: it takes the last word of the rule from the prompt, and looks for it between the marks of the text. A few words in
+ * the text make it fail.
  */
 export interface FakeJudge {
   readonly baseUrl: string;
-  /** Bodies it was sent. */
+  /** Bodies received. */
   readonly seen: string[];
   stop(): Promise<void>;
 }

@@ -1,19 +1,19 @@
 /**
- * A model provider that is not ours: an independent, scripted server with OpenAI's API. The model name in a request
- * says how it behaves; it remembers every request it saw, byte for byte.
+ * A scripted, independent model provider with OpenAI's API. The model name in a request selects its behavior; it records every request byte
+ * for byte.
  */
 export interface SeenRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** Resolves when the gateway hung up on it before the answer was whole. */
+  /** Resolves when the gateway hung up before the answer was complete. */
   readonly aborted: Promise<void>;
 }
 
 export interface FakeUpstream {
   readonly baseUrl: string;
   readonly seen: SeenRequest[];
-  /** Lets a `hold` answer go on, and a `torn` one break off. */
+  /** Lets a `hold` answer continue, and a `torn` one break off. */
   release(): void;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export const ANSWER = {
   a_field_of_tomorrow: { nested: [1, 2.5, null] },
 };
 
-/** Written with odd spacing on purpose: a gateway that parses and prints again would change it. */
+/** Oddly spaced on purpose: parsing and serializing it again would change it. */
 export const ANSWER_TEXT = JSON.stringify(ANSWER, null, 1).replace('"created": 1763712000', '"created":   1763712000');
 
 const chunk = (delta: unknown, finish_reason: string | null = null) => ({

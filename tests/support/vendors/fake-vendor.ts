@@ -1,9 +1,9 @@
 import type { ProviderRequest, ProviderTarget } from "../../../server/upstreams/providers/provider.ts";
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface VendorRequest {
   readonly method: string;
-  /** Path and query, in the encoding they were sent in. */
+  /** Path and query, still encoded. */
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
@@ -15,7 +15,7 @@ export interface FakeVendor {
   stop(): Promise<void>;
 }
 
-/** A server that keeps every request it saw and answers as it is told. */
+/** A server that records every request and answers as scripted. */
 export function fakeVendor(answer: (request: VendorRequest) => Response | Promise<Response> = () => Response.json({})): FakeVendor {
   const seen: VendorRequest[] = [];
   const server = Bun.serve({

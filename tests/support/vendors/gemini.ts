@@ -1,7 +1,7 @@
 import { COUNTED, events, EMBEDDED, SIGNATURE, sceneOf, THOUGHT, USAGE, VECTORS } from "./scene.ts";
 import { has, listOf, type Loose } from "./loose.ts";
 
-/** Google's Gemini API and the same methods of Vertex. A history with a call that lost its signature is refused, as Gemini 3 does. */
+/** Google's Gemini API and the same methods of Vertex. Like Gemini 3, it refuses a history with a call that lost its signature. */
 export function answerGemini(path: string, body: Loose): Response {
   const [, model = "", method] = /\/models\/([^:?]+):(\w+)/.exec(path) ?? [];
   switch (method) {

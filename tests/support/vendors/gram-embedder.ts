@@ -9,9 +9,7 @@ function hashOf(text: string): number {
   return (Math.imul(hash ^ (hash >>> 15), 0x2c1b3ce5) ^ (hash >>> 13)) >>> 0;
 }
 
-/**
- * Each word by itself and by the runs of its letters: words that are written alike lie near each other, and nothing knows what they mean.
- */
+/** Sums each word and its letter n-grams: words with similar spelling are close, and meaning plays no role. */
 function vectorOfGrams(text: string): number[] {
   const sum = Array.from({ length: DIMENSIONS }, () => 0);
   const add = (what: string, weight: number) => {
@@ -28,7 +26,7 @@ function vectorOfGrams(text: string): number[] {
   return sum;
 }
 
-/** An embedding model that is not ours and has no model in it: texts that share runs of letters are near each other. */
+/** A fake embedding model in which texts with common letter n-grams are close. */
 export async function startGramEmbedder(): Promise<{ readonly baseUrl: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

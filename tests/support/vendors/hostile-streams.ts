@@ -5,14 +5,14 @@ import type { World } from "../world.ts";
 
 const MIB = 1024 * 1024;
 const SENT_BYTES = 16 * MIB;
-/** Processor time of the thread that serves calls while one other call waits: it does some work for that call too. */
+/** Bound on the serving thread's CPU time while one other call waits; part of it is work for that call. */
 const LONGEST_WAIT_CPU_MS = 150;
-/** The collector may take its time. */
+/** Garbage collection may lag behind. */
 const MAX_GROWTH_MIB = 96;
 
 export const repeated = (text: string, bytes = SENT_BYTES) => Buffer.from(text.repeat(Math.ceil(bytes / text.length)));
 
-/** Frames that differ by their number, as many as come to what is sent. */
+/** Numbered frames, up to the size to be sent. */
 export function numbered(frame: (n: number) => string): Buffer {
   let text = "";
   for (let n = 0; text.length < SENT_BYTES; n++) text += frame(n);
@@ -24,12 +24,12 @@ function memoryMib(world: World): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-/** The most processor time the thread that serves calls took while one other call waited, until `work` is over, and what the work came to. */
+/** The most CPU time the serving thread used while one other call waited, until `work` ended, and the result of `work`. */
 async function longestWait<Done>(world: World, work: () => Promise<Done>): Promise<{ readonly waited: number; readonly done: Done }> {
   const workerData = { runtimeUrl: world.gateway.runtimeUrl, pid: world.gateway.pid() };
   const caller = new Worker(new URL("../processes/waiting-caller.ts", import.meta.url), { workerData });
   const failed = new Promise<never>((_, reject) => caller.once("error", reject));
-  // It may fail while the work is waited for, and is told of afterwards.
+  // It may reject while the work is awaited; the rejection is reported afterwards.
   failed.catch(() => undefined);
   const said = () => Promise.race([failed, new Promise<unknown>((resolve) => caller.once("message", resolve))]);
   try {
@@ -43,7 +43,9 @@ async function longestWait<Done>(world: World, work: () => Promise<Done>): Promi
   }
 }
 
-/** The end of the answer to a call whose upstream does its worst; meanwhile nobody else waits, and memory stays about what it was. */
+/**
+ * The end of the answer to a call with a hostile upstream. Meanwhile no other call may wait long, and memory must stay roughly the same.
+ */
 export async function borne(world: World, name: string, call: () => Promise<Response>, mostMib = MAX_GROWTH_MIB): Promise<string> {
   const idle = memoryMib(world);
   let most = idle;
@@ -54,8 +56,7 @@ export async function borne(world: World, name: string, call: () => Promise<Resp
     return { waited, end: done };
   };
   const first = await told().finally(() => clearInterval(looking));
-  // Where the machine kept the caller itself from hearing its answer, the gateway worked on meanwhile. What is done without a break is
-  // done so again.
+  // If the machine delayed the caller itself, the gateway kept working meanwhile, so one retry is allowed. Real blocking shows up again.
   const { waited, end } = first.waited < LONGEST_WAIT_CPU_MS ? first : await told();
   expect(waited).toBeLessThan(LONGEST_WAIT_CPU_MS);
   expect(most - idle).toBeLessThan(mostMib);

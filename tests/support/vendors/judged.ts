@@ -2,7 +2,7 @@ import type { PolicyHit, ToolCallPolicy } from "../../../server/directory/polici
 import { runToEnd } from "../../../server/kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../../server/road/content-work.ts";
 
-/** What a policy says of arguments, without a break. */
+/** A policy's verdict on arguments, computed without yielding. */
 export function judged(policy: Pick<ToolCallPolicy, "judge"> | undefined, argumentsText: string): PolicyHit | null {
   if (policy === undefined) throw new Error("there is no policy");
   return runToEnd(policy.judge(argumentsText, new ContentWork()));

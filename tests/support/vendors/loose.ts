@@ -5,7 +5,7 @@ export function listOf(value: unknown): Loose[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Whether a member of that name, or a `type` that says it, stands anywhere inside. */
+/** Whether a member with this name, or a `type` with this value, occurs anywhere inside. */
 export function has(value: unknown, name: string): boolean {
   const text = JSON.stringify(value) ?? "";
   return text.includes(`"${name}":`) || text.includes(`"type":"${name}"`);

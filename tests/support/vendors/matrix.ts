@@ -1,8 +1,8 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 
 /**
- * What is proved of each official client against each provider format, as data: the table test runs every cell of it, and
- * whoever writes a table of what works can list the same cells.
+ * What is tested of each official client with each provider format, as data: the table test runs every cell, and the generated
+ * documentation lists the same cells.
  */
 export const FEATURES = ["text", "tools", "structured", "picture"] as const;
 export type Feature = (typeof FEATURES)[number];
@@ -12,7 +12,7 @@ export type SurfaceName = (typeof SURFACES)[number];
 
 interface ClientColumn {
   readonly id: string;
-  /** What a user installs, and the path it calls. */
+  /** What a user installs, and the surface it calls. */
   readonly packages: readonly string[];
   readonly surface: SurfaceName;
 }
@@ -33,13 +33,13 @@ export const CLIENTS = [
 export type ClientId = (typeof CLIENTS)[number]["id"];
 
 interface ProviderRow {
-  /** Also the name callers call its model by. */
+  /** Also the name by which callers refer to its model. */
   readonly id: string;
-  /** As the table of surfaces and providers calls it. */
+  /** Its name in the table of surfaces and providers. */
   readonly about: string;
   readonly apiFormat: ApiFormat;
   readonly modelName: string;
-  /** Where its vectors come from a model of a particular name. */
+  /** Set if embeddings need a model with a particular name. */
   readonly embeddingModelName?: string;
   readonly modes: readonly string[];
   readonly features: readonly Feature[];
@@ -97,12 +97,14 @@ export const PROVIDERS = [
     modes: ["chat"],
     features: FEATURES,
   },
-  // It repeats what it is told, so it neither calls tools nor obeys a schema.
+  // It echoes its input, so it neither calls tools nor follows a schema.
   { id: "echo", about: "`echo`", apiFormat: "echo", modelName: "echo", modes: ["chat"], features: ["text"] },
 ] as const satisfies readonly ProviderRow[];
 export type ProviderId = (typeof PROVIDERS)[number]["id"];
 
-/** Who thinks, and where a caller of each surface sees it: another test runs these, with the one client that asks for it. */
+/**
+ * Providers with reasoning, and where a client of each surface sees it; a separate test runs these, with the one client that requests it.
+ */
 export const REASONING = {
   providers: ["openai-responses", "anthropic", "gemini", "bedrock", "vertex-gemini", "vertex-claude"] satisfies readonly ProviderId[],
   surfaces: ["responses", "messages", "gemini"] satisfies readonly SurfaceName[],
@@ -115,7 +117,7 @@ export interface Cell {
   readonly stream: boolean;
 }
 
-/** Legacy completions hold one text and nothing else. */
+/** Legacy completions support only text. */
 function expressible(surface: SurfaceName, feature: Feature): boolean {
   return surface !== "completions" || feature === "text";
 }

@@ -1,7 +1,7 @@
 import { type RequestedFeatures, argumentPieces, events, type Scene, SIGNATURE, sceneOf, THOUGHT, TOOL, USAGE, VECTORS } from "./scene.ts";
 import { has, listOf, type Loose } from "./loose.ts";
 
-/** OpenAI's API and that of Azure, whose paths end the same. */
+/** OpenAI's API, and Azure's, whose paths have the same endings. */
 export function answerOpenai(path: string, body: Loose): Response {
   if (path.endsWith("/embeddings")) return embeddings(body);
   if (path.endsWith("/responses")) return responses(body);

@@ -1,12 +1,12 @@
 import { fakeVendor } from "./fake-vendor.ts";
 
-/** One pixel, a PNG. */
+/** A PNG of one pixel. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** As long as a picture of 4K in full detail, in base64. */
+/** As long as a detailed 4K image in base64. */
 export const LARGE = "A".repeat(24 * 1024 * 1024);
 
-/** Google's and Amazon's image models after their references: they answer by what the prompt says. */
+/** Google's and Amazon's image models, implemented from their documentation: the prompt selects the answer. */
 export function startPainters() {
   return fakeVendor(({ path, body }) => {
     const asked = JSON.parse(body);

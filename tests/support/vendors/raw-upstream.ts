@@ -1,11 +1,11 @@
 import { createServer, type Socket } from "node:net";
 
-/** What the upstream does with a connection once the request is whole. Everything it writes is written as it is. */
+/** What the upstream does with a connection once the request is complete. Everything is written unchanged. */
 export interface RawAnswer {
   /** The head's lines; null writes none. */
   readonly head: string | null;
   readonly pieces: readonly (Uint8Array | Promise<Uint8Array>)[];
-  /** `end` closes in order, `tear` resets the connection, `hold` leaves it open and says nothing more. */
+  /** `end` closes normally, `tear` resets the connection, `hold` leaves it open without sending more. */
   readonly ending: "end" | "tear" | "hold";
 }
 
@@ -14,7 +14,7 @@ export interface RawUpstream {
   stop(): Promise<void>;
 }
 
-/** An upstream below HTTP: it can break every rule of it. `answer` is given the request's path and body. */
+/** An upstream on raw TCP that can break every rule of HTTP. `answer` receives the request's path and body. */
 export async function startRawUpstream(answer: (path: string, body: string) => RawAnswer): Promise<RawUpstream> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

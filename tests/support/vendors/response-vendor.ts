@@ -1,6 +1,6 @@
 /**
- * A server that keeps responses, as OpenAI documents it, written from that and sharing nothing with the gateway: by the
- * account of the key that it is asked with. A model's name says how it behaves.
+ * A server with stored responses, implemented from OpenAI's documentation and sharing no code with the gateway. Responses belong to the
+ * account of the API key. The model name selects its behavior.
  */
 export interface KeptResponse {
   readonly id: string;
@@ -16,11 +16,11 @@ export interface ResponseVendor {
   readonly origin: string;
   readonly kept: Map<string, KeptResponse>;
   readonly seen: { method: string; path: string; query: string; account: string; body: any }[];
-  /** The id that the next response gets, whatever it is. */
+  /** The ID of the next response, if set. */
   nextId: string | null;
-  /** Ends what is written in the background. */
+  /** Completes background responses. */
   finish(text?: string): void;
-  /** Asked of each question for a response: what is told in the place of the truth. */
+  /** Called for each read of a response; a non-null result replaces the true answer. */
   lie: ((response: KeptResponse) => object | null) | null;
   stop(): Promise<void>;
 }

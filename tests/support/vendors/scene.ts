@@ -1,11 +1,11 @@
-/** What every fake vendor says, whatever format it says it in. */
+/** What every fake vendor says, in any format. */
 export const WORDS = ["Grüße ", "aus ", "Oslo ", "👋"] as const;
 export const TEXT = WORDS.join("");
 export const PICTURE_TEXT = "A picture.";
 export const TOOL = { name: "weather", arguments: { city: "Oslo" } } as const;
 export const AFTER_TOOL = "It is 4 degrees.";
 export const THOUGHT = "The user asks for the weather.";
-/** What a vendor gives with its reasoning, and wants back unchanged in a tool loop. */
+/** Sent with reasoning; must come back unchanged in a tool loop. */
 export const SIGNATURE = "c2lnbmF0dXJlLW9mLXRoZS1mYWtl";
 export const STRUCTURED = { city: "Oslo", degrees: 4 } as const;
 export const VECTORS: readonly (readonly number[])[] = [
@@ -13,11 +13,11 @@ export const VECTORS: readonly (readonly number[])[] = [
   [1, 0, -1],
 ];
 export const COUNTED = 42;
-/** What Google tells of embeddings. */
+/** Usage as Google reports it for embeddings. */
 export const EMBEDDED = { promptTokenCount: 3 } as const;
 export const USAGE = { input: 20, output: 8 } as const;
 
-/** What a request asked for, as its format says it. */
+/** The features a request uses, whatever its format. */
 export interface RequestedFeatures {
   readonly model: string;
   readonly tools: boolean;
@@ -36,15 +36,15 @@ export interface ScriptedCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** Words of a prompt that have every fake vendor call this tool; of several, one after each result. */
+/** Prompt text that makes every fake vendor call this tool; several are called in turn, one after each result. */
 export function scripted(call: ScriptedCall): string {
   return `[[call ${call.name} ${Buffer.from(JSON.stringify(call.arguments)).toString("base64url")}]]`;
 }
 
-/** How each format says that a tool answered. */
+/** How each format marks a tool result. */
 const RESULT = /"role":"tool"|"type":"(?:function|custom_tool)_call_output"|"type":"tool_result"|"functionResponse":|"toolResult":/g;
 
-/** What the prompt has the vendor call next; null when the prompt scripts nothing, or no more. */
+/** The next call that the prompt scripts; null if there is none or no more. */
 function scriptedCall(body: unknown): ScriptedCall | null {
   const said = JSON.stringify(body);
   const calls = [...said.matchAll(/\[\[call ([\w-]+) ([\w-]+)\]\]/g)];
@@ -68,14 +68,14 @@ export function sceneOf(asked: RequestedFeatures, body: unknown): Scene {
   return { kind: "text", pieces: WORDS };
 }
 
-/** Frames of server-sent events; one without a name has only its data. */
+/** A response of server-sent events; events without a name have only data. */
 export function events(frames: readonly { readonly event?: string; readonly data: unknown }[], end = ""): Response {
   const text =
     frames.map(({ event, data }) => `${event === undefined ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`).join("") + end;
   return new Response(text, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** Arguments as a model streams them, cut inside a name. */
+/** Arguments as a model streams them, split inside a name. */
 export function argumentPieces(call: ScriptedCall): readonly [string, string] {
   const text = JSON.stringify(call.arguments);
   return [text.slice(0, 4), text.slice(4)];

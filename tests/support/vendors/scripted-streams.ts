@@ -7,7 +7,7 @@ import { frameData } from "../../../server/wire/streams/sse-data.ts";
 import { FrameCutter } from "../../../server/wire/streams/sse-frames.ts";
 import type { StreamCodec } from "../../../server/wire/streams/stream.ts";
 
-/** Part of an answer, in the pieces a vendor sends it in. */
+/** Part of an answer, in the pieces a vendor sends. */
 export type Item =
   | { readonly kind: "text"; readonly pieces: readonly string[] }
   | { readonly kind: "call"; readonly name: string; readonly pieces: readonly string[] };
@@ -48,7 +48,7 @@ export function streamOf(format: FormatName): StreamCodec {
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const event = (value: Loose) => `event: ${value.type}\n${data(value)}`;
 
-/** The frames of an answer as a vendor of the format would send them; 7 output tokens. */
+/** The frames of an answer in the vendor's format, with 7 output tokens. */
 export function framesOf(format: FormatName, items: readonly Item[]): string[] {
   switch (format) {
     case "chat":
@@ -176,7 +176,7 @@ function geminiChunks(items: readonly Item[]): Loose[] {
   return [...said, chunk({ text: "" }, "STOP")];
 }
 
-/** All text in the whole frames of `wire`. */
+/** All text in the complete frames of `wire`. */
 export function textsIn(format: FormatName, wire: string): string {
   const bytes = new TextEncoder().encode(wire);
   const frames =

@@ -2,7 +2,7 @@ import { APICallError, generateText, jsonSchema, type LanguageModel, Output, str
 import type { Feature } from "./matrix.ts";
 import { ANSWER_SCHEMA, PIXEL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, sdkAnswer } from "./sdk.ts";
 
-/** The AI SDK over one of its provider packages. */
+/** The AI SDK with one of its provider packages. */
 export function aiSdk(modelOf: (name: string) => LanguageModel): Sdk {
   return {
     statusOf: (error) => (APICallError.isInstance(error) ? (error.statusCode ?? null) : null),
@@ -37,7 +37,7 @@ function contentOf(feature: Feature) {
 }
 
 function optionsOf(feature: Feature) {
-  // The package knows the abilities of models by the vendor's names and would else ask for a tool call instead of a schema.
+  // The package infers a model's abilities from vendor names, and would otherwise request a tool call instead of a schema.
   if (feature === "structured")
     return {
       output: Output.object({ schema: jsonSchema(ANSWER_SCHEMA) }),

@@ -3,7 +3,7 @@ import AnthropicZero from "anthropic-sdk-0";
 import type { Feature } from "./matrix.ts";
 import { ANSWER_SCHEMA, PIXEL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, sdkAnswer } from "./sdk.ts";
 
-/** The client of today, which sends a bearer key and the newest version of the API. */
+/** The current client, which sends a bearer token and the newest API version. */
 export function anthropicOne(client: Anthropic): Sdk {
   return {
     statusOf: (error) => (error instanceof Anthropic.APIError ? (error.status ?? null) : null),
@@ -14,7 +14,7 @@ export function anthropicOne(client: Anthropic): Sdk {
   };
 }
 
-/** The last client before its first major, with `x-api-key` and the version of 2023. */
+/** The last client before 1.0, with `x-api-key` and the API version of 2023. */
 export function anthropicZero(client: AnthropicZero): Sdk {
   return {
     statusOf: (error) => (error instanceof AnthropicZero.APIError ? (error.status ?? null) : null),

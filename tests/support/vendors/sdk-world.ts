@@ -17,7 +17,7 @@ import { startVendors, VENDOR_KEY } from "./vendors.ts";
 
 export const FAULTS = [400, 429, 500, 503, 529] as const;
 
-/** The vendors' own client objects, for what only one of them can say. */
+/** The vendors' own clients, for features only one of them supports. */
 export interface Clients {
   readonly openai: OpenAI;
   readonly anthropicOne: Anthropic;
@@ -27,14 +27,17 @@ export interface Clients {
 }
 
 export interface SdkWorld extends World {
-  /** Of the group that is granted every model. */
+  /** A key of the group that is granted every model. */
   readonly apiKey: string;
   readonly groupId: string;
   readonly clients: Clients;
   clientsOf(apiKey: string): Clients;
 }
 
-/** A gateway in front of every vendor: a model named after each provider, `-400` and so on for those that fail, `-embed` for vectors. */
+/**
+ * A gateway in front of every vendor: a model named after each provider, with the suffix `-400` and so on for failing ones and `-embed` for
+ * embeddings.
+ */
 export async function startSdkWorld(): Promise<SdkWorld> {
   const vendors = startVendors();
   const world = await startWorld();

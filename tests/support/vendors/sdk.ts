@@ -21,16 +21,16 @@ export const ANSWER_SCHEMA = {
 };
 export const TOOL_NAME: string = TOOL.name;
 
-/** What a client's user gets of an answer, whatever the client calls it. */
+/** What a client's user gets from an answer, in a common form. */
 export interface SdkAnswer {
   readonly text: string;
   readonly tool: { readonly name: string; readonly arguments: unknown } | null;
 }
 
-/** An official client, unchanged but for base URL and key. */
+/** An official client, unchanged except for base URL and key. */
 export interface Sdk {
   ask(model: string, feature: Feature, stream: boolean): Promise<SdkAnswer>;
-  /** The HTTP status of an error of the client's own class; null for any other. */
+  /** The HTTP status of the client's own error class; null for any other error. */
   statusOf(error: unknown): number | null;
 }
 

@@ -1,11 +1,11 @@
-/** Providers of web searches and a web, which are not ours. */
+/** Fake web search providers, and web pages. */
 export interface SearchVendors {
   readonly url: string;
-  /** What searches asked for, by vendor. */
+  /** Search requests received, by vendor. */
   readonly asked: { readonly vendor: string; readonly query: URLSearchParams; readonly headers: Headers; readonly body: any }[];
-  /** What a search finds next, until changed. */
+  /** Results of the following searches. */
   found: { title: string; url: string; text: string }[];
-  /** Status of Brave's answers, until changed. */
+  /** HTTP status of Brave's answers. */
   braveStatus: number;
   stop(): Promise<void>;
 }

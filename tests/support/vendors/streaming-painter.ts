@@ -9,7 +9,7 @@ export const PICTURE_USAGE = {
   total_tokens: 1_020,
 };
 
-/** A server of OpenAI's API that draws in streams, after its reference: it answers by the name of the model. */
+/** A server with OpenAI's streaming image API, implemented from its documentation: the model name selects the answer. */
 export async function startStreamingPainter() {
   const seen: { readonly path: string; readonly body: string }[] = [];
   let goOn: () => void = () => undefined;

@@ -1,10 +1,10 @@
 /**
- * A model provider that is not ours: told "call NAME {arguments}" it streams a call of that tool, told what a tool answered
- * it says so, and anything else it says again.
+ * A fake model: on "call NAME {arguments}" it streams a call of that tool, on a tool result it repeats the result, and everything else it
+ * echoes.
  */
 export interface ToolCallingModel {
   readonly baseUrl: string;
-  /** Bodies as they came. */
+  /** Bodies received. */
   readonly seen: any[];
   stop(): Promise<void>;
 }

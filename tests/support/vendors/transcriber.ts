@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A form as a vendor read it. */
+/** A form as parsed by the vendor. */
 export interface HeardForm {
   readonly path: string;
   readonly headers: Record<string, string>;
@@ -8,7 +8,7 @@ export interface HeardForm {
   readonly file: { readonly name: string; readonly type: string; readonly bytes: number; readonly sha256: string };
 }
 
-/** A server of OpenAI's API for sound that is not ours, after its reference: it answers by the name of the model. */
+/** A server with OpenAI's audio API, implemented from its documentation: the model name selects the answer. */
 export function startTranscriber() {
   const heard: HeardForm[] = [];
   let goOn: () => void = () => undefined;

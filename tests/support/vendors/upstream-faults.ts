@@ -1,13 +1,13 @@
 import { providerAnswer } from "../formats/provider-answers.ts";
 import type { RawAnswer } from "./raw-upstream.ts";
 
-/** What the caller must see of it: the answer, an error, or either, as the fault happened to strike. */
+/** What the caller must get: the answer, an error, or either, depending on where the fault struck. */
 export type Expected = "answer" | "error" | "either";
 
 export interface Fault {
   readonly name: string;
   readonly expected: Expected;
-  /** Only where it makes sense to: `stream` for answers that are streamed. */
+  /** Restricts the fault to streamed or non-streamed answers. */
   readonly only?: "stream" | "whole";
   answer(path: string, body: string, random: () => number): RawAnswer;
 }
@@ -15,7 +15,7 @@ export interface Fault {
 const encoder = new TextEncoder();
 const GIANT = encoder.encode(`data: {"choices":[{"index":0,"delta":{"content":"${"a".repeat(18 * 1024 * 1024)}`);
 
-/** Every way in which an upstream is tried. `random` decides where it strikes: from 0 to below 1, seeded for each case. */
+/** Every upstream fault that is tested. `random` (0 to below 1, seeded per case) decides where it strikes. */
 export const FAULTS: readonly Fault[] = [
   { name: "none", expected: "answer", answer: (path, body) => whole(path, body) },
   { name: "tiny pieces", expected: "answer", answer: (path, body, random) => whole(path, body, (bytes) => inPieces(bytes, random)) },
@@ -129,7 +129,7 @@ const chunk = (bytes: Uint8Array) =>
 const typeOf = (path: string, body: string) => providerAnswer(path, body, true).contentType;
 const bytesOf = (path: string, body: string, usage = true): Uint8Array => Buffer.concat(providerAnswer(path, body, usage).frames);
 
-/** Before the answer had ended: short of the last byte of a whole answer, short of the frame that ends a stream. */
+/** A position before the end: before the last byte of a whole answer, or before the frame that ends a stream. */
 function early(path: string, body: string, random: () => number): number {
   const { frames, endsAt } = providerAnswer(path, body, true);
   const end =

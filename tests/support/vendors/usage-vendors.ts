@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 
-/** What a vendor would bill: the truth that an import is held to. Money in nano-dollars, so that nothing here rounds. */
+/** What a vendor would bill: the expected result of an import. Amounts are in nano-dollars, so nothing is rounded. */
 export interface BilledUse {
   readonly day: string;
   readonly model: string;
@@ -15,21 +15,21 @@ export interface BilledUse {
 
 export interface BillingVendors {
   readonly origin: string;
-  /** Of each vendor alike. */
+  /** The usage, the same at each vendor. */
   readonly uses: BilledUse[];
-  /** Requests answered with figures, and all that came. */
+  /** Requests answered with figures, throttled, and refused. */
   readonly counts: { answered: number; throttled: number; refused: number };
-  /** Every so many requests one is throttled; 0: none. */
+  /** Throttles every nth request; 0: none. */
   throttleEvery: number;
-  /** While it is set, everything is answered 503. */
+  /** While true, answers everything with 503. */
   down: boolean;
-  /** After so many more answers it goes down by itself; -1: never. */
+  /** Goes down after this many more answers; -1: never. */
   downAfter: number;
-  /** Cursors given out so far are no longer known. */
+  /** Invalidates all cursors issued so far. */
   forgetCursors(): void;
-  /** Pages wait for it before they are sent. */
+  /** Pages are held back until it resolves. */
   hold: Promise<void> | null;
-  /** So many answers are sent before that. */
+  /** Number of answers sent before holding back. */
   holdAfter: number;
   totalNano(from: string, to: string): bigint;
   stop(): Promise<void>;
@@ -38,7 +38,7 @@ export interface BillingVendors {
 const DAYS_ON_A_PAGE = 3;
 const DAY_MS = 86_400_000;
 
-/** With the digits of whole nanos, moved by `places`: 1234500000 is "1.2345". */
+/** Shifts the decimal point of a nano-dollar amount by `places`: 1234500000 is "1.2345". */
 function decimal(nano: bigint, places = 9): string {
   const text = nano.toString().padStart(places + 1, "0");
   return `${text.slice(0, -places)}.${text.slice(-places)}`;
@@ -50,21 +50,21 @@ const days = (from: string, to: string): string[] => {
   return all;
 };
 
-/** A key file whose token endpoint is this fake. */
+/** A service account key file whose token endpoint is this fake. */
 export function keyFileFor(origin: string): string {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   return JSON.stringify({ type: "service_account", client_email: "reader@bills.example", private_key: pem, token_uri: `${origin}/token` });
 }
 
-/** Five vendors' usage and cost APIs on one address, by what their documents say; it shares no code with the importer. */
+/** The usage and cost APIs of five vendors on one address, implemented from their documentation; shares no code with the importer. */
 export function startBillingVendors(): BillingVendors {
   const uses: BilledUse[] = [];
   const counts = { answered: 0, throttled: 0, refused: 0 };
   let generation = 0;
   let requests = 0;
 
-  /** A few days of a window, and the cursor of those behind them. */
+  /** A few days of a window, and the cursor for the following ones. */
   function pageOf(from: string, to: string, cursor: string | null): { days: string[]; next: string | null } | null {
     const [made, at = "0"] = (cursor ?? `${generation}-0`).split("-");
     if (Number(made) !== generation) return null;

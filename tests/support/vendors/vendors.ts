@@ -8,7 +8,7 @@ import { answerOpenai } from "./openai.ts";
 
 type Answer = (path: string, body: Loose, headers: Record<string, string>) => Response;
 
-/** How each vendor wants its key, and nothing but the key of the provider's record. */
+/** Each vendor requires its key, and no other than the one in the provider's record, where it expects it. */
 export const VENDOR_KEY = "vendor-secret-0001";
 const bearer = `Bearer ${VENDOR_KEY}`;
 
@@ -27,7 +27,7 @@ const VENDORS: Readonly<Partial<Record<ApiFormat, Vendor>>> = {
   vertex: { answer: answerVertex, key: ["authorization", bearer], base: "/v1/projects/fake/locations/global" },
 };
 
-/** Claude's model and stream stand in Vertex's address, and its version in the body. */
+/** On Vertex, Claude's model and streaming mode are in the path, and the version is in the body. */
 function answerVertex(path: string, body: Loose): Response {
   const [, model, method] = /\/publishers\/anthropic\/models\/([^:]+):(\w+)$/.exec(path) ?? [];
   if (model === undefined) return answerGemini(path, body);
@@ -40,7 +40,7 @@ function answerVertex(path: string, body: Loose): Response {
 }
 
 export interface RunningVendors {
-  /** For a provider's record, by api_format; null for what needs no vendor. */
+  /** Base URL for a provider record by api_format; null for formats without a vendor. */
   baseUrl(apiFormat: string): string | null;
   stop(): Promise<void>;
 }

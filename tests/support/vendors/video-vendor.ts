@@ -1,6 +1,6 @@
 /**
- * A server that makes videos, in the forms of OpenAI, of Google's Interactions API and of Veo on Vertex, written from what
- * those vendors document and sharing nothing with the gateway. It keeps what it was asked and can behave as badly as told.
+ * A video server with the APIs of OpenAI, Google's Interactions and Veo on Vertex, implemented from their documentation and sharing no code
+ * with the gateway. It records requests and can misbehave on command.
  */
 
 export interface MadeJob {
@@ -11,26 +11,26 @@ export interface MadeJob {
   polls: number;
   downloads: number;
   cancelled: boolean;
-  /** Seconds from beginning to end, where a video goes on from another one. */
+  /** Total length in seconds, if a video extends another one. */
   long?: number;
 }
 
 export interface VideoFaults {
   /**
-   * Asked of each request, before it is answered: `lose` does what was asked and never answers, `refuse` answers 503, `tear` sends half
-   * of a video.
+   * Called for each request before it is answered: `lose` does what was asked and never answers, `refuse` answers 503, `tear` sends half of
+   * a video.
    */
   fault?(what: "submit" | "poll" | "content", job: MadeJob): "lose" | "refuse" | "tear" | "stale" | null;
   /** Milliseconds until a job is done. */
   takes?(job: MadeJob): number;
-  /** What it comes to. */
+  /** How a job ends. */
   outcome?(job: MadeJob): "completed" | "failed" | "nothing";
-  /** Why it makes none. */
+  /** Why it refuses to make a video. */
   refusal?: string;
   cancels?: boolean;
 }
 
-/** The head of an MP4 file, and then as many bytes as are wanted, different for each name. */
+/** The head of an MP4 file followed by as many bytes as wanted, different for each name. */
 export function videoBytesOf(name: string, size = 4_096): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   bytes.set([0, 0, 0, 0x18, 0x66, 0x74, 0x79, 0x70, 0x69, 0x73, 0x6f, 0x6d, 0, 0, 2, 0, 0x69, 0x73, 0x6f, 0x6d, 0x6d, 0x70, 0x34, 0x32]);
@@ -99,7 +99,7 @@ export function startVideoVendor(faults: VideoFaults = {}) {
   const answer = (what: "submit" | "poll" | "content", job: MadeJob, body: () => Response): Response | Promise<Response> => {
     const fault = faults.fault?.(what, job) ?? null;
     if (fault === "lose") return never();
-    // What is refused is not begun.
+    // A refused job is not started.
     if (fault === "refuse" && what === "submit") jobs.delete(job.id);
     if (fault === "refuse") return Response.json({ error: { message: "busy" } }, { status: 503 });
     if (fault === "stale" && what === "poll") return Response.json(told(job, true));

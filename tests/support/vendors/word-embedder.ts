@@ -6,15 +6,15 @@ export interface WordEmbedder {
   readonly baseUrl: string;
   /** The texts of each request. */
   readonly asked: string[][];
-  /** Answered in the place of vectors while it is set. */
+  /** While set, the status that requests are answered with. */
   fails: number | null;
-  /** How many more requests are answered before it fails; null: it goes on. */
+  /** Requests still answered before it fails; null: no limit. */
   failsAfter: number | null;
   stop(): Promise<void>;
 }
 
 const DIMENSIONS = 256;
-/** Words that mean the same, which no search by words can know. */
+/** Synonyms, which a word search cannot match. */
 const MEANS: Readonly<Record<string, string>> = {
   automobile: "car",
   vehicle: "car",
@@ -23,7 +23,7 @@ const MEANS: Readonly<Record<string, string>> = {
   pay: "salary",
 };
 
-/** An embedding model that is not ours: a word is a direction, a text the sum of its words, and some words mean the same. */
+/** A fake embedding model: each word is a direction, a text is the sum of its words, and synonyms share a direction. */
 export async function startWordEmbedder(): Promise<WordEmbedder> {
   const asked: string[][] = [];
   const server = createServer((request, response) => {

@@ -1,10 +1,10 @@
 import { ADMIN_PASSWORD } from "../gateway.ts";
 import { PATIENCE_MS } from "../patience.ts";
 
-/** A signed-in administrator's view of the control plane. */
+/** A signed-in administrator's client of the admin API. */
 export interface AdminClient {
   request(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>;
-  /** Throws unless it was answered with 2xx. */
+  /** Throws unless the answer is 2xx. */
   get(path: string): Promise<any>;
   post(path: string, body: unknown): Promise<any>;
   readonly token: string;
@@ -42,7 +42,7 @@ export async function signIn(
   return { token, request, get: (path) => must("GET", path), post: (path, body) => must("POST", path, body) };
 }
 
-/** An administrator beside the one who makes the keys: nobody approves the calls of a key they made. */
+/** Signs in a second administrator: nobody may approve calls of a key they created. */
 export async function signInAsApprover(adminUrl: string, admin: AdminClient): Promise<AdminClient> {
   const account = { tenant_id: "default", username: "approver-of-calls", password: ADMIN_PASSWORD };
   await admin.post("/v1/admin/admin-users", { ...account, role: "admin" });
@@ -53,11 +53,11 @@ export interface Served {
   readonly groupId: string;
   readonly apiKey: string;
   readonly apiKeyId: string;
-  /** Gateway model ids by name. */
+  /** Gateway model IDs by name. */
   readonly models: Record<string, string>;
 }
 
-/** A provider at `baseUrl`, models that are granted to a new group, and a key of that group. */
+/** Creates a provider at `baseUrl`, models granted to a new group, and a key of that group. */
 export async function serveModels(
   admin: AdminClient,
   baseUrl: string,
@@ -96,7 +96,7 @@ export async function serveModels(
   return { groupId: group.id, apiKey: key.key_value, apiKeyId: key.id, models: ids };
 }
 
-/** Waits until the ledger's database holds a row that fits, and gives it. */
+/** Waits until the database contains a matching row, and resolves to it. */
 export async function rowOf(admin: AdminClient, filters: Record<string, unknown>): Promise<any> {
   const rows = await rowsOf(admin, filters, 1);
   return rows[0];
@@ -112,7 +112,7 @@ export async function rowsOf(admin: AdminClient, filters: Record<string, unknown
   }
 }
 
-/** What a caller may say of a call in headers, whatever surface it is on, and the fields of the row that tell it. */
+/** Headers with which callers can make claims about a call on any surface; the row's fields record them. */
 export const CLAIMS = {
   "x-gw-run-id": "claimed run",
   "x-gw-turn-id": "turn",

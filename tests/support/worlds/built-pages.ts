@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 const BUILD = fileURLToPath(new URL("../../../web/kit/build/build-pages.mjs", import.meta.url));
 
-/** For a gateway whose pages are looked at: a checkout that nobody has started yet has none. Takes no time where they stand. */
+/** Builds the pages for tests that load them: a fresh checkout has none. Fast if the build is current. */
 export function buildPages(): void {
   execFileSync("node", [BUILD], { stdio: "inherit" });
 }

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** What an agent finds in the file of its folder. */
+/** The content of the file in the agent's folder. */
 export const FOUND = "the-word-in-the-file";
 
 export interface AgentRun {
@@ -12,16 +12,16 @@ export interface AgentRun {
   readonly stderr: string;
 }
 
-/** An agent for a terminal, as npm installed it, asked once at a gateway. */
+/** A terminal agent as installed by npm, run once against a gateway. */
 export type CodingAgent = (
   gateway: { readonly runtimeUrl: string; readonly apiKey: string },
   model: string,
   prompt: string,
-  /** Further words of its command line. */
+  /** Further command-line arguments. */
   more?: readonly string[],
 ) => Promise<AgentRun>;
 
-/** The program that the package of this platform brings. */
+/** The executable in the package for this platform. */
 function programOf(name: string, program: string): string {
   const inside = createRequire(import.meta.url).resolve(`${name}/package.json`);
   const platform = `${process.platform}-${process.arch}`;

@@ -7,7 +7,7 @@ export interface Told {
   readonly err: string;
 }
 
-/** `gatehouse config` for a tenant of the gateway at an address. `seen` hears all that was said so far each time something is. */
+/** Runs `gatehouse config` for a tenant of the gateway at an address. `seen` receives all output so far on each new output. */
 export async function toldByConfig(
   adminUrl: string,
   tenant: string,

@@ -8,13 +8,13 @@ import { startWorld, type World } from "../world.ts";
 interface Said {
   readonly pieces: readonly string[];
   readonly call?: StreamedToolCall;
-  /** How long a vendor takes for a frame of a stream; without it they are all there at once. */
+  /** Milliseconds between a stream's frames; without it, all are sent at once. */
   readonly paceMs?: number;
 }
 
-/** What the vendors say: the model's name picks one. */
+/** What the vendors answer, by model name. */
 export const SAID = {
-  /** In tokens as models write them, one after the other. */
+  /** In tokens as models produce them, one at a time. */
   paced: { pieces: ["Certainly", ", ", "the ", "meet", "ing ", "is ", "at ", "noon ", "in ", "the ", "green ", "room", "."], paceMs: 5 },
   plain: { pieces: ["All ", "is ", "well."] },
   personal: { pieces: ["Write to jo", "e@exam", "ple.com or pay with 4539 1488 ", "0343 6467 to", "day."] },
@@ -35,7 +35,7 @@ export interface Caller {
 
 export interface GuardedWorld extends World {
   readonly vendor: FakeVendor;
-  /** A group of its own, so that what is bound to it holds for nobody else. */
+  /** Creates a group of its own, so that what is bound to it affects no other. */
   caller(name: string, bind: (groupId: string) => Promise<void>): Promise<Caller>;
   modelOf(surface: AnswerSurface, line: Line): string;
 }
@@ -55,7 +55,7 @@ const surfaceOfPath = (path: string): AnswerSurface => {
   return ANSWER_SURFACES.find((surface) => surface.name === name) as AnswerSurface;
 };
 
-/** What every fake engine objects to; it stands in the answer `plain`. */
+/** What every fake engine blocks; it occurs in the answer `plain`. */
 export const FORBIDDEN = "well";
 
 /** `/engine/<how>`: a webhook that judges, is broken, or never answers. */
@@ -65,7 +65,7 @@ function engineAnswer(path: string, body: string): Response | Promise<Response> 
   return Response.json(body.includes(FORBIDDEN) ? { action: "block", check: "jailbreak" } : { action: "allow" });
 }
 
-/** The frames as a body that is written one frame every `paceMs`, or at once. */
+/** A body that is sent one frame every `paceMs`, or all at once. */
 function framesAt(frames: readonly Uint8Array[], paceMs: number): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async start(controller) {

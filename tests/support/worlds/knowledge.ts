@@ -3,7 +3,7 @@ import { PATIENCE_MS } from "../patience.ts";
 
 const PATH = "/v1/admin/knowledgebases";
 
-/** Uploads a document as a browser's form does. */
+/** Uploads a document like a browser form. */
 export async function uploadTo(
   adminUrl: string,
   admin: AdminClient,
@@ -23,7 +23,7 @@ export async function uploadTo(
   return { status: response.status, body: await response.json() };
 }
 
-/** Waits until the document fits, and gives it. */
+/** Waits until the document matches, and resolves to it. */
 export async function documentWhen(admin: AdminClient, baseId: string, id: string, fits: (document: any) => boolean): Promise<any> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {

@@ -5,7 +5,7 @@ import { startWorld, type World } from "../world.ts";
 export const PRICED = { input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 2 };
 export const GROUPS = "/v1/admin/resource-groups";
 
-/** A group with a key of its own. */
+/** A group with its own key. */
 export interface LimitedTeam {
   readonly id: string;
   readonly name: string;
@@ -18,16 +18,16 @@ interface Reply {
   readonly body: any;
 }
 
-/** A gateway process with its own counters, models with and without a price, and groups to set limits on. */
+/** A gateway process with its own counters, priced and unpriced models, and groups to limit. */
 export interface LimitedWorld {
   readonly world: World;
   readonly served: Served;
-  /** By default under the group that has the models. */
+  /** Default parent: the group that has the models. */
   team(name: string, parentId?: string): Promise<LimitedTeam>;
   patch(id: string, path: string, body: object): ReturnType<AdminClient["request"]>;
   limit(id: string, limits: object): Promise<any>;
   chat(key: string, body?: object, headers?: Record<string, string>): Promise<Reply>;
-  /** The group's alerts, once there are so many. */
+  /** The group's alerts, once there are at least this many. */
   alertsOf(team: Pick<LimitedTeam, "id">, atLeast: number): Promise<any[]>;
 }
 

@@ -1,12 +1,12 @@
 import { type Served, serveModels } from "./admin.ts";
 import { startWorld, type World } from "../world.ts";
 
-/** A portal with two models, one of which its picker hides. */
+/** A portal with two models, one of them hidden in the model picker. */
 export interface PortalWorld {
   readonly world: World;
   readonly url: string;
   readonly served: Served;
-  /** A chat by the token of somebody who signed in. */
+  /** A chat call with the token of a signed-in person. */
   chat(token: string, body?: object, headers?: Record<string, string>): Promise<Response>;
 }
 

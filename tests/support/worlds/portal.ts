@@ -1,6 +1,6 @@
 import { PORTAL_ROUTES } from "../../../server/surfaces/portal/routes.ts";
 
-/** A person at the portal: with a token or without. */
+/** A client of the portal API, with or without a token. */
 export interface PortalClient {
   request(
     method: string,
@@ -35,7 +35,7 @@ export function portalClient(runtimeUrl: string, token: string | null = null): P
 
 export const PASSWORD = "a long enough password";
 
-/** Registers a user in the tenant `default` and signs them in. */
+/** Registers a user in the tenant `default` and signs in. */
 export async function newPerson(runtimeUrl: string, username: string): Promise<PortalClient & { readonly id: string }> {
   const stranger = portalClient(runtimeUrl);
   const made = await stranger.request("POST", "/auth/register", { username, password: PASSWORD });
@@ -49,12 +49,12 @@ export async function logIn(runtimeUrl: string, username: string, password = PAS
   return portalClient(runtimeUrl, login.body.access_token);
 }
 
-/** Every answer the tests see is held to what the API's document says of it. */
+/** Checks every answer that tests see against the API document. */
 function mustBeAsDescribed(method: string, path: string, status: number, answer: unknown): void {
   const asked = `/v1/portal${path}`.split("?")[0] as string;
   const route = PORTAL_ROUTES.find((one) => one.method === method && new RegExp(`^${one.path.replaceAll(/:\w+/g, "[^/]+")}$`).test(asked));
   if (route === undefined) return;
-  // A page tells its errors on a page.
+  // An HTML page reports errors as a page.
   if (route.described.answer.schema === undefined && typeof answer === "string") return;
   const { answer: described, error } = route.described;
   const schema = status >= 400 ? error : described.schema;
