@@ -59,7 +59,7 @@ export function bunEnvironment(env = process.env) {
     BUN_JSC_forceRAMSize: String(512 * 1024 * 1024),
     // The bundle's modules are one function with few loops; compiling it would cost 0.1 s and 14 MB for good.
     BUN_JSC_thresholdForJITAfterWarmUp: "1000",
-    // Optimize later: a third less code is compiled at start, and code on the path of calls is still optimized once there are calls.
+    // Optimize later: a start then compiles a third less, and code on the path of calls is still optimized once there are calls.
     BUN_JSC_thresholdForOptimizeAfterWarmUp: "3000",
     ...env,
     // Bun's default would cap calls in flight at 256.

@@ -18,7 +18,6 @@ export interface Coverage {
    * `newestCheckpoint`, `shippedAt`, `now`: ISO 8601 UTC. `isOver`: no further checkpoint will cover the rows, whatever their age.
    * `overdue` is the first row of an uncovered end that should be covered, with the last position of it; else null.
    */
-  /** `isOver`: whatever their age, no checkpoint will come over the rows any more. */
   result(
     times: { newestCheckpoint: string | null; shippedAt: string | null; now: string },
     isOver: boolean,

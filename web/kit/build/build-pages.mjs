@@ -34,7 +34,7 @@ function sourcesDigest() {
   return hash.digest("hex");
 }
 
-/** Compresses files once at build time, if they become smaller, so that no request has to. */
+/** Compresses text files once at build time, so that no request has to. Returns the compressed sizes in bytes, by path. */
 function compressed(folder) {
   const sizes = new Map();
   for (const file of filesBelow(folder)) {

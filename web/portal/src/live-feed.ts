@@ -43,7 +43,7 @@ export function useLiveFeed(): void {
           const response = await portalApi.send("/v1/portal/events", { signal });
           const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
           for await (const { event } of events ?? []) {
-            // Events are lost while no stream is open.
+            // The first event after a reconnect refreshes too, because events are lost while no stream is open.
             if (event !== "ready" || wasOpen) renew();
             wasOpen = true;
           }

@@ -81,7 +81,7 @@ export interface ShownNotice {
 
 export interface KeptConversation {
   readonly handle: string;
-  /** The owner's key, because several people may share a browser. */
+  /** Whose conversation it is: several people may share a browser. */
   readonly owner: string;
   readonly title: string;
   /** Whether the person chose the title, which then does not change by itself. */

@@ -45,7 +45,7 @@ function drawn(tree: MathTree, key: number, depth: number): ReactNode {
 export function Maths({ text, display }: { readonly text: string; readonly display: boolean }): ReactNode {
   try {
     if (text.length > LONGEST) throw new RangeError("too long for a formula");
-    // The one way to its tree, which the library calls so.
+    // The library exposes its tree only under this name.
     // oxlint-disable-next-line no-underscore-dangle
     const tree = temml.__renderToMathMLTree(text, {
       displayMode: display,
