@@ -40,9 +40,9 @@ function startBun(args, env = {}) {
 /** Replaces this process by Bun; does not return. */
 function becomeBun(args, env) {
   const bun = findBun();
-  // The gateway must not watch this launcher's own parent, so its PID is removed.
+  // An inherited launcher PID would make the gateway end when that process does.
   const { GATEHOUSE_LAUNCHER_PID: _, ...all } = { ...bunEnvironment(), ...env };
-  // Suppresses Node's warning that this is experimental, which does not concern users.
+  // Suppresses Node's warning that execve is experimental, which does not concern users.
   process.removeAllListeners("warning");
   process.execve(bun, [bun, ...BUN_FLAGS, ...args], all);
 }

@@ -55,7 +55,7 @@ const list = z.string().max(400_000).optional().describe("comma list, instead of
 export const maybeMemberIds = z.strictObject({ end_user_ids: someIds.optional() });
 export const memberIdsQuery = z.strictObject({ end_user_ids: list });
 
-/** Exactly one of the two members is needed. */
+/** The IDs under either name; a DELETE may have them in the query instead. */
 export const maybeResourceGroupIds = z.strictObject({
   resource_group_ids: someIds.optional(),
   group_ids: someIds.optional().describe("same as resource_group_ids"),

@@ -83,7 +83,7 @@ function OpenAlerts(): ReactNode {
   );
 }
 
-/** How far the record is verified. Only system administrators may list its chains. */
+/** How far each audit chain is signed. Only system administrators may list the chains. */
 function Record(): ReactNode {
   const chains = useQuery({ queryKey: ["chains"], queryFn: () => adminApi.call("GET /v1/admin/audit/chains"), retry: false });
   if (!chains.isSuccess) return null;
