@@ -26,7 +26,7 @@ export interface Arguments {
   readonly help: boolean;
 }
 
-/** Throws with one line that says what is wrong. */
+/** Throws with a one-line message if an argument is invalid. */
 export function readArguments(argv: readonly string[]): Arguments {
   const { values, positionals } = parseArgs({
     args: [...argv],

@@ -24,7 +24,7 @@ const STARTS: Readonly<Record<TargetName, StartTarget>> = {
   litellm: startLiteLlm,
 };
 
-/** What is not ours may be missing. */
+/** Third-party gateways, which may not be installed. */
 const PEERS: ReadonlySet<string> = new Set(["peer", "litellm"] satisfies TargetName[]);
 
 const FULL: Pace = { rounds: 5, warmUpMs: 400, measureMs: 2_000, settleInMs: 10_000, firstWarmUpMs: 1_500 };
@@ -33,7 +33,7 @@ const QUICK_SOAK_CALLS = 40_000;
 
 export interface Outcome {
   readonly results: Results;
-  /** What went wrong, a line each; a missing peer is no failure. */
+  /** One line per failure. A missing peer is not a failure. */
   readonly failures: readonly string[];
 }
 
@@ -69,13 +69,13 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
   const fresh = new Set(targets);
   let left = cases.size;
   for (const [name, it] of cases) {
-    // A case that has to stop early leaves the later ones their share of the time.
+    // Splits the remaining time evenly, so that a slow case does not use up the share of later ones.
     const caseDeadline = Date.now() + (deadline - Date.now()) / left--;
     const wanted = targets.filter((target) =>
       it.kind === "soak" ? it.target === target.name : (it.targets ?? USUAL_TARGETS).includes(target.name),
     );
     try {
-      // A tool server is asked what it is when it is registered.
+      // A tool server is probed at registration, so the upstream must already answer as one.
       await upstream.answerWith(it.call.upstream);
       const entrances = new Map<Target, Endpoint>();
       for (const target of wanted) {

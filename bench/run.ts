@@ -15,7 +15,7 @@ import { machineLine } from "./report/machine.ts";
 const PEERS_PAGE = fileURLToPath(new URL("../docs/peers.md", import.meta.url));
 
 const LIMIT_MS = 320_000;
-/** Beyond this the run is stuck, whatever the reason, and ends. */
+/** After this many milliseconds the run counts as stuck and ends. */
 const STUCK_MS = 340_000;
 
 let ending: Promise<void> | undefined;
@@ -44,9 +44,9 @@ async function main(): Promise<number> {
   const date = new Date().toISOString().slice(0, 10);
   if (options.json !== undefined)
     writeFileSync(options.json, `${JSON.stringify({ date, machine, options, results, failures }, null, 2)}\n`);
-  // A table with a hole in it would be quoted all the same.
+  // An incomplete table would still be quoted.
   if (options.peers && !options.quick && failures.length === 0) writeFileSync(PEERS_PAGE, peersPage(results, date, machine));
-  // Without Gatehouse among the targets there is nothing that the baseline says anything about.
+  // The baseline is only about Gatehouse.
   const verdicts = options.targets.includes("gatehouse") ? compareWithBaseline(results, readBaseline()) : [];
   if (options.record) recordFigures(results, date, machine);
   console.log("");

@@ -6,12 +6,12 @@ import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 import { bundleFolder, SERVER_DIST, SERVER_MAIN } from "./server-bundle.mjs";
 
 const BUNDLER = fileURLToPath(new URL("./bundle-server.ts", import.meta.url));
-/** A gateway that runs starts further processes from the bundle that it was started from. */
+/** Bundles to keep: a running gateway starts further processes from the bundle it was started from. */
 const KEPT = 3;
-/** What took longer to build was killed. */
+/** A build older than this was killed. */
 const BUILT_WITHIN_MS = 600_000;
 
-/** Bundles the server, unless there is a bundle of the source as it is. Where nothing can be written, the source serves as well. */
+/** Bundles the server unless a bundle of the current source exists. If the folder is read-only, the source is used instead. */
 function buildIfChanged() {
   const folder = bundleFolder();
   if (existsSync(folder)) return;
@@ -26,7 +26,7 @@ function buildIfChanged() {
   }
 }
 
-/** Made beside it and moved into place, so that whoever starts meanwhile never has half of it. */
+/** Bundles into a temporary folder and moves it into place, so that a concurrent start never sees a partial bundle. */
 function bundleInto(folder) {
   const fresh = join(SERVER_DIST, `.building-${process.pid}`);
   mkdirSync(fresh, { recursive: true });

@@ -9,7 +9,9 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   process.exit(1);
 }
 
-/** Builds the pages and the server at once: neither needs the other. Each puts what it built in place whole, so one that fails leaves the other's. */
+/**
+ * Builds the pages and the server concurrently. Each puts its result in place as a whole, so a failure of one does not affect the other.
+ */
 const bundling = spawn(process.execPath, [fileURLToPath(new URL("./build-server.mjs", import.meta.url))], { stdio: "inherit" });
 bundling.on("exit", (code) => {
   if (code !== 0) process.exitCode = 1;

@@ -2,19 +2,19 @@ import { statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** Bun names 64-bit ARM as its target triple does. */
+/** Bun's names of processor architectures. */
 const ARCHITECTURES = { x64: "x64", arm64: "aarch64" };
 
 function usesMusl() {
   return process.platform === "linux" && process.report.getReport().header.glibcVersionRuntime === undefined;
 }
 
-/** The text that stands in for the binary until the install script of `bun` has run is far smaller than this. */
+/** The placeholder for the binary, present until the install script of `bun` has run, is far smaller than this. */
 const SMALLEST_BINARY = 1024 * 1024;
 
 /**
- * Wherever npm put it: hoisted to the root, or under the workspace or package that asked for it. The platform
- * package brings the binary; the install script of `bun`, where it runs, moves it into `bun` itself.
+ * Finds an installed package wherever npm put it: hoisted to the root, or under the workspace or package that needs it. The platform
+ * package contains the binary; the install script of `bun`, if it runs, moves it into `bun` itself.
  */
 function installed(packageName) {
   const from = [import.meta.url, new URL("../server/package.json", import.meta.url)];
@@ -32,7 +32,7 @@ function installed(packageName) {
   return undefined;
 }
 
-/** The path of the Bun binary this project was installed with. */
+/** Path of the Bun binary installed with this project. */
 export function findBun() {
   const arch = ARCHITECTURES[process.arch];
   const here = `${process.platform}-${process.arch}`;
@@ -46,23 +46,23 @@ export function findBun() {
   return path;
 }
 
-/** What every Bun process of ours is started with: no setting may come from a stray file in the working directory. */
+/** Flags of every Bun process: no setting may come from a stray file in the working directory. */
 export const BUN_FLAGS = ["--no-install", "--no-env-file", "--config=/dev/null"];
 
-/** Read by Bun before any of our code runs. What stands in the environment already is meant so, but for the last. */
+/** Settings that Bun reads before any of our code runs. Existing environment variables take precedence, except over the last. */
 export function bunEnvironment(env = process.env) {
   return {
-    // Memory that is free goes back after a second, and a heap is not let double before it is collected, the less the larger it is:
-    // the process stays about as large as what it holds. At once would cost calls a tenth more of the processor.
+    // Free memory is returned after a second, and large heaps are collected before they double, so that the process stays about as large as
+    // its live data. Returning memory at once would cost calls a tenth more CPU.
     MIMALLOC_PURGE_DELAY: "1000",
     BUN_JSC_smallHeapGrowthFactor: "1.75",
     BUN_JSC_forceRAMSize: String(512 * 1024 * 1024),
-    // The modules of the bundle are one function, whose few loops are no reason to compile it: 0.1 s, and 14 MB for good.
+    // The bundle's modules are one function with few loops; compiling it would cost 0.1 s and 14 MB for good.
     BUN_JSC_thresholdForJITAfterWarmUp: "1000",
-    // Optimized when it has been seen for longer: of what a start runs a third less is, and what calls run is as soon as there are calls.
+    // Optimize later: a start then compiles a third less, and code on the path of calls is still optimized once there are calls.
     BUN_JSC_thresholdForOptimizeAfterWarmUp: "3000",
     ...env,
-    // Its own default would cap calls in flight at 256.
+    // Bun's default would cap calls in flight at 256.
     BUN_CONFIG_MAX_HTTP_REQUESTS: "65336",
   };
 }

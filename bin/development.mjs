@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 
 const WATCHED = ["server", "packages"];
 const SOURCE = /\.(ts|sql|json)$/;
-/** An editor writes a file in several steps, and a checkout many files. */
+/** Debounce: an editor writes a file in several steps, and a checkout writes many files. */
 const QUIET_MS = 100;
 
 /**
- * Keeps one child running. A change asks it to stop with SIGTERM, so that it drains and seals as it does in
- * production, and starts the next when it is gone: two at once would fight over ports and the data directory.
+ * Keeps one child running. After a change, stops it with SIGTERM, so that it drains and seals as in production, and starts the next only
+ * once it is gone: two at once would compete for the ports and the data directory.
  */
 export function restartOnChange({ start, forwardSignals, end }) {
   let child;

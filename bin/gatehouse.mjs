@@ -25,11 +25,11 @@ const HELP = `Usage: gatehouse [command]
 `;
 
 const SCOUT = fileURLToPath(new URL("../packages/scout/src/main.ts", import.meta.url));
-/** Bun keeps what it made of our source under the user's home: whoever only looks something up leaves nothing behind. */
+/** Bun caches transpiled source under the user's home; commands that only read something should leave nothing behind. */
 const LEAVES_NOTHING = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** Starts Bun on our own streams. Ends with this process: see server/runtime/parent-process.ts. */
+/** Starts Bun with our stdio. It ends with this process: see server/runtime/parent-process.ts. */
 function startBun(args, env = {}) {
   return spawn(findBun(), [...BUN_FLAGS, ...args], {
     stdio: "inherit",
@@ -37,12 +37,12 @@ function startBun(args, env = {}) {
   });
 }
 
-/** Does not return. */
+/** Replaces this process by Bun; does not return. */
 function becomeBun(args, env) {
   const bun = findBun();
-  // Whoever started this process is nothing that the gateway has to end with.
+  // An inherited launcher PID would make the gateway end when that process does.
   const { GATEHOUSE_LAUNCHER_PID: _, ...all } = { ...bunEnvironment(), ...env };
-  // Node says that this is experimental, which is of no use to anybody who starts a gateway.
+  // Suppresses Node's warning that execve is experimental, which does not concern users.
   process.removeAllListeners("warning");
   process.execve(bun, [bun, ...BUN_FLAGS, ...args], all);
 }
@@ -50,7 +50,7 @@ function becomeBun(args, env) {
 function forwardSignals(currentChild) {
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to the whole foreground group: the child has it already, and twice would mean "hurry".
+      // A terminal sends Ctrl-C to the whole foreground process group, so the child already has it; a second one would mean "hurry".
       if (signal === "SIGINT" && process.stdin.isTTY) return;
       currentChild()?.kill(signal);
     });
@@ -61,11 +61,11 @@ function endLike(code, signal) {
   if (signal === null) process.exit(code);
   for (const name of SIGNALS) process.removeAllListeners(name);
   process.kill(process.pid, signal);
-  // Reached only when the signal is one that does not end this process.
+  // Reached only if the signal does not end this process.
   setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
 }
 
-/** In this process's own place where Node can do that, which leaves nothing of it in memory; else beside it, as its child. */
+/** Replaces this process by Bun if Node supports it, to free its memory; otherwise runs Bun as a child. */
 function runToEnd(args, env = {}) {
   if (process.execve !== undefined) return becomeBun(args, env);
   const child = startBun(args, env);
@@ -79,7 +79,7 @@ function fail(error) {
   process.exit(1);
 }
 
-/** The pages are built beside the gateway, which serves what is there: a change of a page restarts nothing. */
+/** Builds the pages alongside the gateway, which serves the newest build: a change to a page restarts nothing. */
 function buildPagesOnChange() {
   const child = spawn(process.execPath, [fileURLToPath(new URL("../web/kit/build/build-pages.mjs", import.meta.url)), "--watch"], {
     stdio: "inherit",
@@ -87,7 +87,7 @@ function buildPagesOnChange() {
   process.on("exit", () => child.kill());
 }
 
-/** A gateway that started with what it was told passed over would be taken for one that heard it. */
+/** Rejects arguments, because ignoring them silently would suggest that they had an effect. */
 function withoutArguments(command, rest) {
   if (rest.length > 0)
     throw new Error(`${command} takes no arguments (it got ${rest.join(" ")}): settings are environment variables (see gatehouse --help)`);

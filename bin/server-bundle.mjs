@@ -4,27 +4,27 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** Whatever may change what is built. */
+/** Everything that affects the bundle. */
 const SOURCES = ["server", "packages", "bin"];
 const VERSIONS = "package-lock.json";
 
 export const SERVER_MAIN = join(ROOT, "server", "main.ts");
 export const SERVER_DIST = join(ROOT, "server", "dist");
 
-/** A bundle by the state of the source it was made of: names, sizes and dates, since all of it is looked at before each start. */
+/** The bundle's folder, named by a digest of the source's file names, sizes and dates, because all files are checked before each start. */
 export function bundleFolder() {
-  // A bundle says where its source is.
+  // A bundle contains the path of its source.
   const hash = createHash("sha256").update(ROOT);
   for (const path of [...SOURCES.flatMap(sourcesBelow), VERSIONS]) {
-    // What was installed from a registry has no lock file, and an editor may take a file away at any moment.
+    // A package installed from a registry has no lock file, and editors may remove files at any moment.
     const { size = 0, mtimeMs = 0 } = statSync(join(ROOT, path), { throwIfNoEntry: false }) ?? {};
-    // A layer of a container image keeps no part of a second.
+    // Layers of container images store dates in whole seconds.
     hash.update(`${path}\0${size}\0${Math.floor(mtimeMs / 1000)}\0`);
   }
   return join(SERVER_DIST, hash.digest("hex").slice(0, 32));
 }
 
-/** What the gateway is started from: one file made of the source as it is now, where there is one, else the source itself. */
+/** The program to start the gateway from: the bundle of the current source if there is one, else the source itself. */
 export function serverProgram() {
   const bundle = join(bundleFolder(), "main.js");
   return existsSync(bundle) ? bundle : SERVER_MAIN;

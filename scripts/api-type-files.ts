@@ -4,14 +4,14 @@ import { recordRoutes } from "../server/surfaces/admin/record-route.ts";
 import { OPERATIONS } from "../server/surfaces/admin/routes.ts";
 import { apiTypes } from "./api-types.ts";
 
-/** What of the runtime plane's document the portal's pages speak. */
+/** The part of the runtime plane's document that the portal's pages use. */
 function portalDocument(): object {
   const { paths, ...rest } = JSON.parse(runtimeDocumentText()) as { paths: Record<string, unknown> };
   const own = Object.entries(paths).filter(([path]) => path.startsWith("/v1/portal/"));
   return { ...rest, paths: Object.fromEntries(own) };
 }
 
-/** Two modules in a folder: the operations of an API, and the records they speak of. */
+/** Two modules in a folder: the operations of an API, and the schemas they use. */
 function modulesOf(folder: string, file: string, name: string, document: object): (readonly [path: string, text: string])[] {
   const { operations, schemas } = apiTypes(name, `./${file}-schemas.generated.ts`, document);
   return [
@@ -20,7 +20,7 @@ function modulesOf(folder: string, file: string, name: string, document: object)
   ];
 }
 
-/** The types the apps are written against, by their path from the root. */
+/** The API types the apps are written against, by path from the repository root. */
 export function apiTypeFiles(): ReadonlyMap<string, string> {
   return new Map([
     ...modulesOf("web/console/src/api", "admin-api", "AdminApi", openApiDocument(OPERATIONS, recordRoutes(OPERATIONS))),

@@ -1,13 +1,13 @@
-/** Types of an API from its OpenAPI document, for the typed client of web/kit. Only what our own documents use is understood. */
+/** Generates TypeScript types from an OpenAPI document for the typed client of web/kit. Supports only what our own documents use. */
 
 type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** How a type names a schema by its id. */
+/** How a type refers to a schema by its ID. */
 type Refer = (id: string) => string;
 
-/** A name of its own for each: only an alias may speak of itself, as free JSON does. */
+/** Aliases, because only an alias may refer to itself, as free-form JSON does. */
 const aliasOf: Refer = (id) => `Schema_${id.replaceAll(/\W/g, "_")}`;
 
 function typeOf(schema: unknown, refer: Refer): string {
@@ -48,7 +48,7 @@ function objectType({ properties, required, additionalProperties }: Json, refer:
   return additionalProperties === false ? "Record<never, never>" : `{ [name: string]: ${typeOf(additionalProperties, refer)} }`;
 }
 
-/** The type of the first JSON, or of the first other content, of a body. */
+/** The type of a body: of its JSON content if there is any, else of its first content. */
 function contentType(content: unknown, refer: Refer): string | null {
   if (!isObject(content)) return null;
   const json = content["application/json"];
@@ -78,13 +78,13 @@ function operationType(operation: Json, refer: Refer): string {
 const MADE = "// Made by npm run docs from the OpenAPI document. Changes here are lost.\n";
 
 export interface ApiModules {
-  /** Declares `<name>Schemas`: the records of the API, by the names its document gives them. */
+  /** Declares `<name>Schemas`: the API's schemas, by their names in the document. */
   readonly schemas: string;
-  /** Declares `<name>`: one member for each operation, `"METHOD /path"`. */
+  /** Declares `<name>`: one member per operation, `"METHOD /path"`. */
   readonly operations: string;
 }
 
-/** `schemasPath`: where the module of the operations finds that of the schemas. */
+/** `schemasPath`: import path of the schemas module, as seen from the operations module. */
 export function apiTypes(name: string, schemasPath: string, document: object): ApiModules {
   const { paths, components } = document as { paths: Record<string, Record<string, Json>>; components?: { schemas?: Json } };
   const schemas = Object.entries(components?.schemas ?? {});

@@ -7,7 +7,7 @@ import { TIMEOUT_MS } from "./test-timeout.mjs";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const local = (name) => join(ROOT, "node_modules", ".bin", name);
 
-/** Types and unused code keep what they have worked out in node_modules/.cache: a second run looks at what changed. */
+/** The type and dead-code checks cache their results in node_modules/.cache, so a second run only looks at changes. */
 const CHECKS = [
   { name: "types", command: local("tsc"), args: ["-p", "."] },
   { name: "types of web", command: local("tsc"), args: ["-p", "web"] },

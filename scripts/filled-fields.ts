@@ -8,12 +8,12 @@ const TEXT: readonly SurfaceName[] = ["chat completions", "responses", "completi
 
 type Filled = Readonly<Record<FieldName, readonly SurfaceName[]>>;
 
-/** Which kinds of calls fill which field, as it was seen in the rows of the tests. */
+/** Which kinds of calls fill which field, as recorded from the rows of the tests. */
 export function keptFilledFields(): Filled {
   return JSON.parse(readFileSync(KEPT, "utf8")) as Filled;
 }
 
-/** Takes what a run of the tests saw (`FILLED_FIELDS=<file> npm test`) for what is. */
+/** Stores what a test run recorded (`FILLED_FIELDS=<file> npm test`). */
 export function renewFilledFields(file: string): void {
   if (!existsSync(file)) throw new Error(`FILLED_FIELDS: there is no ${file}: run the tests with it first`);
   const seen = new Map<FieldName, Set<SurfaceName>>(FIELD_NAMES.map((name) => [name, new Set()]));
@@ -25,7 +25,7 @@ export function renewFilledFields(file: string): void {
   writeFileSync(KEPT, `${JSON.stringify(Object.fromEntries(ordered), null, 2)}\n`);
 }
 
-/** Told on rows of any kind long after their calls. */
+/** Fields set on rows of any kind, long after their calls. */
 const AFTERWARDS: Partial<Record<FieldName, string>> = { bodies_pruned_at: "retention", erased_at: "erasure" };
 
 /** One cell of the page. */

@@ -1,9 +1,9 @@
-/** Of what a failure says, lines that are shown at the end of a run: the whole stands above, where the test ran. */
+/** Most lines shown per failure at the end of a run; the full text is above, where the test ran. */
 const LINES_SHOWN = 24;
 
 /**
- * What a junit report says: its sums, from the root element that carries them, and the test cases that failed, each as
- * "file > group > test" and, indented below it, why.
+ * Parses a JUnit report: its totals, from the root element, and the failed test cases, each as "file > group > test" with the reason
+ * indented below it.
  */
 export function readJunit(xml) {
   const root = /<testsuites\b[^>]*>/.exec(xml)?.[0];
@@ -18,7 +18,7 @@ export function readJunit(xml) {
   return { passed: tests - failed - skipped, failed, skipped, failures };
 }
 
-/** The text begins with the message where there is one. */
+/** The text begins with the message if there is one. */
 function reason(message = "", text = "") {
   const lines = (text.trim() || message).split("\n").filter((line) => line.trim() !== "");
   return lines.slice(0, LINES_SHOWN);

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { launchChromium, watchedPage } from "../tests/browser/chromium.ts";
 import { signInOn } from "../tests/browser/browser-world.ts";
 
-/** The pictures of docs/guides/portal.md, of a gateway as its first start leaves it: `ADDRESS USER PASSWORD`. */
+/** Takes the screenshots of docs/guides/portal.md from a freshly started gateway. Arguments: `ADDRESS USER PASSWORD`. */
 const [address = "", username = "", password = ""] = process.argv.slice(2);
 const folder = fileURLToPath(new URL("../docs/guides/images/", import.meta.url));
 mkdirSync(folder, { recursive: true });

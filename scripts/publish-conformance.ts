@@ -8,7 +8,7 @@ import { PAGE, page } from "../tests/conformance/page.ts";
 import { governedFixtures } from "../tests/conformance/through-gateway.ts";
 import { startWorld } from "../tests/support/world.ts";
 
-/** Measures everything once, with a gateway and a database that are only there for it, and writes the page. */
+/** Runs every measurement once, with a gateway and a database of its own, and writes the page. */
 
 const postgres = spawn(process.execPath, [fileURLToPath(new URL("throwaway-postgres.ts", import.meta.url))], {
   stdio: ["pipe", "pipe", "inherit"],

@@ -15,11 +15,11 @@ const PATHS: Readonly<Record<SurfaceName, string>> = {
   gemini: "/v1beta/models/{model}:generateContent",
 };
 
-/** Formats that are called otherwise than a path or a field would. */
+/** Display names of formats that differ from their identifiers. */
 const FORMAT_NAMES: Readonly<Partial<Record<ConversationFormat, string>>> = { gemini: "Gemini", converse: "Converse" };
 const nameOf = (format: ConversationFormat): string => FORMAT_NAMES[format] ?? format;
 
-// Nothing is sent: only what is known of each format is asked.
+// Nothing is sent; the drivers are only asked about their formats.
 const SERVED = providerDrivers(outbound({ allowPrivate: false }), systemClock());
 
 function way({ apiFormat, modelName, modes }: (typeof PROVIDERS)[number], surface: SurfaceName): string {
@@ -46,7 +46,7 @@ function waysTable(table: Table): string {
 
 const PROVED = { text: "text", tools: "tools", structured: "structured output", picture: "images" } as const;
 
-/** In which forms the clients' tests prove it. */
+/** In which forms the clients' tests prove the feature. */
 function proof(surface: SurfaceName, provider: string, feature: string): string {
   const clients = new Set<string>(CLIENTS.filter((client) => client.surface === surface).map(({ id }) => id));
   const cells = CELLS.filter((cell) => clients.has(cell.client) && cell.provider === provider && cell.feature === feature);
@@ -79,7 +79,7 @@ function proofTable(surface: SurfaceName, table: Table): string {
   );
 }
 
-/** Which surface reaches which provider, and what of it the official clients' tests prove. */
+/** Which surface reaches which provider, and which features the official clients' tests prove. */
 export function surfacesPage(note: string, table: Table): string {
   return `# Surfaces and providers
 

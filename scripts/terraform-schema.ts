@@ -3,8 +3,8 @@ import { recordRoutes } from "../server/surfaces/admin/record-route.ts";
 import { OPERATIONS } from "../server/surfaces/admin/routes.ts";
 
 /**
- * What a Terraform provider for Gatehouse offers, in the form `terraform providers schema -json` prints, made of the admin
- * API's own document: a resource for each kind of record and for each document of one, a data source for each that can be read.
+ * Generates the schema of a Terraform provider for Gatehouse, in the format of `terraform providers schema -json`, from the admin API's
+ * document: a resource for each kind of record and each of its documents, a data source for each that can be read.
  */
 
 interface Schema {
@@ -49,7 +49,7 @@ interface Attribute {
 
 type Attributes = Readonly<Record<string, Attribute>>;
 
-/** Members that only ever go in, or come out once, and are nobody's to read. */
+/** Members that are write-only or returned only once. */
 const SECRET = /(?:^|_)(?:api_key|key_value|password|secret|client_secret|private_key|token|token_value|access_token)$/;
 
 const PREFIX = "/v1/admin/";
@@ -61,7 +61,7 @@ class Schemas {
     this.document = document;
   }
 
-  /** The schema itself, without its null and with the parts it is put together from. */
+  /** The schema without null, with its parts merged. */
   plain(schema: Schema | undefined): Schema {
     if (schema === undefined) return {};
     if (schema.$ref !== undefined) return this.plain(this.document.components.schemas[schema.$ref.split("/").at(-1) ?? ""]);
@@ -97,7 +97,7 @@ class Schemas {
   private objectType({ properties, additionalProperties }: Schema): TerraformType {
     if (properties !== undefined && Object.keys(properties).length > 0) {
       const members = Object.entries(properties).map(([name, member]) => [name, this.typeOf(member)] as const);
-      // A member of any shape makes the whole a value of any shape.
+      // One member of dynamic type makes the whole value dynamic.
       return members.some(([, type]) => type === "dynamic") ? "dynamic" : ["object", Object.fromEntries(members)];
     }
     const of = typeof additionalProperties === "object" ? this.typeOf(additionalProperties) : "dynamic";
@@ -113,11 +113,11 @@ class Schemas {
     const schema = this.plain(answer?.content?.["application/json"]?.schema);
     const [only, ...others] = Object.entries(schema.properties ?? {});
     const inner = only === undefined || others.length > 0 ? null : this.plain(only[1]);
-    // An answer of one member around the record.
+    // Unwraps an answer whose only member is the record.
     return inner?.properties === undefined ? schema : inner;
   }
 
-  /** The members of a record: those that are sent, those that are read, and those that are both. */
+  /** A record's attributes: members that are sent, read, or both. */
   attributes(sent: Schema, read: Schema): Attributes {
     const names = [...new Set([...Object.keys(sent.properties ?? {}), ...Object.keys(read.properties ?? {})])].sort();
     const attribute = (name: string): Attribute => {
@@ -141,7 +141,7 @@ class Schemas {
 
 const listOf = (of: TerraformType): TerraformType => (of === "dynamic" ? "dynamic" : ["list", of]);
 
-/** The word for one of them. */
+/** The singular of a plural word. */
 function singular(word: string): string {
   if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
   return /[^s]s$/.test(word) && !word.endsWith("limits") ? word.slice(0, -1) : word;
@@ -155,7 +155,7 @@ const nameOf = (path: string): string =>
     .map((part) => singular(part.replaceAll("-", "_")))
     .join("_")}`;
 
-/** Ids in the address of what a record belongs to. */
+/** IDs in the path that identify the parents of a record. */
 function parents(path: string): Attributes {
   const ids = [...path.matchAll(/([a-z-]+)\/\{[a-z_]+\}/g)].map(([, owner = ""]) => `${singular(owner.replaceAll("-", "_"))}_id`);
   return Object.fromEntries(ids.map((id) => [id, { type: "string", description_kind: "plain", required: true }]));
@@ -207,13 +207,13 @@ export function terraformSchemaText(): string {
   return `${JSON.stringify({ format_version: "1.0", provider_schemas: { "gatehouse/gatehouse": provider } }, null, 1)}\n`;
 }
 
-/** Whether `other` is the address of one of the records that are made at `path`: below it, or by its own id alone. */
+/** Whether `other` is the path of a record created at `path`: below it, or identified by its own ID alone. */
 function isOneOf(other: string, path: string): boolean {
   const id = other.startsWith(`${path}/`) ? other.slice(path.length + 1) : other.slice(`${PREFIX}${path.split("/").at(-1)}/`.length);
   return /^\{[a-z_]+\}$/.test(id) && (other === `${path}/${id}` || other === `${PREFIX}${path.split("/").at(-1)}/${id}`);
 }
 
-/** What only the answer to its making tells: a key, a token. */
+/** Members returned only on creation, such as a key or token. */
 function secretsOf({ properties }: Schema): Schema {
   return { properties: Object.fromEntries(Object.entries(properties ?? {}).filter(([name]) => SECRET.test(name))) };
 }

@@ -10,15 +10,15 @@ import { readJunit } from "./junit.mjs";
 import { TIMEOUT_MS } from "./test-timeout.mjs";
 
 /**
- * Each suite is a process of its own. Of a round several run side by side, one begins when another has ended, and one more than
- * there are processors, since they wait for each other's answers. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files
- * that match. What a container may use can be less than the processors that are told.
+ * Each suite runs in its own process. Within a round, as many run at once as there are processors, plus one, because they wait for each
+ * other's answers. `npm test -- PART-OF-PATH... [bun test flags]` runs only matching files. A container may be allowed fewer processors
+ * than are reported.
  */
 const PROCESSORS = Math.min(4, availableParallelism());
 const isEndToEnd = (file) => file.startsWith("tests/");
-/** Nothing runs beside it: it says what a start costs, and what happens within a second. */
+/** Runs alone: it measures the time a start takes, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/operations/process.test.ts";
-/** Its tests wait for more than a minute, whatever the machine: begun first, so that others run meanwhile. */
+/** Its tests wait for more than a minute on any machine, so it starts first and the others run meanwhile. */
 const isWaiting = (file) => file === "tests/e2e/ledger/usage-import.test.ts";
 const ROUNDS = [
   {
@@ -60,12 +60,12 @@ function testFiles(folder) {
 }
 
 /**
- * For the processes that tests run in, which load the same modules again for each file: no optimizing as for what runs for hours, and
- * memory is kept for the next file. Gateways that tests/support/gateway.ts starts go without it, as users' do.
+ * For test processes, which load the same modules for each file: no optimizing compiler, and memory is kept for the next file. Gateways
+ * started by tests/support/gateway.ts run without these, as users' do.
  */
 const OF_TEST_PROCESSES = { BUN_JSC_useFTLJIT: "0", MIMALLOC_PURGE_DELAY: "1000" };
 
-/** The tests get none of the settings of whoever runs them. */
+/** Tests inherit none of the caller's settings. */
 function testEnvironment(databaseUrl) {
   const env = { ...process.env };
   for (const name of Object.keys(env))
@@ -73,7 +73,7 @@ function testEnvironment(databaseUrl) {
   return {
     ...env,
     ...OF_TEST_PROCESSES,
-    // Tests have as many calls under way as gateways do.
+    // Tests have as many calls in flight as gateways do.
     BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnvironment().BUN_CONFIG_MAX_HTTP_REQUESTS,
     TEST_DATABASE_URL: databaseUrl,
     TEST_TIMEOUT_MS: String(TIMEOUT_MS),
@@ -95,7 +95,7 @@ async function startPostgres() {
   throw new Error("the throwaway PostgreSQL did not start");
 }
 
-/** An address that answers with the URL of a PostgreSQL, which is started for the first test that asks: most need none. */
+/** Serves the URL of a PostgreSQL that is started when the first test asks for it; most need none. */
 async function offerPostgres() {
   if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, close: async () => {} };
   let postgres;
@@ -128,7 +128,7 @@ const FILES = ["server", "packages", "tests"]
   .flatMap(testFiles)
   .filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)));
 
-/** Largest first, each to the suite that has least. Size stands for time, which nobody knows beforehand. */
+/** Assigns files, largest first, to the suite with the least work. Size approximates running time. */
 function suitesOf({ name, suites, takes }) {
   const sized = FILES.filter(takes).map((file) => ({ file, size: statSync(join(ROOT, file)).size }));
   const split = Array.from({ length: Math.min(suites, sized.length) }, () => ({ files: [], size: 0 }));
@@ -141,7 +141,7 @@ function suitesOf({ name, suites, takes }) {
   return split.map(({ files }, at) => ({ name: split.length === 1 ? name : `${name}, ${at + 1} of ${split.length}`, files: files.sort() }));
 }
 
-/** What a suite beside another prints is shown when it has ended, in one piece. */
+/** The output of a suite that runs next to others is printed at once when it ends. */
 async function runSuite({ name, files }, alone, env, reportFolder) {
   if (interrupted) return { passed: 0, failed: 0, skipped: 0, failures: [] };
   const title = `\n${name}: ${files.length} ${files.length === 1 ? "file" : "files"}\n`;
@@ -157,7 +157,7 @@ async function runSuite({ name, files }, alone, env, reportFolder) {
   const code = await new Promise((resolve) => child.on("close", (exit, signal) => resolve(signal ?? exit)));
   if (!alone) process.stdout.write(`${title}${Buffer.concat(printed)}`);
   const counts = countsOf(report);
-  // The run broke off before its report, or something failed outside any test: no report counts that.
+  // The run stopped before writing its report, or failed outside any test, which no report counts.
   if (counts === undefined) return { passed: 0, failed: 1, skipped: 0, failures: [`${name}: ended (${code}) without a report`] };
   if (code !== 0 && counts.failed === 0) return { ...counts, failed: 1, failures: [`${name}: ended (${code}), with every test passed`] };
   return counts;
@@ -173,11 +173,11 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-// Everything temporary of the run is in here, and goes with it. A PostgreSQL user other than ours must get through.
+// Holds all temporary files of the run and is deleted with it. A PostgreSQL running as another user must have access.
 const folder = mkdtempSync(join(tmpdir(), "gatehouse-run-"));
 chmodSync(folder, 0o711);
 process.env.TMPDIR = folder;
-// The gateways of the tests start from what users start, and in a third of the time.
+// Gateways in tests start from the bundle like users', which takes a third of the time.
 if (FILES.some(isEndToEnd)) spawnSync(process.execPath, [join(ROOT, "bin", "build-server.mjs")], { stdio: "inherit" });
 const postgres = await offerPostgres();
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -206,7 +206,7 @@ const problems = [
   total.passed + total.failed === 0 && "no test ran",
   inCi && total.skipped > 0 && "in CI nothing may be skipped",
 ].filter(Boolean);
-// Named at the end too: thousands of lines stand between a failure and the last one.
+// Repeated at the end, because thousands of lines may follow a failure.
 for (const failure of failures) process.stdout.write(`\nfailed: ${failure}`);
 if (failures.length > 0) process.stdout.write("\n");
 for (const problem of problems) process.stdout.write(`\n${problem}\n`);

@@ -6,12 +6,12 @@ import { openDataDirectory } from "../server/store/data-directory.ts";
 import { startEmbeddedPostgres } from "../server/store/embedded.ts";
 
 /**
- * A PostgreSQL for one run of the tests: prints its URL, then lives until its standard input closes, which happens
- * when the run ends in whatever way. Nothing in it survives, so nothing is synced.
+ * A PostgreSQL for one test run: prints its URL and lives until its standard input closes, which happens however the run ends. Nothing has
+ * to survive, so nothing is synced.
  */
 const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" };
 
-/** Each test makes a database of a thousand files and drops it: on a disk that is a third of what the databases cost. */
+/** Each test creates and drops a database of a thousand files; on disk that is a third of what the databases cost. */
 const MEMORY = "/dev/shm";
 const ROOM_BYTES = 4 * 1024 ** 3;
 
@@ -30,7 +30,7 @@ const directory = openDataDirectory(path);
 const postgres = await startEmbeddedPostgres({ directory, log: jsonLog("error"), settings: SETTINGS });
 process.stdout.write(`${postgres.url}\n`);
 
-// Ctrl-C reaches the whole group; this process goes last, when the runner has closed its input.
+// Ctrl-C reaches the whole process group; this process ends last, when the runner closes its input.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 for await (const _ of process.stdin);
 await postgres.stop();

@@ -32,7 +32,7 @@ const READERS: readonly (readonly [string, CallerCodec, JsonObject, readonly Rea
   ["Gemini", geminiCodec, { contents: [{ role: "user", parts: [{ text: "hello" }] }] }, GEMINI_PROBES],
 ];
 
-/** A provider's format with a model that can do most of what it can say. */
+/** A provider format with a model that supports most of its features. */
 const WRITERS = [
   ["chat", chatCodec, "gpt-5.4"],
   ["responses", responsesCodec, "gpt-5.4"],
@@ -49,7 +49,7 @@ const fateOf = (read: { readonly unsupported: readonly unknown[] } | { readonly 
 const written = (codec: ProviderCodec, [, asked, target]: WriterProbe, usual: string): Fate =>
   fateOf(codec.writeRequest({ ...EMPTY, ...asked }, { name: usual, maxOutputTokens: null, ...target }));
 
-/** What is kept says so by an empty cell. */
+/** An empty cell means that it is kept. */
 const told = (fate: Fate) => (fate === "kept" ? "" : fate);
 
 const readersTable = (table: Table) =>
@@ -107,7 +107,7 @@ const BESIDE = `## Other rules
 For \`gemini\`, \`vertex\` and \`bedrock\` the input must be text: one vendor's tokens mean nothing to another. \`dimensions\` is refused for Bedrock models with a fixed vector length, and Bedrock serves only Titan and Cohere models. The gateway itself applies \`encoding_format\`. Other fields are not passed on.
 `;
 
-/** What a translation loses: each statement of the tables is tried on the codecs when the page is made. */
+/** What a translation loses. Each statement of the tables is tested on the codecs when the page is generated. */
 export function translationPage(note: string, table: Table): string {
   return `# Translation
 

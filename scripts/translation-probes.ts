@@ -3,9 +3,9 @@ import type { TextPart, UserPart } from "../server/wire/conversation/conversatio
 import type { ConversationRequest } from "../server/wire/conversation/request.ts";
 import type { JsonObject } from "../server/kernel/json-value.ts";
 
-/** What the page on translation tries on the codecs: what is asked, in the words of the page, and how it is asked. */
+/** A probe of the codecs for the page on translation: its description on the page, and the request. */
 export type ReaderProbe = readonly [what: string, members: JsonObject];
-/** `target`: what of the model is other than of the format's usual one. */
+/** `target`: how the model differs from the format's usual one. */
 export type WriterProbe = readonly [what: string, asked: Partial<ConversationRequest>, target?: Partial<TargetModel>];
 
 const members = (...names: string[]): ReaderProbe[] => names.map((name) => [`\`${name}\``, { [name]: "x" }]);
@@ -146,7 +146,7 @@ const LOOP: ConversationRequest["turns"] = [
   { role: "user", parts: [{ kind: "tool_result", callId: "call_1", toolName: null, content: [text("1")], isError: false }] },
 ];
 
-/** Asked of every format a provider may speak, with its usual model. */
+/** Tested with every provider format and its usual model. */
 export const WRITER_PROBES: readonly WriterProbe[] = [
   ["more than one candidate", { candidates: 2 }],
   ["log probabilities", { logprobs: 0 }],
@@ -184,7 +184,7 @@ export const WRITER_PROBES: readonly WriterProbe[] = [
   ["a request without turns", { turns: [], instructions: [text("Be brief.")] }],
 ];
 
-/** What depends on the model, or is asked of one format alone. */
+/** Depends on the model, or applies to one format only. */
 export const MODEL_PROBES: Readonly<Record<"chat" | "messages" | "gemini" | "converse", readonly WriterProbe[]>> = {
   chat: [
     ["a file by URL", file({ url: "https://example.com/a.pdf" }, "application/pdf")],

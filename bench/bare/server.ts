@@ -1,6 +1,6 @@
 /**
- * The least a proxy in this language can do: read the body, parse it, forward it, pass the answer through. What any
- * gateway costs beyond it is what it does for the money.
+ * The minimal proxy in this language: read the body, parse it, forward it, pass the answer through. The baseline for the overhead of any
+ * gateway.
  */
 const upstream = process.argv[2] as string;
 

@@ -2,47 +2,47 @@ import type { Admin } from "../targets/admin.ts";
 import type { TargetName } from "../targets/target.ts";
 
 /**
- * What the fake upstream answers while a case runs. Frames are written without pauses, `framesPerWrite` at a time: one
- * at a time costs the upstream more than it costs a proxy, and the case would measure the upstream.
+ * What the fake upstream answers during a case. Frames are written without pauses, `framesPerWrite` at a time: writing them one by one
+ * costs the upstream more than a proxy, and the case would measure the upstream.
  */
 export type UpstreamAnswer =
   | { readonly kind: "json"; readonly body: string }
   | { readonly kind: "stream"; readonly frames: readonly string[]; readonly framesPerWrite: number }
   | ToolServerAnswer;
 
-/** A tool server of one dialect, which answers by method and under the id it was asked with. */
+/** A tool server of one dialect that answers by method, echoing the request's ID. */
 export interface ToolServerAnswer {
   readonly kind: "tool_server";
   readonly dialect: "handshake" | "stateless";
-  /** Each as JSON text. */
+  /** Results by method, as JSON text. */
   readonly results: Readonly<Record<string, string>>;
 }
 
 /**
- * When an answer counts as whole. The first answer of a connection is checked in full, and so is every later one
- * whose length differs from it; the others by length and end.
+ * When an answer counts as complete. The first answer on a connection is checked in full, as is every later one of a different length; all
+ * others are checked by length and end.
  */
 export interface AnswerCheck {
   readonly kind: "json" | "stream";
-  /** Texts that must all be in the body. */
+  /** Texts the body must contain. */
   readonly contains: readonly string[];
-  /** Text the trimmed body ends with. */
+  /** Text the trimmed body must end with. */
   readonly endsWith: string;
-  /** Of a stream: how many `data:` lines at least. */
+  /** For streams: the minimum number of `data:` lines. */
   readonly frames?: number;
 }
 
-/** A call as the upstream, `bare` and the peer get it, and where Gatehouse's caller does otherwise. */
+/** A call as sent to the upstream, `bare` and the peer, and how Gatehouse's caller differs. */
 export interface CallShape {
   readonly path: string;
-  /** The JSON body for a model of that name. */
+  /** The JSON body for a model of this name. */
   readonly body: (model: string) => object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The format the upstream speaks: which provider the gateways use for it, or that it is a tool server. */
+  /** The upstream's format: which provider the gateways use for it, or that it is a tool server. */
   readonly upstreamFormat: "openai" | "anthropic" | "mcp";
   readonly upstream: UpstreamAnswer;
   readonly check: AnswerCheck;
-  /** Body and check only where the gateway translates between formats. A tool server's id goes behind the path. */
+  /** `body` and `check` are set only if the gateway translates between formats. A tool server's ID is appended to the path. */
   readonly atGatehouse: { readonly path: string; readonly body?: CallShape["body"]; readonly check?: AnswerCheck };
 }
 
@@ -50,14 +50,16 @@ export interface CallShape {
 export interface ComparisonCase {
   readonly kind: "comparison";
   readonly connections: number;
-  /** Calls that are begun in a second, whatever was answered; without it each connection sends its next when it has its answer. */
+  /**
+   * Open loop: starts this many calls per second regardless of answers. Without it, each connection sends its next call after its answer.
+   */
   readonly perSecond?: number;
   readonly call: CallShape;
-  /** Without it, the usual ones. */
+  /** Default: the usual targets. */
   readonly targets?: readonly TargetName[];
-  /** Only when it is asked for by its name. */
+  /** Runs only when requested by name. */
   readonly byName?: true;
-  /** Further governance on the resource group that the case's key is bound to; `serverId` where a tool server is called. */
+  /** Configures further governance on the resource group of the case's key; `serverId` if a tool server is called. */
   readonly configure?: (admin: Admin, groupId: string, serverId: string | null) => Promise<void>;
 }
 
@@ -66,7 +68,7 @@ export interface SoakCase {
   readonly kind: "soak";
   readonly connections: number;
   readonly calls: number;
-  /** Memory is read every so many calls. */
+  /** Memory is sampled after this many calls. */
   readonly sampleEvery: number;
   readonly call: CallShape;
   readonly target: TargetName;

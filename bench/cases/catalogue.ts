@@ -3,7 +3,7 @@ import type { Case } from "./case.ts";
 
 const folder = new URL("./", import.meta.url);
 
-/** Every folder here with a case.ts is a case. */
+/** Every subfolder with a case.ts is a case. */
 async function allCases(): Promise<Map<string, Case>> {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/case.ts`, folder)))
@@ -16,7 +16,7 @@ async function allCases(): Promise<Map<string, Case>> {
   );
 }
 
-/** The named ones, or all comparisons but those that run by name only. Throws on a name that is none. */
+/** The named cases, or all comparisons that do not run by name only. Throws on an unknown name. */
 export async function selectCases(names: readonly string[]): Promise<Map<string, Case>> {
   const all = await allCases();
   const unknown = names.filter((name) => !all.has(name));

@@ -1,6 +1,6 @@
 import type { CallShape } from "./case.ts";
 
-/** The chat completion call most cases share: about 1.5 KB asked with messages and tools, about 1 KB answered. */
+/** The chat completion that most cases share: a request of about 1.5 KB with messages and tools, an answer of about 1 KB. */
 
 const MESSAGES = [
   {
@@ -84,7 +84,7 @@ export const chatJson: CallShape = {
   atGatehouse,
 };
 
-/** The same conversation answered in `frames` pieces of content, then usage, then the end marker. */
+/** The same conversation streamed: `frames` content chunks, then usage, then the end marker. */
 export function chatStream(frames: number): CallShape {
   const words = TEXT.split(" ");
   const chunk = (rest: object) =>

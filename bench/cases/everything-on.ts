@@ -1,6 +1,6 @@
 import type { Admin } from "../targets/admin.ts";
 
-/** What an administrator who uses everything sets for calls to models: limits of every kind, bounds on parameters, guardrails. */
+/** Governance of model calls with every feature in use: all kinds of limits, parameter bounds, guardrails. */
 export async function governCalls(admin: Admin, groupId: string): Promise<void> {
   const limits = {
     throughput: { max_requests_per_minute: 10_000_000, request_burst: 10_000_000 },

@@ -1,7 +1,7 @@
 import { chatJson, chatStream } from "./chat-call.ts";
 import type { CallShape } from "./case.ts";
 
-/** A call of the native messages API: passed through to a provider of the format, or translated to one that is not. */
+/** A call of the native messages API, passed through to a provider of the format or translated for another. */
 
 const MESSAGES = [
   {
@@ -49,7 +49,7 @@ export const messagesJson: CallShape = {
   atGatehouse: { path },
 };
 
-/** Asked in the messages format, answered by a provider of chat completions; the others get the chat call. */
+/** Requested in the messages format, answered by a chat completions provider; the other targets get the chat call. */
 export const translatedJson: CallShape = { ...chatJson, headers, atGatehouse: { path, body, check } };
 
 export function translatedStream(frames: number): CallShape {

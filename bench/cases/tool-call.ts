@@ -1,7 +1,7 @@
 import type { Admin } from "../targets/admin.ts";
 import type { CallShape, ToolServerAnswer } from "./case.ts";
 
-/** A call of one tool: about 0.6 KB asked, about 1 KB answered, in either dialect of the protocol. */
+/** A call of one tool in either dialect of the protocol: a request of about 0.6 KB, an answer of about 1 KB. */
 
 const NAME = "find_orders";
 const ARGUMENTS = {
@@ -86,7 +86,7 @@ export const statelessToolCall: CallShape = {
   upstream: statelessServer,
 };
 
-/** Caller and server of the handshake dialect, in one session; its id is put in when it has been begun. */
+/** Caller and server of the handshake dialect in one session, whose ID is filled in once it exists. */
 export const sessionToolCall: CallShape = {
   ...shape,
   headers: { accept, "mcp-protocol-version": "2025-11-25", "mcp-session-id": "" },
@@ -94,10 +94,10 @@ export const sessionToolCall: CallShape = {
   upstream: handshakeServer,
 };
 
-/** A stateless caller of a handshake server: what the gateway carries from one dialect to the other. */
+/** A stateless caller of a handshake server, which the gateway bridges. */
 export const bridgedToolCall: CallShape = { ...statelessToolCall, upstream: handshakeServer };
 
-/** Everything a call of a tool can be governed by, and nothing that stops this one. */
+/** Every kind of governance for a tool call, none of which blocks this one. */
 export async function governTools(admin: Admin, groupId: string, serverId: string | null): Promise<void> {
   const tenant = { tenant_id: "default" };
   const limits = {

@@ -1,6 +1,6 @@
 import { DIMENSIONS, drawing } from "./generated-passages.ts";
 
-/** An embedding model that takes next to no time: a text is the sum of its words, but for texts whose vector was given. */
+/** An embedding model with negligible latency: a text's vector is the sum of its words', unless its vector is given. */
 export function startEmbedder() {
   const given = new Map<string, Float32Array>();
   const words = new Map<string, Float32Array>();

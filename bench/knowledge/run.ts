@@ -18,9 +18,9 @@ import { startEmbedder } from "./embedder.ts";
 import { drawing, GeneratedPassages, textOf } from "./generated-passages.ts";
 
 /**
- * A knowledge base of generated passages in an embedded PostgreSQL, searched through the admin API of a gateway beside a fast
- * embedding model; then documents that are uploaded and indexed. Arguments: documents (10,000), passages (200,000).
- * With `--database URL` it asks a database that it filled before.
+ * Searches a knowledge base of generated passages in an embedded PostgreSQL through a gateway's admin API, with a fast embedding model;
+ * then uploads and indexes documents. Arguments: documents (10,000), passages (200,000). `--database URL` uses a database filled by an
+ * earlier run.
  */
 const { values: options, positionals } = parseArgs({
   args: process.argv.slice(2),
@@ -122,7 +122,7 @@ async function measureSearches(
     "SELECT vector, body FROM knowledge_chunks TABLESAMPLE SYSTEM (2) WHERE knowledge_base_id = $1 AND vector IS NOT NULL LIMIT 500",
     [base],
   );
-  // Near a passage, in words of which some are its own.
+  // Questions close to a passage, sharing some of its words.
   const questions = Array.from({ length: SEARCHES + WARMING }, (_, i) => {
     const { vector, body } = rows[i % rows.length] as { vector: Uint8Array; body: string };
     const words = body.split(" ");
@@ -139,7 +139,7 @@ async function measureSearches(
   };
   const began = performance.now();
   const first = await timed(questions[0]?.text ?? "");
-  // What is searched meanwhile is searched in the database, and keeps it from being read into memory.
+  // Until the passages are in memory, searches use the database, which slows down loading them.
   while ((await timed(questions[1]?.text ?? "")) > first / 4 && performance.now() - began < MOST_WARMING_MS) await Bun.sleep(2_000);
   console.log(`the first search: ${first.toFixed(0)} ms; quick after ${((performance.now() - began) / 1000).toFixed(1)} s`);
   for (const { text } of questions.slice(SEARCHES)) await ask(text);
@@ -155,7 +155,7 @@ async function measureSearches(
   await compare(db, base, questions.slice(0, COMPARED), ask);
 }
 
-/** How many of the ten nearest, worked out from all vectors, the search has among its nearest ten. */
+/** Recall: how many of the true ten nearest, computed from all vectors, are among the search's first ten. */
 async function compare(
   db: Database,
   base: string,
@@ -231,7 +231,7 @@ async function measureIndexing(control: string, admin: Admin, base: string, embe
   );
 }
 
-/** Of the process and all below it. */
+/** CPU time of the process and its descendants. */
 function cpuMs(pid: number): number {
   let ticks = 0;
   for (const { pid: one } of treeOf(pid)) {

@@ -1,6 +1,6 @@
 import type { AnswerCheck } from "../cases/case.ts";
 
-/** Says what is wrong with an answer, or nothing. */
+/** Returns what is wrong with an answer, or undefined. */
 export class AnswerChecker {
   readonly #check: AnswerCheck;
   readonly #end: Buffer;
@@ -14,7 +14,7 @@ export class AnswerChecker {
   problem(head: string, body: Buffer, length: number): string | undefined {
     if (!head.startsWith("HTTP/1.1 200 "))
       return `${head.slice(0, head.indexOf("\r\n"))}: ${body.toString("utf8", 0, Math.min(length, 300))}`;
-    // Same length and same end as an answer that was read in full: whole.
+    // Same length and end as an answer that was checked in full.
     if (length === this.#knownLength && this.#endsRight(body, length)) return undefined;
     const problem = this.#readInFull(body.toString("utf8", 0, length));
     if (problem === undefined) this.#knownLength = length;

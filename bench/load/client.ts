@@ -1,7 +1,7 @@
 import type { Job, JobResult } from "./job.ts";
 import { runJob } from "./run-job.ts";
 
-/** The load client: a process of its own that runs one job after the other. */
+/** The load client: a separate process that runs one job after the other. */
 
 const failed = (error: unknown): JobResult => ({
   calls: 0,

@@ -3,7 +3,7 @@ import { MessageReader } from "../wire/message-reader.ts";
 import type { AnswerChecker } from "./answer-checker.ts";
 
 export interface Tally {
-  /** The connection has nothing to do: sooner or later it is to send a call or to rest. */
+  /** The connection is idle; the receiver must eventually let it send a call or rest. */
   free(connection: Connection): void;
   complete(startedAt: number, firstByteAt: number, now: number): void;
   fail(message: string): void;
@@ -11,7 +11,7 @@ export interface Tally {
   idle(): void;
 }
 
-/** One keep-alive connection that sends the same call again and again, one at a time. */
+/** A keep-alive connection that sends the same call repeatedly, one at a time. */
 export class Connection {
   readonly #request: Buffer;
   readonly #checker: AnswerChecker;
@@ -48,7 +48,7 @@ export class Connection {
     });
   }
 
-  /** Sends a call; what it takes counts from `since` on. */
+  /** Sends a call; its latency is measured from `since`. */
   send(since = performance.now()): void {
     this.#inFlight = true;
     this.#unsent = this.#request.length;
@@ -66,7 +66,7 @@ export class Connection {
     this.#tally.idle();
   }
 
-  /** Asks for a call, unless there is to be none. */
+  /** Requests the next call, unless the connection is done. */
   ready(): void {
     if (this.#done) this.rest();
     else this.#tally.free(this);
@@ -103,7 +103,7 @@ export class Connection {
 
   #failed(message: string): void {
     this.#inFlight = false;
-    // A target that refuses everything is not to be hammered for the rest of the time.
+    // Stops hammering a target that refuses everything.
     if (++this.#failures >= 20) this.#done = true;
     this.#tally.fail(message);
   }
@@ -117,7 +117,7 @@ export class Connection {
   #closed(): void {
     if (this.#inFlight) return this.#broken("the connection closed before the answer was complete");
     if (this.#done) return;
-    // Closed between two calls, which keep-alive allows: open another and go on.
+    // The server closed the connection between calls, which keep-alive allows: reconnect and continue.
     this.open().then(
       () => this.ready(),
       (error: Error) => this.#broken(error.message),

@@ -1,6 +1,6 @@
 import type { AnswerCheck } from "../cases/case.ts";
 
-/** One stretch of load: as long as `durationMs` or as many as `calls`, whichever comes first. */
+/** One period of load that ends after `durationMs` or `calls`, whichever comes first. */
 export interface Job {
   readonly port: number;
   readonly path: string;
@@ -10,8 +10,8 @@ export interface Job {
   readonly durationMs: number;
   readonly calls?: number;
   /**
-   * Calls that are begun in a second, whatever was answered, for as long as `durationMs`. Without it each connection sends its next call
-   * when it has its answer.
+   * Open loop: starts this many calls per second for `durationMs`, regardless of answers. Without it, each connection sends its next call
+   * after its answer.
    */
   readonly perSecond?: number;
   readonly check: AnswerCheck;
@@ -20,13 +20,13 @@ export interface Job {
 export interface JobResult {
   readonly calls: number;
   readonly errors: number;
-  /** The first few errors, in words. */
+  /** The first few error messages. */
   readonly messages: readonly string[];
   /** From the first call sent to the last one complete. */
   readonly elapsedMs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly firstByteP50Ms: number;
-  /** What the client itself burnt. */
+  /** CPU time of the load client itself. */
   readonly clientCpuSeconds: number;
 }

@@ -1,17 +1,17 @@
 import type { Connection } from "./connection.ts";
 
-/** Which free connection sends a call, and when. */
+/** Decides when which free connection sends a call. */
 export interface Pacing {
   free(connection: Connection): void;
-  /** From here on calls are sent until `deadline`. */
+  /** Starts sending calls, until `deadline`. */
   begin(deadline: number): void;
-  /** No more are. */
+  /** Stops sending calls. */
   end(): void;
-  /** How many calls were sent. */
+  /** Number of calls sent. */
   readonly started: number;
 }
 
-/** Each connection sends its next call as soon as it is free, `limit` calls in all. */
+/** Each connection sends its next call as soon as it is free, up to `limit` calls in all. */
 export class ClosedLoop implements Pacing {
   private readonly limit: number;
   private deadline = 0;
@@ -36,12 +36,12 @@ export class ClosedLoop implements Pacing {
   }
 }
 
-/** How often it is looked whether a call is due: as often as timers allow. */
+/** How often to check for due calls: as often as timers allow. */
 const TICK_MS = 1;
 
 /**
- * So many calls a second, whatever was answered. A call that no connection was free for waits, and counts from when it was due: what a
- * target keeps waiting is not left out. One that is sent late because this process was, counts from when it was sent.
+ * Sends a fixed number of calls per second, regardless of answers. If no connection is free, the call waits and its latency counts from
+ * when it was due (no coordinated omission). If this process itself is late, latency counts from sending.
  */
 export class OpenLoop implements Pacing {
   private readonly everyMs: number;

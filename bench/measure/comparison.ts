@@ -6,35 +6,34 @@ import { diskSyncP50Ms } from "./disk-sync.ts";
 import { CallsFailed, mustBeClean } from "./calls-failed.ts";
 import { type Load, measureSlice, type Slice } from "./slice.ts";
 
-/** A lone caller would take minutes to make as many calls as compilers want to see. */
+/** A single caller would take minutes to make enough calls for the JIT compilers. */
 const SETTLE_IN_CONNECTIONS = 64;
 
 export interface Pace {
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
-  /** Once per target, before its first case: a process that is told to serve for weeks is measured as one that has begun to. */
+  /** Once per target, before its first case, to reach the steady state of a long-running process. */
   readonly settleInMs: number;
-  /** Once per target and case, before the first round: compilers and caches. */
+  /** Once per target and case, before the first round: warms compilers and caches. */
   readonly firstWarmUpMs: number;
 }
 
 export interface Round {
   readonly slices: Map<TargetName, Slice>;
-  /** Median of one append and sync. */
+  /** Median time of one append and sync. */
   readonly diskSyncMs: number;
 }
 
 export interface Comparison {
   readonly rounds: readonly Round[];
-  /** Targets that answered wrongly, and how: they have no figures, because a benchmark of errors measures nothing. */
+  /** Targets that answered wrongly, with the reason. They get no figures, because a benchmark of errors measures nothing. */
   readonly failed: ReadonlyMap<TargetName, string>;
 }
 
 /**
- * Runs the targets in turns, the upstream already answering as the case wants it, round after round, each alone while it is measured. A
- * noisy neighbour then disturbs all of them alike, and medians over the rounds drop what it hit once. Ends early, with at least one
- * round, at `deadline`.
+ * Measures the targets one at a time, round after round, with the upstream already answering as the case needs. A noisy neighbor then
+ * affects all of them alike, and medians over the rounds drop outliers. Ends early at `deadline`, after at least one round.
  */
 export async function compare(
   { connections, perSecond }: ComparisonCase,
@@ -43,7 +42,7 @@ export async function compare(
   upstream: Upstream,
   pace: Pace,
   deadline: number,
-  /** Targets that have served no case yet; those this one warms up are taken out. */
+  /** Targets that have not served a case yet; those warmed up here are removed. */
   fresh: Set<Target>,
 ): Promise<Comparison> {
   const running = new Map(entrances);
@@ -75,9 +74,9 @@ export async function compare(
     if (rounds.length > 0 && start + longestMs > deadline) break;
     const slices: Round["slices"] = new Map();
     const syncBefore = await diskSyncP50Ms();
-    // The warm-up's figures are overwritten by those of the stretch that counts.
+    // The figures of the measured period overwrite those of the warm-up.
     await eachTarget(`round ${index}`, () => [pace.warmUpMs, pace.measureMs].map(loadFor), slices);
-    // The smaller of two: what a disk was slow for a moment must not be taken off a target's latency.
+    // The smaller of the two, so that a momentarily slow disk is not subtracted from a target's latency.
     rounds.push({ slices, diskSyncMs: Math.min(syncBefore, await diskSyncP50Ms()) });
     longestMs = Math.max(longestMs, Date.now() - start);
   }

@@ -5,10 +5,12 @@ import { median } from "./statistics.ts";
 
 const RECORD = Buffer.alloc(3_072, "r");
 const TIMES = 60;
-/** About what a lone caller leaves between two calls. A disk that has just synced syncs again in half the time. */
+/** About the pause between two calls of a single caller. A disk that has just synced syncs again in half the time. */
 const REST_MS = 1;
 
-/** What a strict audit record of a lone caller cannot avoid: appending 3 KB and syncing it, on the disk the gateway's data is on. */
+/**
+ * The unavoidable cost of a strict audit record for a single caller: appending and syncing 3 KB on the disk that holds the gateway's data.
+ */
 export async function diskSyncP50Ms(): Promise<number> {
   const file = openSync(join(scratchDirectory(), "sync-probe"), "a");
   const tookMs: number[] = [];

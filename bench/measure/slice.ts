@@ -4,11 +4,11 @@ import { cpuSeconds, memoryMb, type Split, total } from "../processes/process-tr
 import type { Endpoint, Target } from "../targets/target.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
-/** One target under load for one stretch of one round. */
+/** One target under load for one period of one round. */
 export interface Slice extends JobResult {
   readonly cpu: Split;
   readonly peakMemory: Split;
-  /** How long the target went on working after the last answer. */
+  /** How long the target kept working after the last answer. */
   readonly trailingMs: number;
 }
 
@@ -23,8 +23,8 @@ const SETTLE_STEP_MS = 150;
 const SETTLE_LIMIT_MS = 6_000;
 
 /**
- * Waits until the target has stopped working, so that what it put off (rows to the database, garbage) is counted
- * against it and not against the next target. Quiet is less than 7 % of one processor for a step.
+ * Waits until the target is idle, so that deferred work (shipping rows, garbage collection) counts against it and not the next target. Idle
+ * means less than 7% of one processor during a step.
  */
 async function settled(pid: number): Promise<number> {
   const start = performance.now();

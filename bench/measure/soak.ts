@@ -11,13 +11,13 @@ export interface SoakResult {
   readonly calls: number;
   readonly requestsPerSecond: number;
   readonly readings: readonly Split[];
-  /** MB per `sampleEvery` calls, of the target without its database. */
+  /** MB per `sampleEvery` calls, for the target without its database. */
   readonly firstQuarterSlope: number;
   readonly lastQuarterSlope: number;
   readonly peakMb: number;
 }
 
-/** Several looks at one point, because a collector frees in steps. */
+/** Takes several readings, because a garbage collector frees memory in steps. */
 async function reading(pid: number): Promise<Split> {
   const looks: Split[] = [];
   for (let index = 0; index < 5; index++) {

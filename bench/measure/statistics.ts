@@ -15,7 +15,7 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** Median of the slopes between all pairs of readings, one unit apart: an outlier moves it little. */
+/** Theil-Sen slope (median of the slopes between all pairs of readings, one unit apart), which is robust against outliers. */
 export function slope(readings: readonly number[]): number {
   const slopes = readings.flatMap((from, index) => readings.slice(index + 1).map((to, distance) => (to - from) / (distance + 1)));
   return median(slopes);

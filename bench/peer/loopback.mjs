@@ -1,5 +1,5 @@
-// The peer has no setting for the address it binds to and would listen on every interface. Loaded before it, this
-// makes loopback the default; nothing on the path of a call is touched.
+// The peer cannot be configured with a bind address and would listen on every interface. Preloaded, this makes loopback the default without
+// touching the path of a call.
 import { Server } from "node:net";
 
 const listen = Server.prototype.listen;

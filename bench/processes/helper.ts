@@ -3,10 +3,10 @@ import { plainEnvironment } from "./environment.ts";
 import { placed, type Side } from "./placement.ts";
 import { register } from "./registry.ts";
 
-/** A Bun process of the benchmark's own that talks over IPC: one question, one answer. */
+/** A Bun process of the benchmark that answers one question at a time over IPC. */
 export interface Helper<Question, Answer> {
   readonly pid: number;
-  /** The next message, whether asked for or not. */
+  /** The next message, whether requested or not. */
   next(timeoutMs?: number): Promise<Answer>;
   ask(question: Question, timeoutMs?: number): Promise<Answer>;
 }

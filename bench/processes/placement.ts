@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
 
-/** With `--pin`, the target under test gets the last processor for itself, and client and upstream the others. */
+/** With `--pin`, the target under test gets the last processor for itself, client and upstream the others. */
 export type Side = "target" | "load";
 
 let pinned = false;

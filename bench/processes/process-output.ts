@@ -1,11 +1,11 @@
 const KEPT = 16_384;
 
-/** Reads what a process prints for as long as it lives (a full pipe would stall it) and keeps the start and the end. */
+/** Drains a process's output (a full pipe would stall it) and keeps its beginning and end. */
 export class ProcessOutput {
   /** The first part of stdout. */
   start = "";
   onPrinted = () => {};
-  /** Both streams are closed. */
+  /** Resolves when both streams are closed. */
   readonly ended: Promise<unknown>;
   #end = "";
 
@@ -13,7 +13,7 @@ export class ProcessOutput {
     this.ended = Promise.all([this.#read(stdout, true), this.#read(stderr, false)]);
   }
 
-  /** Its last few lines, without the lines of a stack and of source excerpts. */
+  /** The last few lines, without stack traces and source excerpts. */
   lastOutput(): string {
     return this.#end
       .split("\n")

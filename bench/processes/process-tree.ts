@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Linux only: processes and what they cost, read from /proc. */
+/** Processes and their resource usage, read from /proc; Linux only. */
 
-/** A pid with the moment its process began, because pids are used again. */
+/** A PID with the process's start time, because PIDs are reused. */
 export interface ProcessId {
   readonly pid: number;
   readonly startTime: number;
@@ -11,7 +11,7 @@ export interface ProcessId {
 interface ProcessStat extends ProcessId {
   readonly name: string;
   readonly parent: number;
-  /** Clock ticks, own and of the children it has waited for. */
+  /** Clock ticks, its own and those of children it has waited for. */
   readonly ticks: number;
 }
 
@@ -25,7 +25,7 @@ function statOf(pid: number): ProcessStat | undefined {
   } catch {
     return undefined;
   }
-  // The name is in brackets and may hold anything, brackets too.
+  // The name is in parentheses and may itself contain parentheses.
   const nameEnd = text.lastIndexOf(")");
   const fields = text.slice(nameEnd + 2).split(" ");
   const number = (index: number) => Number(fields[index - 3]);
@@ -55,7 +55,7 @@ export function treeOf(root: number): ProcessStat[] {
   return [...all.values()].filter(within);
 }
 
-/** One figure for the target's own processes and one for the database under them. */
+/** Separate figures for the target's own processes and for its database. */
 export interface Split {
   readonly own: number;
   readonly database: number;
@@ -81,10 +81,10 @@ function residentMb(members: readonly ProcessStat[]): number {
       const status = readFileSync(`/proc/${pid}/status`, "latin1");
       const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);
       kb += field("RssAnon") + field("RssFile");
-      // A database's processes map the same shared buffers: counted once, at their largest.
+      // Database processes map the same shared memory, so it is counted once, at its largest.
       shared = Math.max(shared, field("RssShmem"));
     } catch {
-      // It ended in between.
+      // The process ended meanwhile.
     }
   }
   return (kb + shared) / 1024;

@@ -1,6 +1,6 @@
 import { isAlive, type ProcessId, treeOf } from "./process-tree.ts";
 
-/** Everything the run has started, so that all of it ends with the run, however that ends. */
+/** Every process the run has started, so that all of them end with it, however it ends. */
 
 interface Started {
   readonly name: string;
@@ -22,11 +22,11 @@ function kill({ pid }: { pid: number }, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself in between.
+    // The process ended by itself meanwhile.
   }
 }
 
-/** Asks the process to stop, gives it time, then ends whatever of its tree is still there. */
+/** Asks the process to stop, and after the grace period kills whatever remains of its tree. */
 async function stop(process: Started, graceMs: number): Promise<void> {
   const members: ProcessId[] = treeOf(process.pid);
   kill(process, "SIGTERM");

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { SoakResult } from "../measure/soak.ts";
 import type { CaseSummary } from "./summary.ts";
 
-/** What must hold of Gatehouse in a case; every bound is optional. */
+/** Bounds on Gatehouse's figures in a case; each is optional. */
 export interface Bounds {
   readonly throughputVsBareMin?: number;
   readonly cpuVsBareMax?: number;
@@ -32,7 +32,7 @@ export function readBaseline(): Baseline {
 
 const isSoak = (result: CaseSummary | SoakResult): result is SoakResult => "readings" in result;
 
-/** The figures of a case that bounds are set on, by the name of the bound without its Min or Max. */
+/** The figures of a case that bounds apply to, keyed by the bound's name without Min or Max. */
 function judged(result: CaseSummary | SoakResult): Record<string, number | undefined> {
   if (isSoak(result)) return { lastQuarterSlopeMb: result.lastQuarterSlope };
   const { gatehouse } = result.targets;
@@ -54,7 +54,7 @@ export function compareWithBaseline(results: Results, { bounds, last }: Baseline
       const figureName = bound.slice(0, -3);
       const value = figures[figureName];
       const before = last?.cases[name]?.[figureName];
-      // A figure that could not be taken is a failure: silence would look like a pass.
+      // A missing figure is a failure, or it would look like a pass.
       const pass = value !== undefined && Number.isFinite(value) && (isMinimum ? value >= limit : value <= limit);
       const shown = value === undefined ? "not measured" : `${round(value)}`;
       return {
@@ -65,7 +65,7 @@ export function compareWithBaseline(results: Results, { bounds, last }: Baseline
   });
 }
 
-/** Keeps the bounds, replaces the figures of the cases that ran. */
+/** Keeps the bounds and replaces the figures of the cases that ran. */
 export function recordFigures(results: Results, date: string, machine: string): void {
   const { bounds, last } = readBaseline();
   const figures = Object.entries(results).map(([name, result]) => {

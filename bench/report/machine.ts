@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus, release, totalmem } from "node:os";
 
-/** One line that says what the figures were measured on, and nothing that names the machine. */
+/** One line about the hardware, without anything that identifies the machine. */
 export function machineLine(): string {
   const model = cpus()[0]?.model.trim() ?? "unknown processor";
   const node = execFileSync("node", ["--version"], { encoding: "utf8" }).trim();

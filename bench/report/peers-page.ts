@@ -3,7 +3,7 @@ import type { TargetName } from "../targets/target.ts";
 import type { Results } from "./baseline.ts";
 import type { CaseSummary, TargetSummary } from "./summary.ts";
 
-/** docs/peers.md, as the last run of `npm run bench -- --peers` found it. */
+/** Content of docs/peers.md, from the last run of `npm run bench -- --peers`. */
 
 const TITLES: Partial<Record<TargetName, string>> = {
   direct: "no gateway",
@@ -34,7 +34,7 @@ function row(name: TargetName, { requestsPerSecond, p50Ms, p99Ms, cpu, peakMemor
   return `| ${cells.join(" | ")} |`;
 }
 
-/** Where another one is better than Gatehouse with everything on, and by how much. */
+/** Where another gateway beats Gatehouse with everything on, and by how much. */
 function losses(title: string, { targets }: CaseSummary): string[] {
   const ours = targets.gatehouse;
   if (ours === undefined) return [];

@@ -5,7 +5,7 @@ import { median, type Spread, spread } from "../measure/statistics.ts";
 import { total } from "../processes/process-tree.ts";
 import { TARGETS, type TargetName } from "../targets/target.ts";
 
-/** One target in one case, over all rounds. Ratios and differences are taken within a round, then summarised. */
+/** One target in one case over all rounds. Ratios and differences are computed within each round, then summarized. */
 export interface TargetSummary {
   readonly requestsPerSecond: Spread;
   readonly p50Ms: Spread;
@@ -13,7 +13,7 @@ export interface TargetSummary {
   readonly firstByteP50Ms: Spread;
   readonly addedP50Ms?: Spread;
   readonly addedP99Ms?: Spread;
-  /** Per 10,000 calls, in processor seconds; the database's share apart. */
+  /** CPU seconds per 10,000 calls, without the database. */
   readonly cpu: Spread;
   readonly cpuOfDatabase: number;
   readonly peakMemoryMb: number;
@@ -21,7 +21,7 @@ export interface TargetSummary {
   readonly trailingMs: number;
   readonly throughputVsBare?: Spread;
   readonly cpuVsBare?: Spread;
-  /** Beside Gatehouse without a ledger. */
+  /** Relative to Gatehouse without a ledger. */
   readonly throughputVsUnrecorded?: Spread;
   readonly cpuVsUnrecorded?: Spread;
   readonly throughputVsPeer?: Spread;
@@ -32,10 +32,10 @@ export interface CaseSummary {
   readonly rounds: number;
   readonly connections: number;
   readonly diskSyncP50Ms: Spread;
-  /** Of gatehouse: added p50 less one disk sync, round by round. */
+  /** For Gatehouse: added p50 minus one disk sync, per round. */
   readonly addedP50LessSyncMs?: Spread;
   readonly isStream: boolean;
-  /** What the load client burnt per 10,000 calls, and how busy that kept its one thread with each target. */
+  /** The load client's CPU seconds per 10,000 calls, and the utilization of its one thread with each target. */
   readonly clientCpu: number;
   readonly clientBusy: Partial<Record<TargetName, number>>;
   readonly targets: Partial<Record<TargetName, TargetSummary>>;

@@ -17,7 +17,7 @@ const LOAD: readonly Column[] = [
   ["added p99", (t) => figure(t.addedP99Ms?.median)],
 ];
 
-/** To the first byte of the body: in a stream something else than the end. */
+/** Time to the first byte of the body, which for a stream differs from the end. */
 const LOAD_OF_STREAM: readonly Column[] = [...LOAD, ["first ms", (t) => figure(t.firstByteP50Ms.median)]];
 
 const withDatabase = (own: number, database: number, show: (value: number) => string): string =>
@@ -57,7 +57,7 @@ function table(columns: readonly Column[], targets: CaseSummary["targets"]): str
 }
 
 export function showCase(name: string, summary: CaseSummary): string {
-  // With more callers a call waits for the processor, and taking a sync off that says nothing.
+  // With more callers, calls wait for the processor, and subtracting a disk sync is meaningless.
   const less = summary.connections === 1 ? summary.addedP50LessSyncMs : undefined;
   return [
     `\n${name}: ${summary.connections} connections, median (min..max) of ${summary.rounds} rounds`,

@@ -1,6 +1,6 @@
 import { FIELD_NAMES, FIELDS, type FieldName } from "@gatehouse/ledger-format/fields";
 
-/** Values of generated rows that few rows have: one in ten thousand to one in half a million. */
+/** Values that few of the generated rows have: one in ten thousand to one in half a million. */
 export const RARE: Partial<Record<FieldName, unknown>> = {
   proxy_subtype: "responses_rare",
   endpoint: "/v1/llm/rare",
@@ -26,13 +26,13 @@ const NOWHERE = {
   json: "nowhere",
 } as const;
 
-/** A value of the field's type that no row has; a truth value may well be had. */
+/** A value of the field's type that no row has; except for booleans, which rows may have. */
 export const nowhere = (field: FieldName): unknown => NOWHERE[FIELDS[field].type];
 
-/** Fields a query may filter on. */
+/** Fields that queries can filter on. */
 export const FILTERED: readonly FieldName[] = FIELD_NAMES.filter((name) => !name.endsWith("_preview"));
 
-/** One header of a request or an answer: many have it, none has it. */
+/** A request or response header that many rows have, and one that none has. */
 export const HEADERS: readonly (readonly [what: string, field: FieldName, value: unknown])[] = [
   ["request_headers one header common", "request_headers", { "content-type": "application/json" }],
   ["request_headers one header some", "request_headers", { "user-agent": "client/7.0" }],

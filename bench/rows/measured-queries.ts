@@ -8,14 +8,14 @@ import { BUSIEST_GROUP, BUSIEST_TENANT } from "./generated-runs.ts";
 
 export interface Measured {
   readonly what: string;
-  /** A page of rows or runs, or figures of many runs. */
+  /** A page of rows or runs, or aggregates over many runs. */
   readonly kind: "page" | "figures";
   ask(): Promise<unknown>;
 }
 
 const DAY_MS = 86_400_000;
 
-/** The newest page of a common, an absent and a rare value of each field, those of one tenant. */
+/** The newest page for a common, an absent and a rare value of each field, within one tenant. */
 export async function rowQueries(db: Database): Promise<Measured[]> {
   const newest = await poolOf(db).query<{ row: Record<string, unknown>; at: Date }>(
     "SELECT to_jsonb(a) AS row, timestamp AS at FROM audit_rows a WHERE tenant_id = $1 AND proxy_type = 'llm' AND http_status_code = 200 ORDER BY id DESC LIMIT 1",
@@ -42,7 +42,7 @@ export async function rowQueries(db: Database): Promise<Measured[]> {
   return asked;
 }
 
-/** The newest page of the busiest group's runs with each filter, and the figures of one of its days. */
+/** The newest page of the busiest group's runs with each filter, and the aggregates of one of its days. */
 export async function runQueries(db: Database): Promise<Measured[]> {
   const newest = await poolOf(db).query<{ at: Date | null }>("SELECT max(started_at) AS at FROM runs WHERE resource_group_id = $1", [
     BUSIEST_GROUP,

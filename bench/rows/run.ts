@@ -13,10 +13,9 @@ import { generateRows, type GeneratedRange } from "./generated-rows.ts";
 import { generateRuns } from "./generated-runs.ts";
 
 /**
- * Fills an embedded PostgreSQL with generated rows and runs, describes the rows, and asks for the newest page of a common,
- * a rare and an absent value of each field and for the figures of a day of runs: how long, and how much of it the
- * processor time of the database and of this process. Arguments: rows (100,000), days (60). Of a quarter as many runs.
- * With `--database URL` it asks a database that was filled before, and changes nothing in it.
+ * Fills an embedded PostgreSQL with generated rows and runs and describes the rows. Then times queries for the newest page of a common, a
+ * rare and an absent value of each field and for a day's run aggregates, with the CPU time of the database and of this process. Arguments:
+ * rows (100,000), days (60); a quarter as many runs. `--database URL` queries a database filled earlier and changes nothing in it.
  */
 const { values: options, positionals } = parseArgs({
   args: process.argv.slice(2),
@@ -107,7 +106,7 @@ async function measure(url: string): Promise<void> {
   }
 }
 
-/** The least of some turns: the first may plan and read from the disk, and others use the processors too. */
+/** The minimum of several runs: the first may plan and read from disk, and other processes compete for the CPU. */
 async function figureOf(query: Measured, backends: ReadonlySet<number>): Promise<Figure> {
   const best = { wallMs: Number.POSITIVE_INFINITY, databaseMs: Number.POSITIVE_INFINITY, clientMs: Number.POSITIVE_INFINITY };
   for (let turn = 0; turn < TURNS; turn++) {
@@ -121,7 +120,7 @@ async function figureOf(query: Measured, backends: ReadonlySet<number>): Promise
   return { what: query.what, ...best };
 }
 
-/** Processor time of the server's processes for our connections; 0 where the system does not tell (it is Linux that does). */
+/** CPU time of the server processes of our connections; 0 where the system cannot tell (only Linux can). */
 function processorMs(backends: ReadonlySet<number>): number {
   let nanoseconds = 0;
   for (const pid of backends) {

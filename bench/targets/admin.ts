@@ -1,4 +1,4 @@
-/** The control plane as an administrator uses it. */
+/** A client of the admin API. */
 export class Admin {
   readonly #base: string;
   #token = "";

@@ -5,14 +5,14 @@ export interface Addresses {
   readonly control: string;
 }
 
-/** The plane a line names, if it names one. */
+/** The plane a line names; undefined if none. */
 function planeOf(line: string): keyof Addresses | undefined {
   if (/admin|control|console/i.test(line)) return "control";
   if (/runtime|gateway|portal|base_url/i.test(line)) return "runtime";
   return undefined;
 }
 
-/** Finds the two addresses in what has been printed so far: by the plane a line names, otherwise runtime first. */
+/** Finds both addresses in the output so far: by the plane a line names, otherwise runtime first. */
 function addressesIn(text: string): Partial<Addresses> {
   const found: { runtime?: string; control?: string } = {};
   for (const line of text.split("\n")) {
@@ -26,7 +26,7 @@ function addressesIn(text: string): Partial<Addresses> {
   return found;
 }
 
-/** Resolves with the addresses once both have been printed. */
+/** Resolves once both addresses have been printed. */
 export function announcedAddresses(output: ProcessOutput, timeoutMs: number): Promise<Addresses> {
   const { promise, resolve, reject } = Promise.withResolvers<Addresses>();
   const timer = setTimeout(() => reject(new Error(`it printed no addresses in time: ${output.lastOutput()}`)), timeoutMs);

@@ -1,6 +1,6 @@
 import { plainEndpoint, type StartTarget } from "./target.ts";
 
-/** No gateway at all: the upstream itself, the zero that latency is added to. */
+/** No gateway: the upstream itself, relative to which added latency is measured. */
 export const startDirect: StartTarget = async (upstream) => ({
   name: "direct",
   pid: upstream.pid,

@@ -1,6 +1,9 @@
 import type { Admin } from "./admin.ts";
 
-/** Registers the upstream as a tool server and opens it to the group; the id is its path segment. Throws unless it was recognised. */
+/**
+ * Registers the upstream as a tool server and grants it to the group. Returns its ID, which is its path segment. Throws unless discovery
+ * succeeded.
+ */
 export async function registerToolServer(admin: Admin, name: string, baseUrl: string, groupId: string): Promise<string> {
   const server = await admin.post("/v1/admin/mcp-servers", {
     name: `bench-${name}`,
@@ -22,7 +25,7 @@ export async function registerToolServer(admin: Admin, name: string, baseUrl: st
   return id;
 }
 
-/** The handshake through the gateway, once for all connections; gives the header that names the session. */
+/** Performs the handshake through the gateway, once for all connections. Returns the session header. */
 export async function openSession(url: string, headers: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const { "mcp-session-id": _placeholder, ...own } = headers;
   const post = (body: object, more: Record<string, string> = {}) =>

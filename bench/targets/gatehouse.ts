@@ -14,13 +14,13 @@ import { type Endpoint, type Preparation, type StartTarget, type Target, UPSTREA
 const launcher = fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url));
 const PASSWORD = "bench-admin-password";
 
-/** Strict durability and every default: nothing is switched off for the benchmark. */
+/** Strict durability and all defaults: nothing is turned off for the benchmark. */
 export const startGatehouse: StartTarget = (upstream) => start(upstream, "gatehouse", ["node", launcher, "start"], "strict");
 
-/** The same, but answers do not wait for the disk. */
+/** Same, but answers do not wait for the disk. */
 export const startRelaxed: StartTarget = (upstream) => start(upstream, "relaxed", ["node", launcher, "start"], "relaxed");
 
-/** The same without a ledger. */
+/** Same, without a ledger. */
 export const startUnrecorded: StartTarget = (upstream) =>
   start(upstream, "unrecorded", [process.execPath, fileURLToPath(new URL("../unrecorded/start.ts", import.meta.url))], "relaxed");
 
@@ -64,7 +64,7 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
     });
   }
 
-  /** A group, a key and a model or tool server of the case's own, so that what one case configures touches no other. */
+  /** Creates a group, a key and a model or tool server for the case, so that its configuration affects no other case. */
   async function prepare({ name: caseName, call, configure }: Preparation): Promise<Endpoint> {
     const format = call.upstreamFormat;
     if (format !== "mcp" && !providers.has(format)) await makeProvider(format);
@@ -87,7 +87,7 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
         group_ids: [groupId],
       });
     const key = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: `bench-${caseName}`, access_mode: "shared" });
-    // Without a ledger it is Gatehouse with everything off.
+    // Without a ledger, Gatehouse is measured with everything off.
     if (name !== "unrecorded") await configure?.(admin, groupId, serverId);
     const { body = call.body, check = call.check } = call.atGatehouse;
     const path = call.atGatehouse.path + (serverId ?? "");

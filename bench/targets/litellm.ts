@@ -28,13 +28,13 @@ async function install(): Promise<void> {
   await run([python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "-r", `${folder}litellm.txt`], "pip");
 }
 
-/** LiteLLM's proxy as its documentation starts it, with one worker process, one model and a master key, without a database. */
+/** LiteLLM's proxy started as documented, with one worker process, one model, a master key and no database. */
 export const startLiteLlm: StartTarget = async (upstream) => {
   await install();
   const port = await freePort();
   const config = `${scratchDirectory()}/litellm.yaml`;
   const parameters = { model: `openai/${UPSTREAM_MODEL}`, api_base: `http://127.0.0.1:${upstream.port}/v1`, api_key: "sk-bench-upstream" };
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(
     config,
     JSON.stringify({
@@ -55,7 +55,7 @@ export const startLiteLlm: StartTarget = async (upstream) => {
   ];
   const child = Bun.spawn(placed("target", command), {
     cwd: scratchDirectory(),
-    // Its table of prices comes with it; without this it is fetched at every start.
+    // Uses the bundled price table; otherwise it is fetched at every start.
     env: plainEnvironment({ LITELLM_LOCAL_MODEL_COST_MAP: "True", NO_PROXY: "127.0.0.1" }),
     stdio: ["ignore", "ignore", "ignore"],
   });

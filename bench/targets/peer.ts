@@ -13,7 +13,7 @@ const entry = `${folder}node_modules/@portkey-ai/gateway/build/start-server.js`;
 async function install(): Promise<void> {
   if (existsSync(entry)) return;
   console.log("Installing the peer into bench/peer …");
-  // Its install scripts build nothing that it needs to run.
+  // It runs without its install scripts.
   const npm = Bun.spawn(["npm", "ci", "--ignore-scripts", "--prefix", folder], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   register({ name: "npm", pid: npm.pid, exited: npm.exited });
   const timer = setTimeout(() => npm.kill(), 90_000);

@@ -1,4 +1,4 @@
-/** Waits until `url` answers with success; throws when the process ends first or time is up. */
+/** Waits until `url` answers with success. Throws if the process ends first or time runs out. */
 export async function respondsAt(url: string, exited: Promise<number>, timeoutMs: number): Promise<void> {
   let code: number | undefined;
   void exited.then((value) => (code = value));

@@ -4,10 +4,10 @@ import type { Upstream } from "../upstream/upstream.ts";
 export const TARGETS = ["direct", "bare", "gatehouse", "relaxed", "unrecorded", "peer", "litellm"] as const;
 export type TargetName = (typeof TARGETS)[number];
 
-/** Those of a case that names none. The others are Gatehouse again, with less of its ledger. */
+/** The targets of cases that name none. The others are Gatehouse again, with less of its ledger. */
 export const USUAL_TARGETS: readonly TargetName[] = ["direct", "bare", "gatehouse", "peer"];
 
-/** Where and how the load client calls a target in one case, and what it expects back. */
+/** How the load client calls a target in one case, and what it expects back. */
 export interface Endpoint {
   readonly port: number;
   readonly path: string;
@@ -16,10 +16,10 @@ export interface Endpoint {
   readonly check: AnswerCheck;
 }
 
-/** The model as the upstream knows it. */
+/** The model's name at the upstream. */
 export const UPSTREAM_MODEL = "bench";
 
-/** The entrance of a target that is called just as the upstream is. */
+/** The endpoint of a target that is called exactly like the upstream. */
 export function plainEndpoint(
   port: number,
   { path, body, headers, check }: CallShape,
@@ -28,7 +28,7 @@ export function plainEndpoint(
   return { port, path, headers: { ...headers, ...extra }, body: JSON.stringify(body(UPSTREAM_MODEL)), check };
 }
 
-/** What a target must know of a case. */
+/** What a target needs to know about a case. */
 export interface Preparation {
   readonly name: string;
   readonly call: CallShape;
@@ -37,10 +37,10 @@ export interface Preparation {
 
 export interface Target {
   readonly name: TargetName;
-  /** Root of the process tree whose cost is the target's. */
+  /** Root of the process tree whose resource usage is the target's. */
   readonly pid: number;
   prepare(preparation: Preparation): Promise<Endpoint>;
-  /** Of a target that ended by itself: how, in words. */
+  /** If the target ended by itself: why. */
   exitReport?(): string | undefined;
 }
 

@@ -5,8 +5,8 @@ import type { Ledger } from "../../server/ledger/ledger.ts";
 import { welcome } from "../../server/welcome.ts";
 
 /**
- * Gatehouse without its ledger: no marker, no hash, no journal and no shipping, everything else as it is. A gateway that
- * may not exist, to see what the ledger costs.
+ * Gatehouse with its ledger replaced by a no-op (no markers, hashes, journal or shipping). Not a valid configuration; it shows what the
+ * ledger costs.
  */
 const nothing: Ledger = {
   chainId: "none",

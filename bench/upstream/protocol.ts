@@ -2,15 +2,15 @@ import type { UpstreamAnswer } from "../cases/case.ts";
 
 /** Every request is answered with a report. */
 export interface UpstreamRequest {
-  /** Answer so from now on. */
+  /** Answer like this from now on. */
   readonly answer?: UpstreamAnswer;
-  /** Count from zero again. */
+  /** Resets the counter. */
   readonly restart?: boolean;
 }
 
 export interface UpstreamReport {
   /** In the first report only. */
   readonly port?: number;
-  /** POST requests answered since the count was last restarted. */
+  /** POST requests answered since the last reset. */
   readonly served: number;
 }

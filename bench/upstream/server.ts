@@ -4,11 +4,11 @@ import { MessageReader } from "../wire/message-reader.ts";
 import type { UpstreamReport, UpstreamRequest } from "./protocol.ts";
 import { toolServerAnswers } from "./tool-server.ts";
 
-/** The fake provider: a process of its own that answers every POST with bytes made beforehand. */
+/** The fake provider: a separate process that answers every POST with prepared bytes. */
 
 interface Connection {
   readonly reader: MessageReader;
-  /** What the socket has not taken yet. */
+  /** What the socket has not accepted yet. */
   unsent: Buffer[];
 }
 
@@ -87,6 +87,6 @@ process.on("message", (request: UpstreamRequest) => {
   if (request.restart) served = 0;
   report({ served });
 });
-// Whoever started this process is gone: nothing is left to serve.
+// The parent process is gone.
 process.on("disconnect", () => process.exit(0));
 report({ port: server.port, served });

@@ -1,6 +1,6 @@
 import type { ToolServerAnswer } from "../cases/case.ts";
 
-/** What a request says of itself, wherever it stands in the message; the cases hold nothing that looks alike before it. */
+/** The request's ID, anywhere in the message; nothing earlier in the cases' requests looks like it. */
 const ID = /"id":("[^"]*"|\d+)/;
 const METHOD = /"method":"([^"]*)"/;
 const SESSION = "bench-session";
@@ -11,7 +11,7 @@ function answer(status: string, headers: string, body: string): Buffer {
   );
 }
 
-/** A tool server that does as little as one can: nothing is parsed, and what follows the id is made beforehand. */
+/** A minimal tool server: it parses nothing, and everything after the ID is prepared. */
 export function toolServerAnswers({ dialect, results }: ToolServerAnswer): (body: () => string) => readonly Buffer[] {
   const accepted = [answer("202 Accepted", "", "")];
   const json = "Content-Type: application/json\r\n";

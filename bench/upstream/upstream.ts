@@ -27,7 +27,7 @@ export class Upstream {
     await this.#helper.ask({ restart: true });
   }
 
-  /** Calls that reached it since `restartCount`: proves that a target answered none out of its own memory. */
+  /** Calls received since `restartCount`; proves that a target answered none from its own cache. */
   async served(): Promise<number> {
     return (await this.#helper.ask({})).served;
   }

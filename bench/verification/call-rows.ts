@@ -5,7 +5,7 @@ import { ulid } from "../../server/kernel/ids.ts";
 const TENANT = "5f0c6f0e-8f2b-4d57-9d7c-0d9b6f0c6f0e";
 const WORDS = "the quick brown fox jumps over the lazy dog and tells of it at some length ";
 
-/** Row `i` as the gateway writes it for a model call with a few hundred words in and out: about 3 KB with its previews. */
+/** Row `i` like that of a model call with a few hundred words in and out: about 3 KB with its previews. */
 export function callRow(i: number): AuditRow {
   const id = ulid();
   const hex = (length: number) =>

@@ -24,8 +24,8 @@ import { cpuSeconds } from "../processes/process-tree.ts";
 import { callRow } from "./call-rows.ts";
 
 /**
- * Rows verified in a second of processor time: in memory, from an export file and over an embedded PostgreSQL. Arguments:
- * rows (100,000), rounds (3).
+ * Measures rows verified per second of CPU time: in memory, from an export file, and from an embedded PostgreSQL. Arguments: rows
+ * (100,000), rounds (3).
  */
 const ROWS = Number(process.argv[2] ?? 100_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
@@ -56,7 +56,7 @@ try {
   rmSync(path, { recursive: true, force: true });
 }
 
-/** Through the ledger, as calls do it. Gives the chain. */
+/** Writes rows through the ledger, as calls do. Resolves to the chain's ID. */
 async function fill(database: Database): Promise<string> {
   const signingKey = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }) as string;
   const ledger = await openLedger({

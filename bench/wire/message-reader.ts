@@ -1,6 +1,6 @@
 /**
- * Reads HTTP/1.1 messages from the pieces a socket delivers: the head, then a body of known length or in chunks.
- * Written by hand because both ends of the benchmark must cost far less than what stands between them.
+ * Reads HTTP/1.1 messages from a socket's pieces: the head, then a body of known length or in chunks. Hand-written because both ends of the
+ * benchmark must cost far less than what is between them.
  */
 
 type Stage = "head" | "fixed" | "size" | "data" | "data-end" | "trailer" | "complete";
@@ -12,7 +12,7 @@ const NOTHING = Buffer.alloc(0);
 
 export class MessageReader {
   head = "";
-  /** Bytes of `body` that belong to this message; the rest of the buffer is room. */
+  /** Bytes of `body` that belong to this message; the rest of the buffer is spare capacity. */
   length = 0;
   body: Buffer;
   readonly #bodiless: (head: string) => boolean;
@@ -21,7 +21,7 @@ export class MessageReader {
   #remaining = 0;
   #trailerLine = 0;
 
-  /** `bodiless` answers whether a head with neither a length nor chunks has no body (a request) or is an error. */
+  /** `bodiless` decides whether a head with neither a length nor chunks means no body (a request) or is an error. */
   constructor(bodiless: (head: string) => boolean, room = 16_384) {
     this.#bodiless = bodiless;
     this.body = Buffer.allocUnsafe(room);
@@ -31,13 +31,13 @@ export class MessageReader {
     return this.#stage === "complete";
   }
 
-  /** Makes ready for the next message. */
+  /** Resets for the next message. */
   reset(): void {
     this.#stage = "head";
     this.length = 0;
   }
 
-  /** Takes bytes from `at`; returns where it stopped: the end of `data`, or the end of the message. */
+  /** Consumes bytes from offset `at`. Returns where it stopped: the end of `data`, or the end of the message. */
   push(data: Buffer, at = 0): number {
     let position = at;
     while (position < data.length && this.#stage !== "complete") {
@@ -115,7 +115,7 @@ export class MessageReader {
     return data.length;
   }
 
-  /** The line end after a chunk's data, or the lines after the last chunk up to the empty one. */
+  /** The line end after a chunk's data, or the trailer lines after the last chunk up to the empty line. */
   #readLineEnd(data: Buffer, at: number): number {
     for (let position = at; position < data.length; position++) {
       const byte = data[position] as number;

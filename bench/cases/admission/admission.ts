@@ -97,7 +97,7 @@ const MODEL = {
   ],
 } as unknown as ModelEntry;
 
-/** The whole gate as a call meets it, documents and worst case included. */
+/** Full admission of a call, including the limit documents and the worst-case estimate. */
 async function gate(): Promise<void> {
   const ids = Array.from({ length: LEVELS }, (_, i) => `g${i}`);
   const policies = new PolicyTree(

@@ -23,7 +23,7 @@ const systems = new Map(
   ]),
 );
 
-/** Once for each snapshot, and for each call: what is held is compiled with the scope. */
+/** Measures the work done once per snapshot (compiling the restrictions with the scope) and once per call. */
 function measure(name: string, calls: number, work: (at: number) => void): number {
   for (let at = 0; at < calls / 10; at++) work(at);
   const before = process.cpuUsage();

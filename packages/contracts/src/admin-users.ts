@@ -10,7 +10,7 @@ export const username = z
   .refine((text) => !hidesMarks(text), "must have no characters that nobody sees: it would look like another's");
 const LONGEST_PASSWORD = 200;
 export const newPasswordText = z.string().normalize("NFC").min(8, "must be at least 8 characters").max(LONGEST_PASSWORD);
-/** As it is typed: a letter that is one character in composed form may be four. */
+/** Limited as typed, before normalization: a letter that is one character in composed form may be four when decomposed. */
 export const passwordText = z
   .string()
   .min(1)

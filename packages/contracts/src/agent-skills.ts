@@ -67,7 +67,7 @@ export const agentSkillImport = z
   })
   .meta({ id: "AgentSkillImport" });
 
-/** An import as JSON, instead of a ZIP. */
+/** A skill import as JSON instead of a ZIP archive. */
 export const agentSkillFiles = z.strictObject({
   files: z
     .array(

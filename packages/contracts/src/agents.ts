@@ -33,7 +33,7 @@ const credentialSettings = z
   .meta({ id: "AgentCredentialSettings" });
 
 const keyText = z.string().regex(/^[A-Za-z0-9_-]{1,2000}$/, "must be base64url");
-/** A public key only: a private one would not be taken. */
+/** A JWK of a public key; private keys are refused. */
 const publicKey = z
   .strictObject({
     kty: z.enum(["OKP", "EC", "RSA"]),

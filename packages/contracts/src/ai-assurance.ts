@@ -4,7 +4,7 @@ import { GATE_VERDICTS } from "./ai-replay.ts";
 import { ledgerStatement } from "./ai-statements.ts";
 import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
-/** What an AI System is reported to be (interface 4.9): health, the live report, snapshots of it. */
+/** Reports about an AI System (interface 4.9): its health, the live report, and snapshots of it. */
 
 const component = z.strictObject({
   id: z.string(),
@@ -64,7 +64,7 @@ export const assuranceReport = z
   })
   .meta({ id: "AssuranceReport" });
 
-/** The statement inside a certificate's envelope. */
+/** The in-toto statement inside a certificate's DSSE envelope. */
 export const certificateStatement = z
   .strictObject({
     _type: z.literal("https://in-toto.io/Statement/v1"),

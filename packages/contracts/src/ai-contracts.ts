@@ -2,7 +2,7 @@ import { z } from "zod";
 import { autonomyLevel, autonomyRestrictions } from "./ai-systems.ts";
 import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
-/** Contracts of AI Systems (interface 4.9): what a system may do, as versions that are minted, approved and promoted. */
+/** Contracts of AI Systems (interface 4.9): what a system may do, in versions that are minted, approved and promoted. */
 
 export const CONTRACT_SCHEMA = "ai.gw/contract/v1";
 
@@ -14,7 +14,7 @@ const names = z.array(z.string());
 const configured = z.strictObject({ name: z.string(), digest: digest.describe("SHA-256 of its configuration as canonical JSON") });
 const byId = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item);
 
-/** Everything that decides what a system may do. Sets are by id, so that two versions can be compared item by item. */
+/** Everything that decides what a system may do. Sets are keyed by ID, so that two versions can be compared item by item. */
 export const contractClauses = z
   .strictObject({
     purpose: z.strictObject({
@@ -59,7 +59,7 @@ export const contractClauses = z
       text_digests: z.record(z.string(), z.string()),
       exempt: z.boolean(),
     }),
-    // Absent from documents of before contracts named them.
+    // Optional: contracts minted before these clauses existed do not have them.
     knowledge_bases: byId(configured).optional(),
     routing_groups: byId(
       z.strictObject({
@@ -74,7 +74,7 @@ export const contractClauses = z
   })
   .meta({ id: "ContractClauses" });
 
-/** The canonical document: its RFC 8785 text is what the digest is of. */
+/** The canonical contract document; the digest is computed over its RFC 8785 JSON. */
 export const contractDocument = z
   .strictObject({ schema: z.literal(CONTRACT_SCHEMA), ai_system_id: recordId, clauses: contractClauses })
   .meta({ id: "ContractDocument" });

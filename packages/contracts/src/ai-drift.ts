@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
-/** Where an AI System left what is normal (interface 3.2, 4.9): findings, baselines, incident windows, liveness. */
+/** Drift of AI Systems from their normal behavior (interface 3.2, 4.9): findings, baselines, incident windows, liveness. */
 
 export const DRIFT_KINDS = [
   "model_drift",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
-/** Replays of AI Systems (interface 4.9): suites of pinned calls, runs of them through the rules in force, and the gate for promotion. */
+/** Replays of AI Systems (interface 4.9): suites of pinned calls, runs of them through the current rules, and the promotion gate. */
 
 export const REPLAY_RUN_STATES = ["queued", "running", "passed", "failed", "errored", "cancelled"] as const;
 export const REPLAY_CASE_STATES = ["pass", "fail", "flaky", "error", "skipped"] as const;

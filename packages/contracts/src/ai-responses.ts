@@ -2,9 +2,9 @@ import { z } from "zod";
 import { DRIFT_KINDS, SEVERITIES } from "./ai-drift.ts";
 import { pageQuery, recordId, recordName, timestamp } from "./conventions.ts";
 
-/** Policies by which findings narrow what AI Systems may do (interface 4.9, 3.4). */
+/** Response policies: how findings restrict what AI Systems may do (interface 4.9, 3.4). */
 
-/** None of them can widen anything: several together come to what each of them leaves. */
+/** Actions only restrict. When several apply, a system may do only what all of them leave. */
 export const RESPONSE_ACTIONS = ["require_approval", "block_tools", "restrict", "suspend"] as const;
 
 const written = {

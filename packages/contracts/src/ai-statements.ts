@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { recordId, timestamp } from "./conventions.ts";
 
-/** Statements over the ledger: a closed list of what rows of an AI System can prove, each n of m with the rows behind it. */
+/** Statements over the ledger: a closed list of claims that an AI System's rows can prove, each as "n of m" with the rows behind it. */
 
 export const STATEMENTS = {
   "notice.before_first_turn": "Conversations had the AI notice before their first answer",

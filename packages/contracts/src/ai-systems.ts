@@ -2,7 +2,7 @@ import { z } from "zod";
 import { pageQuery, recordId, search, timestamp } from "./conventions.ts";
 import { runCeilings } from "./limits.ts";
 
-/** AI Systems (interface 2.2, 3.4, 4.9): a resource group seen as an agent or application. */
+/** AI Systems (interface 2.2, 3.4, 4.9): a resource group that represents an agent or application. */
 
 export const AUTONOMY_LEVELS = ["autonomous", "approval_required", "restricted", "suspended"] as const;
 export const autonomyLevel = z.enum(AUTONOMY_LEVELS);
@@ -84,7 +84,7 @@ export const aiSystemOnBoard = z
 
 export const aiSystemQuery = z.strictObject({ ...pageQuery.shape, search, lifecycle_state: lifecycleState.optional() });
 
-/** What is left out, or null, is not restricted. */
+/** A member that is absent or null is not restricted. */
 export const autonomyRestrictions = z
   .strictObject({
     model_ids: z.array(recordId).max(1_000).nullable().optional().describe("models it may still call"),

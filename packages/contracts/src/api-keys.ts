@@ -67,7 +67,7 @@ export const apiKey = z
 
 const plaintext = z.string().describe("the key itself, shown only here");
 
-/** The three names hold the same value. */
+/** All three members hold the same plaintext key. */
 export const mintedApiKey = z
   .strictObject({ ...apiKey.shape, key_value: plaintext, full_key: plaintext, key: plaintext })
   .meta({ id: "MintedApiKey" });

@@ -3,7 +3,7 @@ import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
 const status = z.enum(["pending", "approved", "rejected", "expired"]);
 
-/** A request to let one tool call through, as interface 2.5 lists it. */
+/** A request to approve one tool call, as interface 2.5 defines it. */
 export const approval = z
   .strictObject({
     id: recordId,

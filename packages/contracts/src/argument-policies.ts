@@ -85,7 +85,7 @@ export const argumentPolicyQuery = z.strictObject({
 
 export const argumentPolicyGroups = z.strictObject({ group_ids: groupIds.min(1) }).meta({ id: "ArgumentPolicyGroups" });
 export const maybeArgumentPolicyGroups = z.strictObject({ group_ids: groupIds.min(1).optional() });
-/** DELETE takes the ids as body, or as a comma list in the query for clients that send no body with it. */
+/** DELETE takes the IDs in the body, or comma-separated in the query for clients that cannot send a body with DELETE. */
 export const argumentPolicyGroupsQuery = z.strictObject({
   group_ids: z.string().max(40_000).optional().describe("comma list, instead of a body"),
 });

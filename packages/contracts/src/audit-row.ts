@@ -18,7 +18,7 @@ function typed({ type, kind, about }: Field): z.ZodType {
   return TYPES[type]().nullable().describe(`${about} (${kind})`);
 }
 
-/** A row as queries give it: every field present, null where absent. Made from the ledger's own table of fields. */
+/** An audit row as queries return it: every field is present, null if it does not apply. Derived from the ledger's field table. */
 export const auditRow = z
   .strictObject({
     ...(Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, typed(field)])) as Shape),

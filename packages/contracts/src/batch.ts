@@ -7,7 +7,7 @@ const metadata = z
   .record(z.string().max(64), z.string().max(512))
   .refine((all) => Object.keys(all).length <= 16, "has more than 16 members");
 
-/** A batch job as it is submitted. */
+/** Body of a batch job submission. */
 export const batchJobRequest = z
   .strictObject({
     model: z.string().min(1).max(255).nullish(),
@@ -84,7 +84,7 @@ export const batchResultPage = z
 
 export const batchResultQuery = z.strictObject({ page: count.optional(), page_size: count.optional() });
 
-/** As OpenAI's clients submit one. */
+/** Body of a batch submission in OpenAI's format. */
 export const openaiBatchRequest = z
   .strictObject({
     input_file_id: z.string().min(1).max(100),
@@ -108,7 +108,7 @@ export const openaiBatchPage = z
 
 export const openaiBatchPageQuery = z.strictObject({ after: z.string().optional(), limit: count.optional() });
 
-/** As Anthropic's clients submit one. */
+/** Body of a batch submission in Anthropic's format. */
 export const messageBatchRequest = z
   .strictObject({
     requests: z.array(
@@ -150,7 +150,7 @@ export const deletedMessageBatch = z
 
 const ofWhom = { resource_group_id: z.string(), end_user_id: text.describe("the owner; null for a key's job"), api_key_id: text };
 
-/** A job as administrators see it. */
+/** A batch job as shown to administrators. */
 export const adminBatchJob = batchJob.extend(ofWhom).meta({ id: "AdminBatchJob" });
 
 export const adminBatchJobDetail = batchJob

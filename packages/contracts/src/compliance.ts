@@ -67,7 +67,7 @@ export const sealedReportWithReport = z
   .meta({ id: "SealedComplianceReportWithReport" });
 export const sealedReportQuery = z.strictObject({ framework: framework.optional(), ...pageQuery.shape });
 
-/** The statement inside a sealed report's envelope. */
+/** The in-toto statement inside a sealed report's DSSE envelope. */
 export const sealedReportStatement = z
   .strictObject({
     _type: z.literal("https://in-toto.io/Statement/v1"),
@@ -102,7 +102,7 @@ export const complianceDashboard = z
 
 const statement = z.string().trim().min(1).max(2000).nullable();
 
-/** What only the tenant can say; the record shows it as it was written. */
+/** Statements only the tenant can make; the report shows them as written. */
 export const gdprStatements = z
   .strictObject({
     controller: statement.describe("name and contact of the controller, and of a joint one or a representative"),

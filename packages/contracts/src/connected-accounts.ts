@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
-/** An account of somebody's at a tool server, as far as anybody may see it: its tokens are shown to nobody. */
+/** A user's account at a tool server, without its tokens, which no API returns. */
 export const connectedAccount = z
   .strictObject({
     id: recordId,

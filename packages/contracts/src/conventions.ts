@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-/** What every admin resource shares: names, lists and errors. Bodies and queries are closed: an unknown field is refused. */
+/** What every admin resource shares: names, lists and errors. Bodies and queries are strict: unknown fields are refused. */
 
-/** What breaks a line of a log, steers a terminal, or shows what follows in another order than it is written in. */
+/** Control and bidirectional characters: they break log lines, control terminals, or reorder the text that follows. */
 const STEERING = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 const ALL_STEERING = new RegExp(STEERING, "gu");
-/** A name that came from elsewhere and is nobody's to refuse. */
+/** For names from external systems, which cannot be refused. */
 export const withoutSteering = (name: string): string => name.replaceAll(ALL_STEERING, "");
-/** What a record is called by; what is described may have more lines than one. */
+/** A record's name. Descriptions, unlike names, may contain line breaks. */
 export const nameText = (longest: number) =>
   z
     .string()
@@ -17,15 +17,15 @@ export const nameText = (longest: number) =>
 export const recordName = nameText(200).min(1);
 export const displayName = nameText(200).nullable();
 export const description = z.string().max(4000).nullable();
-/** What is drawn as nothing, letters and marks among it, turns the text around, or is a space that looks like the one of the keyboard. */
+/** Invisible characters (including letters and marks drawn as nothing), bidirectional controls, and spaces that look like U+0020. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]|[^\P{Z} \u3000]|\u2800/u;
-/** Whether a name holds what nobody sees, which makes it look like another's. */
+/** Whether a name contains invisible characters, which make it look like another name. */
 export const hidesMarks = (name: string): boolean => UNSEEN.test(name);
-/** The first moment there is here. */
+/** The earliest timestamp accepted, in milliseconds since the epoch. */
 export const FIRST_MOMENT = Date.parse("0001-01-01T00:00:00Z");
 const LAST_MOMENT = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** PostgreSQL knows no year 0 and no offset of 16 hours, which no place on Earth has either. */
+/** PostgreSQL accepts neither year 0 nor an offset of 16 hours or more, which no time zone has. */
 export const timestamp = z.iso
   .datetime({ offset: true })
   .refine(
@@ -43,7 +43,7 @@ export const httpUrl = z
   .max(2000)
   .refine((text) => plainAddress(text), "must carry no user, password, query or fragment");
 
-/** With the version of its API in the query, where a vendor wants it there. */
+/** May have a query, because some vendors want the API version there. */
 export const versionedUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .max(2000)
@@ -63,7 +63,7 @@ function plainAddress(text: string): boolean {
 
 const MAX_PAGE = 200;
 
-/** Both conventions: `page` and `page_size`, or `limit` and `offset`; without any, the first 50. */
+/** Both paging conventions: `page` and `page_size`, or `limit` and `offset`. Default: the first 50. */
 export const pageQuery = z.strictObject({
   page: z.coerce.number().int().min(1).max(1_000_000).optional().describe("page, from 1"),
   page_size: z.coerce.number().int().min(1).max(MAX_PAGE).optional().describe("items on a page, at most 200; default: 50"),
@@ -75,7 +75,7 @@ export type PageQuery = z.output<typeof pageQuery>;
 
 export const search = z.string().max(200).optional().describe("part of a name, case-insensitive");
 
-/** A list under the plural name of its resource. */
+/** Schema of a list response, with the items under the resource's plural name. */
 export function listOf<T extends z.ZodType>(key: string, item: T) {
   return z.object({
     [key]: z.array(item),
@@ -99,7 +99,7 @@ export const errorBody = z
   })
   .meta({ id: "Error" });
 
-/** For a path that names its record; other paths take it as query, body member or X-Tenant-ID. */
+/** For paths that identify the record; other paths take the tenant from the query, the body or X-Tenant-ID. */
 export const tenantIdOfCaller = z
   .string()
   .min(1)

@@ -43,7 +43,7 @@ export const collectorKeyQuery = z.strictObject({ ...pageQuery.shape, search, st
 
 export const ASSET_TRANSPORTS = ["stdio", "http", "sse"] as const;
 
-/** The facts a collector may tell of an asset; anything else is dropped. */
+/** Facts a collector may report about an asset; all others are dropped. */
 export const assetAttributes = z.object({
   client: opaque(60).optional(),
   scope: z.enum(["user", "project", "managed"]).optional(),
@@ -59,7 +59,7 @@ export const assetAttributes = z.object({
   model_endpoint: opaque(500).optional(),
 });
 
-/** Members it does not know are dropped: a collector may be newer than the gateway. */
+/** Not strict: a collector may be newer than the gateway, so unknown members are dropped. */
 export const discoveryEvent = z
   .object({
     event_id: opaque(100),
@@ -265,7 +265,7 @@ export const assetCreate = z
   .strictObject({ name: recordName, asset_type: registryType, endpoint: endpoint.optional(), ...assetTold })
   .meta({ id: "AssetCreate" });
 
-/** Of a synced one name, type and endpoint follow what it was synced from. */
+/** For a synced asset, name, type and endpoint follow its source and cannot be changed here. */
 export const assetUpdate = z
   .strictObject({
     name: recordName.optional(),

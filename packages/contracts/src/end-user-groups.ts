@@ -51,11 +51,11 @@ export const memberSet = z
 
 const list = z.string().max(400_000).optional().describe("comma list, instead of a body");
 
-/** Of a DELETE, which may have its ids in the query instead. */
+/** Body of a DELETE, which may have its IDs in the query instead. */
 export const maybeMemberIds = z.strictObject({ end_user_ids: someIds.optional() });
 export const memberIdsQuery = z.strictObject({ end_user_ids: list });
 
-/** One of the two names. */
+/** The IDs under either name; a DELETE may have them in the query instead. */
 export const maybeResourceGroupIds = z.strictObject({
   resource_group_ids: someIds.optional(),
   group_ids: someIds.optional().describe("same as resource_group_ids"),

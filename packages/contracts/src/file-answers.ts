@@ -4,7 +4,7 @@ import { timestamp } from "./conventions.ts";
 const text = z.string().nullable();
 const count = z.number().int();
 
-/** A stored file, as its callers see it. */
+/** A stored file in the gateway's own format. */
 export const fileRecord = z
   .strictObject({
     id: z.string(),
@@ -56,7 +56,7 @@ export const filesOfChatQuery = z.strictObject({ chat_id: z.string() });
 
 export const filesDeleted = z.strictObject({ deleted: count }).meta({ id: "FilesDeleted" });
 
-/** A stored file in OpenAI's form. */
+/** A stored file in OpenAI's format. */
 export const fileObject = z
   .strictObject({
     id: z.string(),
@@ -93,7 +93,7 @@ export const fileObjectDeleted = z
   .strictObject({ id: z.string(), object: z.literal("file"), deleted: z.literal(true) })
   .meta({ id: "FileObjectDeleted" });
 
-/** A stored file in Anthropic's form. */
+/** A stored file in Anthropic's format. */
 export const fileMetadata = z
   .strictObject({
     id: z.string(),
@@ -131,7 +131,7 @@ export const fileMetadataListQuery = z.strictObject({
 
 export const fileMetadataDeleted = z.strictObject({ id: z.string(), type: z.literal("file_deleted") }).meta({ id: "FileMetadataDeleted" });
 
-/** A stored file in Google's form. */
+/** A stored file in Google's format. */
 export const geminiFile = z
   .strictObject({
     name: z.string().describe("`files/` and its id"),
@@ -154,7 +154,7 @@ export const geminiFilePage = z
 
 export const geminiFilePageQuery = z.strictObject({ pageSize: count.max(100).optional(), pageToken: z.string().optional() });
 
-/** Once its last piece has come; of the calls before it the headers say what there is to say. */
+/** Answer to the last chunk of a resumable upload; earlier chunks are answered with headers only. */
 export const geminiFileUploaded = z.strictObject({ file: geminiFile }).meta({ id: "GeminiFileUploaded" });
 
 export const geminiUploadQuery = z.strictObject({ upload_id: z.string().optional(), upload_protocol: z.string().optional() });

@@ -4,15 +4,15 @@ import { listedMode, mode } from "./models.ts";
 
 const ids = z.array(recordId).min(1).max(1000);
 
-/** Of a DELETE, which may have its ids in the query instead. */
+/** Body of a DELETE, which may have its IDs in the query instead. */
 export const maybeModelIds = z.strictObject({ model_ids: ids.optional(), llm_model_ids: ids.optional().describe("same as model_ids") });
 
-/** One of the two names; `model_ids` is the first choice. */
+/** Exactly one of the two members; `model_ids` is preferred. */
 export const modelIds = maybeModelIds
   .refine((body) => (body.model_ids === undefined) !== (body.llm_model_ids === undefined), { path: ["model_ids"], message: "is required" })
   .meta({ id: "ModelIds" });
 
-/** DELETE takes the ids as body, or as a comma list in the query for clients that send no body with it. */
+/** DELETE takes the IDs in the body, or comma-separated in the query for clients that cannot send a body with DELETE. */
 export const modelIdsQuery = z.strictObject({ model_ids: z.string().max(40_000).optional().describe("comma list, instead of a body") });
 
 export const bindingResult = z

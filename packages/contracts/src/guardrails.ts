@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { description, httpUrl, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
 
-/** Every place where a guardrail can look; which of them calls pass today stands in the guide. */
+/** Every surface a guardrail can inspect; the guide says which of them calls pass through today. */
 export const GUARDRAIL_SURFACES = [
   "chat_input",
   "chat_output",
@@ -27,10 +27,10 @@ export const GUARDRAIL_SURFACES = [
 ] as const;
 export type GuardrailSurface = (typeof GUARDRAIL_SURFACES)[number];
 
-/** No call passes it yet. */
+/** No call passes through this surface yet. */
 const NOT_SERVED = "audio_tts_output";
 
-/** Those that calls pass today. */
+/** The surfaces calls pass through today. */
 export const SERVED_SURFACES = GUARDRAIL_SURFACES.filter(
   (surface): surface is Exclude<GuardrailSurface, typeof NOT_SERVED> => surface !== NOT_SERVED,
 );
@@ -143,7 +143,7 @@ const engineRead = {
     .describe("for bedrock_guardrails; default: DRAFT"),
 } as const;
 
-/** Visible ASCII: what a header can carry. */
+/** Visible ASCII, which is all a header can carry. */
 const engineKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
 
 const engineWritten = z

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { httpUrl, pageQuery, recordId, recordName, timestamp } from "./conventions.ts";
 import { TENANT_ROLES } from "./roles.ts";
 
-/** Where people sign in other than here, and whose tokens calls may come with. */
+/** External identity providers, where people sign in and whose tokens calls may present. */
 
 const claim = z.string().min(1).max(200);
 const values = z.array(z.string().min(1).max(500)).min(1).max(100);
@@ -156,7 +156,7 @@ export const mappingPreviewResult = z
   })
   .meta({ id: "MappingPreviewResult" });
 
-/** As long as the parts of a subject may be together. */
+/** Longest subject, its parts joined. */
 export const MAX_SUBJECT = 2003;
 
 const subject = z
@@ -194,7 +194,7 @@ export const signOnIdentityQuery = z.strictObject({
   admin_user_id: recordId.optional(),
 });
 
-/** In the query or in the body. */
+/** The subject may be in the query or in the body. */
 export const signOnIdentityNamed = z.strictObject({ subject: subject.optional() });
 
 export type SignOnIdentity = z.output<typeof signOnIdentity>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
 
-/** A path below a folder, which cannot lead out of it. */
+/** A path relative to a folder that cannot escape it. */
 const pathBelow = z
   .string()
   .trim()
@@ -12,7 +12,7 @@ const pathBelow = z
     "must be a path below the folder",
   );
 
-/** Of a repository elsewhere; nothing secret stands in an address. */
+/** Address of a remote repository; it must not contain credentials. */
 const repositoryAddress = z
   .string()
   .trim()

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { connectorType } from "./kb-identities.ts";
 import { description, nameText, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
 
-/** What a document may carry to be found by: each value is compared as it is. */
+/** Document metadata for search filters; values are compared for equality. */
 const metadata = z
   .record(z.string().min(1).max(100), z.union([z.string().max(1000), z.number(), z.boolean()]))
   .refine((record) => Object.keys(record).length <= 50, "may have at most 50 members");
@@ -54,7 +54,7 @@ const shown = {
 
 export const portalKnowledgeBase = z.strictObject(shown).meta({ id: "PortalKnowledgeBase" });
 
-/** What an answer was given, for whoever may read it. */
+/** The passages an answer was based on, as far as the reader may read them. */
 export const portalPassages = z
   .strictObject({
     passages: z.array(
@@ -84,7 +84,7 @@ export const knowledgeBaseQuery = z.strictObject({ ...pageQuery.shape, search })
 
 const sourceIdentity = z.string().trim().min(1).max(300);
 
-/** Who may read a document in the system it comes from. */
+/** Who may read a document in its source system. */
 const permissions = z
   .strictObject({
     connector_type: connectorType,
@@ -116,7 +116,7 @@ export const knowledgeDocument = z
 
 export const knowledgeDocumentQuery = z.strictObject({ ...pageQuery.shape, search, status: documentStatus.optional() });
 
-/** What an upload says beside its file. */
+/** Form fields of an upload besides the file. */
 export const knowledgeDocumentForm = z.strictObject({ name: nameText(300).min(1), metadata, permissions });
 
 export const knowledgeSearch = z

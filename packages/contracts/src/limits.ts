@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Limit documents of a resource group (interface 8.2, 8.4, 8.5). A member that is left out or null sets no limit. */
+/** Limit documents of a resource group (interface 8.2, 8.4, 8.5). An absent or null member sets no limit. */
 
 const most = 1_000_000_000_000;
 const count = z.number().int().min(0).max(most).nullable().optional();
@@ -57,7 +57,7 @@ export const llmLimits = z
   })
   .meta({ id: "LlmLimits" });
 
-/** Of tool servers, and of skills. */
+/** Limits for tool servers and for skills. */
 export const toolLimits = z
   .strictObject({
     frequency: z
@@ -144,7 +144,7 @@ export const llmGovernance = z
 
 const mediaValue = z.union([z.number().min(0).max(most), z.boolean(), z.array(z.string().min(1).max(256)).max(1_000)]).nullable();
 
-/** What can be said of each mode: a whitelist of values, the most of something, the slowest speed, what has to be there. */
+/** The fields each mode has: whitelists, maxima, the minimum speed, and required parts. */
 export const MEDIA_FIELDS: Readonly<Record<string, readonly string[]>> = {
   image: ["dim_whitelist", "quality_whitelist", "style_whitelist", "max_n", "max_input_characters", "require_image_input"],
   audio_speech: ["voice_whitelist", "format_whitelist", "max_input_characters", "max_speed", "speed_min"],
@@ -162,7 +162,7 @@ function mediaFieldProblem(mode: string, field: string, value: unknown): string 
   return typeof value === "number" ? null : "must be a number";
 }
 
-/** `{mode: {field: value}}`: whitelists, ceilings (`max_*`), the floor `speed_min`, demands (`require_*`). */
+/** `{mode: {field: value}}`: whitelists, maxima (`max_*`), the minimum `speed_min`, required parts (`require_*`). */
 export const mediaGovernance = z
   .record(z.string().max(64), z.record(z.string(), mediaValue))
   .superRefine((document, context) => {
@@ -190,7 +190,7 @@ const domain = z
     "must be a domain, without scheme and path, in ASCII",
   );
 
-/** How a group searches the web and which pages it may read. */
+/** How a group may search the web and which pages it may read. */
 export const webSearchGovernance = z
   .strictObject({
     domains: z
@@ -229,7 +229,7 @@ export const runCeilingsPatch = z.strictObject({ run_ceilings: runCeilings }).me
 export const llmLimitsPatch = z.strictObject({ limits: llmLimits }).meta({ id: "LlmModelLimitsPatch" });
 export const toolLimitsPatch = z.strictObject({ limits: toolLimits }).meta({ id: "ToolItemLimitsPatch" });
 
-/** Quotas by their path in the document, as what is left of them. */
+/** What is left of each quota, keyed by its path in the document. */
 const available = z.record(z.string(), z.record(z.string(), z.number().nullable()));
 
 export const capacity = z
@@ -264,7 +264,7 @@ const policyFields = (document: z.ZodType) => ({
 
 const policyStates = new Map<string, z.ZodObject>();
 
-/** The answer about a document that the body `patch` calls `member`, of an item where it refines one. */
+/** Schema of the answer about a limit document, which the body `patch` holds as `member`. Cached by the patch's schema ID. */
 export function policyStateOf(patch: z.ZodObject, member: string): z.ZodObject {
   const name = (patch.meta()?.id ?? member).replace(/Patch$/, "");
   const known = policyStates.get(name);

@@ -58,7 +58,7 @@ export type SignedInAdmin = z.output<typeof signedInAdmin>;
 
 const code = z.string().trim().min(1).max(40);
 
-/** What a login answers to the right password of an account with two-factor sign-in. */
+/** Answer of a login with the right password to an account with two-factor sign-in. */
 export const codeOwed = z
   .strictObject({
     requires_2fa: z.literal(true),

@@ -3,7 +3,7 @@ import { httpUrl, timestamp } from "./conventions.ts";
 
 const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, "must be one scope");
 
-/** The gateway as a client of a tool server's authorization server, entered by an administrator. */
+/** The gateway's client registration at a tool server's authorization server, entered by an administrator. */
 export const mcpOAuthClientWrite = z
   .strictObject({
     issuer: httpUrl.describe("the authorization server, exactly as in its own metadata"),
@@ -47,7 +47,7 @@ export const mcpOAuthClient = z
   })
   .meta({ id: "McpOAuthClient" });
 
-/** What an authorization server says of itself, as far as an administrator needs it. */
+/** The parts of an authorization server's metadata that an administrator needs. */
 export const identityProvider = z
   .strictObject({
     issuer: z.string(),

@@ -5,7 +5,7 @@ import { identityProvider } from "./mcp-oauth.ts";
 const authType = z.enum(["none", "bearer", "oauth"]);
 const bearerKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
 
-/** Of a registered server, or of one that the gateway itself is. */
+/** ID of a registered tool server, or of one built into the gateway. */
 export const toolServerId = z
   .string()
   .regex(/^(?:mcp-[0-9A-HJKMNP-TV-Z]{26}|system-web-search-[a-z0-9][a-z0-9._-]{0,99})$/, "must be the id of a tool server");

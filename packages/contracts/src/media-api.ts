@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the runtime plane's document says of pictures, speech, transcription and moderations in OpenAI's shapes. */
+/** Schemas of the runtime plane's API document for images, speech, transcription and moderations in OpenAI's format. */
 
 const text = z.string();
 

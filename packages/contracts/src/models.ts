@@ -22,7 +22,7 @@ const modes = z
   .min(1)
   .max(MODES.length)
   .refine((all) => new Set(all).size === all.length, "must name each mode once");
-// The table holds whole micro-dollars, so a finer price would be rounded without anyone being told.
+// Prices are stored in whole micro-dollars; a finer price would be rounded silently.
 const setPrice = z
   .number()
   .min(0)

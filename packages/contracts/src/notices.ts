@@ -3,7 +3,7 @@ import { recordId, timestamp } from "./conventions.ts";
 
 const MAX_LOCALES = 32;
 
-/** A BCP 47 language tag, as far as portals use them. */
+/** The subset of BCP 47 language tags that portals use. */
 export const locale = z.string().regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, "must be a language tag such as en or pt-BR");
 export const noticeSurface = z.enum(["banner", "inline", "both"]);
 

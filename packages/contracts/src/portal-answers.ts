@@ -232,7 +232,7 @@ export const portalNotice = z
   .meta({ id: "PortalNotice" });
 export const noticeRecorded = z.strictObject({ record_id: z.string() }).meta({ id: "NoticeRecorded" });
 
-/** Errors of the portal and of the compatible surfaces: more may stand beside, by their code (docs/reference/errors.md). */
+/** Errors of the portal and of the compatible surfaces. Some codes have further members (docs/reference/errors.md). */
 export const runtimeError = z
   .looseObject({
     error: z.union([z.string(), z.record(z.string(), z.unknown())]).describe("the message; on some surfaces an object"),

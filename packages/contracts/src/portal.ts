@@ -3,14 +3,14 @@ import { newPasswordText, passwordText } from "./admin-users.ts";
 import { displayName, recordId } from "./conventions.ts";
 import { avatarUrl, endUserEmail, endUserMetadata, endUsername } from "./end-users.ts";
 
-/** Bodies and queries of the end-user portal API (interface 4.4). Closed: an unknown field is refused. */
+/** Bodies and queries of the end-user portal API (interface 4.4). Strict: unknown fields are refused. */
 
 const code = z.string().trim().min(1).max(40);
 
-/** Longest body of a registration, in bytes: a photo of 5 MB in base64, with what is around it. */
+/** Largest registration body in bytes: a 5 MB photo in base64 plus the other members. */
 export const REGISTRATION_BYTES = 7_100_000;
 
-/** Base64 of at most 5 MB. A text with more, in a body that is not refused for its size, is told so when the photo is looked at. */
+/** Base64 of at most 5 MB. This only bounds the text by the body size; the exact limit is checked when the photo is read. */
 const photoText = z.string().max(REGISTRATION_BYTES);
 
 export const registration = z
@@ -57,7 +57,7 @@ export const portalModelQuery = z.strictObject({
   modes: z.string().max(500).optional(),
 });
 export const groupFilterQuery = z.strictObject({ group_id: recordId.optional(), enabled_only: flag.optional() });
-/** Passages by the id of their document and their place in it, as the header X-Gw-Passages of an answer names them. */
+/** Passages as `<document ID>` and position, the form in which an answer's X-Gw-Passages header names them. */
 export const passagesQuery = z.strictObject({
   ids: z
     .string()

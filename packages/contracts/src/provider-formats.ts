@@ -1,30 +1,27 @@
-/** What of a provider format says which records may name it, and where the catalog lists its models. */
+/** The facts about a provider format that decide which records may use it and where the catalog lists its models. */
 interface ProviderFormat {
-  /** Where a record stands that names no address; "required": it must name one; "none": there is none to name. */
+  /** The default address for records without one. "required": a record must have one; "none": it must not. */
   readonly baseUrl: "required" | "none" | `https://${string}`;
-  /** Whether an address may carry a query. */
+  /** Whether the address may have a query. */
   readonly addressQuery: boolean;
-  /** Whether an api_key may be the key file of a service account. */
+  /** Whether api_key may be the key file of a Google service account. */
   readonly keyFile: boolean;
   /**
-   * Whose models in the catalog it serves where neither key nor address of a record say so: a provider_key of the catalog,
-   * the maker that a model's name tells, or nobody's.
+   * Where to find a record's models in the catalog if neither its key nor its address says so: under a provider key of the catalog, under
+   * the maker that the model's name implies, or nowhere.
    */
   readonly catalog: { readonly provider: string } | "maker" | "none";
-  /** Whether writes to the vendor's cache that are kept for an hour have a price of their own. */
+  /** Whether one-hour cache writes at the vendor have their own price. */
   readonly hourlyCacheWrites: boolean;
-  /**
-   * By how much tokens are dearer at most in what its vendors call service tiers, as they publish it. A tier that is not here has the
-   * usual prices.
-   */
+  /** The highest published price factor of each service tier. Tiers not listed have standard prices. */
   readonly serviceTierFactors: Readonly<Record<string, number>>;
-  /** Whether its models make of a text the tokens that those of OpenAI do; others may make more of it. */
+  /** Whether its models use OpenAI's tokenizer; others may produce more tokens for the same text. */
   readonly countsAsOpenAi: boolean;
-  /** Whether it runs batches of its own that the gateway can hand lines to. */
+  /** Whether it has a batch API of its own that the gateway can submit lines to. */
   readonly batches: boolean;
   /**
-   * The bucket of the tenant's own that it works with where a record names one: the scheme of its address, and whether the vendor
-   * has to be given a role to use it. Null where there is none.
+   * The tenant's own bucket, if a record may name one: its URI scheme, and whether the vendor needs a role to access it. Null if the format
+   * uses no bucket.
    */
   readonly storage: { readonly scheme: "s3" | "gs"; readonly role: boolean } | null;
 }
@@ -40,10 +37,10 @@ const PLAIN = {
   storage: null,
 } as const;
 
-/** OpenAI asks from 1.7 times (GPT-4o) to 2.5 times (GPT-5.5) for priority. */
+/** OpenAI's price factors for priority range from 1.7 (GPT-4o) to 2.5 (GPT-5.5). */
 const OF_OPENAI = { priority: 2.5, ultrafast: 6 } as const;
 
-/** The provider formats. Each has its way out in the gateway's drivers. */
+/** All provider formats. Each has a driver in the gateway's drivers. */
 export const PROVIDER_FORMATS = {
   openai: {
     ...PLAIN,
@@ -83,12 +80,12 @@ export const PROVIDER_FORMATS = {
 
 export type ApiFormat = keyof typeof PROVIDER_FORMATS;
 
-/** Undefined for a name that a record of another version of the gateway has. */
+/** Undefined for a name written by another version of the gateway. */
 export function providerFormat(name: string): ProviderFormat | undefined {
   return Object.hasOwn(PROVIDER_FORMATS, name) ? PROVIDER_FORMATS[name as ApiFormat] : undefined;
 }
 
-/** The formats of which that holds, for a message. */
+/** The names of the formats for which `holds` is true, for a message. */
 export function formatsWith(holds: (format: ProviderFormat) => boolean): string {
   return Object.entries(PROVIDER_FORMATS)
     .filter(([, format]) => holds(format))

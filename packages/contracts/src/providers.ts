@@ -7,7 +7,7 @@ export const apiFormat = z.enum(Object.keys(PROVIDER_FORMATS) as ApiFormat[]);
 
 export const providerKey = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must be 1 to 63 lower-case letters, digits and . _ -");
 
-/** What a header can carry, or the key file of a Google service account: its JSON, as it is or in a text. */
+/** A header value, or the key file of a Google service account: its JSON, as an object or as text. */
 export const upstreamKey = z.union(
   [
     z.string().regex(/^[\x21-\x7e]{1,4096}$/),
@@ -32,7 +32,7 @@ function parsed(text: string): unknown {
   }
 }
 
-// A header that carries a credential would be stored and shown in the clear; api_key is where credentials are sealed.
+// Headers are stored and shown in plain text, so credentials are refused here; they belong in api_key, which is encrypted.
 const CREDENTIAL = /auth|key|token|secret|cookie|password|credential/i;
 const headers = z
   .record(
@@ -54,10 +54,10 @@ const passedHeaders = z
   )
   .max(32);
 
-/** How a server of OpenAI's format calls the ceiling on output. */
+/** The name of the output-token limit on a server of OpenAI's format. */
 export const maxTokensParameter = z.enum(["max_tokens", "max_completion_tokens"]);
 
-/** A bucket, and what its keys begin with there. Names stay within what needs no encoding in an address. */
+/** A bucket with a key prefix. Only characters that need no URL encoding are accepted. */
 const storageUri = z
   .string()
   .max(1000)
@@ -79,7 +79,7 @@ const roleArn = z
   .max(2048)
   .regex(/^arn:aws[a-z-]{0,20}:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/, "must be the ARN of a role: arn:aws:iam::123456789012:role/name");
 
-/** Who runs batch jobs. */
+/** Who runs batch jobs: the gateway or the provider. */
 export const batchMode = z.enum(["gateway", "provider"]);
 
 const written = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { pageQuery, recordId, recordName, timestamp } from "./conventions.ts";
 
-/** External directories: the tokens they come with, and what they did. */
+/** External directories (SCIM): their tokens, and the log of what they changed. */
 
 const directoryName = z
   .string()

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Roles of tenant admins. A system admin has the role `system_admin`, no tenant, and every permission. */
+/** Roles of tenant administrators. A system administrator has the role `system_admin`, no tenant, and every permission. */
 export const TENANT_ROLES = ["owner", "admin", "security", "compliance", "auditor", "developer", "viewer"] as const;
 export const SYSTEM_ROLE = "system_admin";
 
@@ -27,7 +27,7 @@ const AREAS = [
 
 type Area = (typeof AREAS)[number];
 
-/** Each area has `read` and `write`; the others stand alone. `audit:read` lists the admin log, chains and keys, and exports. */
+/** Each area has `read` and `write`; the rest are single permissions. `audit:read` covers the admin log, chains, keys and exports. */
 export type Permission =
   | `${Area}:${"read" | "write"}`
   | "contracts:approve"
@@ -59,7 +59,7 @@ export const ALL_PERMISSIONS: readonly Permission[] = [...writes(...AREAS), ...S
 const BUNDLES: Record<Role, readonly Permission[]> = {
   system_admin: ALL_PERMISSIONS,
   owner: ALL_PERMISSIONS,
-  // All but what only an owner may: to make, change and remove owners.
+  // Everything except managing owners, which only owners may do.
   admin: ALL_PERMISSIONS,
   security: [
     ...reads(...AREAS),
@@ -85,7 +85,7 @@ const BUNDLES: Record<Role, readonly Permission[]> = {
   viewer: reads(...CONFIGURATION, "discovery", "usage", "compliance", "assurance"),
 };
 
-/** What a role may do; nothing for a name that is no role. */
+/** The permissions of a role; an empty set for an unknown role. */
 export function permissionsOf(role: string): ReadonlySet<Permission> {
   return new Set(Object.hasOwn(BUNDLES, role) ? BUNDLES[role as Role] : []);
 }

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { description, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
 
 /**
- * How a group picks a member for a call: by weight at random, the one with the fewest calls under way, the fastest of
- * late, the cheapest, or the heaviest first.
+ * How a group picks a member for a call: weighted random, fewest calls in flight, lowest recent latency, lowest price, or highest weight
+ * first.
  */
 export const ROUTING_STRATEGIES = ["simple-shuffle", "least-busy", "latency-based", "cost-based", "ordered"] as const;
 export type RoutingStrategy = (typeof ROUTING_STRATEGIES)[number];

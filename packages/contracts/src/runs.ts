@@ -2,7 +2,7 @@ import { z } from "zod";
 import { listOf, pageQuery, timestamp } from "./conventions.ts";
 
 export const RUN_STATES = ["open", "completed", "completed_degraded", "exhausted", "errored", "blocked_policy", "cancelled"] as const;
-/** What a caller may say that its run ended as (interface 3.3). */
+/** End states a caller may declare for its run (interface 3.3). */
 export const DECLARED_END_STATES = ["completed", "errored", "exhausted", "cancelled"] as const;
 export const RUN_OUTCOMES = ["resolved", "escalated", "handed_off", "abandoned_by_user"] as const;
 

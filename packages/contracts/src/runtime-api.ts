@@ -3,8 +3,8 @@ import { timestamp } from "./conventions.ts";
 import { DECLARED_END_STATES, RUN_OUTCOMES, RUN_STATES } from "./runs.ts";
 
 /**
- * What the runtime plane's surfaces take and answer. Requests of the vendors' formats are open: what a vendor adds passes to a
- * provider of the same format. The members named here are those that the gateway reads, or that every answer has.
+ * Requests and answers of the runtime plane's surfaces. Requests in vendor formats are open: unknown members pass to a provider of the same
+ * format. Only members that the gateway reads, or that every answer has, are listed.
  */
 
 const count = z.number().int();
@@ -239,7 +239,7 @@ export const responsesCount = z.looseObject({ object: text, input_tokens: count 
 export const messagesCount = z.looseObject({ input_tokens: count }).meta({ id: "MessagesCount" });
 export const messagesCountRequest = messagesRequest.omit({ max_tokens: true }).meta({ id: "MessagesCountRequest" });
 
-/** Lists and models under this path are in the form of whoever asks: told by `anthropic-version` or Google's own headers. */
+/** Lists and models under this path use the format of the client, recognized by `anthropic-version` or Google's headers. */
 export const vendorModel = z.looseObject({}).meta({ id: "VendorModel" });
 
 const geminiContent = z.looseObject({ role: text.optional(), parts: z.array(z.looseObject({ text: text.optional() })).optional() });
@@ -328,5 +328,5 @@ export const agentMessage = z.looseObject({}).describe("as A2A has it").meta({ i
 export const agentCardDocument = z.looseObject({}).describe("in A2A's format, signed").meta({ id: "AgentCardDocument" });
 export const agentProblem = z.looseObject({}).describe("an error in A2A's format").meta({ id: "AgentProblem" });
 
-/** `/healthz` and its like. */
+/** Answer of `/healthz` and the other health paths. */
 export const planeHealth = z.strictObject({ status: text, detail: text.optional() }).meta({ id: "PlaneHealth" });

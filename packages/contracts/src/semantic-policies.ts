@@ -5,7 +5,7 @@ import { SERVED_SURFACES } from "./guardrails.ts";
 const action = z.enum(["block", "warn"]);
 const mode = z.enum(["enforce", "shadow"]);
 const onFailure = z.enum(["block", "allow"]);
-/** A policy on a surface that no call passes would be a promise that nobody keeps. */
+/** Only served surfaces: a policy on a surface that no call passes through would never be enforced. */
 const surfaces = z.array(z.enum(SERVED_SURFACES)).min(1).max(SERVED_SURFACES.length);
 const constraintText = z.string().trim().min(1).max(8000);
 const groupIds = z.array(recordId).max(1000).nullable();

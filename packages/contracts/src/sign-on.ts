@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Signing in by an identity provider, as pages meet it. */
+/** Single sign-on, as the web pages see it. */
 
 export const signOnOfferQuery = z.strictObject({ tenant_id: z.string().max(63).optional().describe("instead of X-Tenant-ID") });
 

@@ -22,7 +22,7 @@ export const DEFAULT_RETENTION: z.output<typeof dataRetention> = {
 };
 
 const megabytes = z.number().int().min(1).nullable().optional();
-/** Of kinds of files, which nobody may make larger than they are for everybody. */
+/** Size limits by file kind. A tenant can only lower the gateway's general limits. */
 export const mediaLimits = z
   .strictObject({
     image_mb: z.number().int().min(1).max(50).nullable().optional(),
@@ -85,7 +85,7 @@ export const tenantCreate = z
 
 export const tenantUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "TenantUpdate" });
 
-/** The whole record: what it leaves out is what a new tenant has, but for the name, without which no tenant is. */
+/** Replaces the whole record: absent members get a new tenant's defaults, except the name, which is required. */
 export const tenantPut = z.strictObject(tenantUpdate.shape).meta({ id: "TenantPut" });
 
 export const tenant = z

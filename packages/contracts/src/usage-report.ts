@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listOf, pageQuery, recordId, timestamp } from "./conventions.ts";
 
-/** What usage can be divided by; of the three periods one at most. */
+/** Dimensions usage can be grouped by; at most one of the three periods. */
 export const USAGE_PARTS = ["hour", "day", "month", "resource_group", "api_key", "model"] as const;
 export type UsagePart = (typeof USAGE_PARTS)[number];
 export const USAGE_PERIODS: readonly UsagePart[] = ["hour", "day", "month"];
@@ -17,7 +17,7 @@ const parts = z
   .transform((text, context) => {
     const names = partNames.safeParse(text.split(","));
     if (names.success) return names.data;
-    // Said of the whole parameter: its parts are no members that a caller could find.
+    // Reported for the whole parameter, because its parts have no paths a caller would recognize.
     context.addIssue({ code: "custom", message: names.error.issues[0]?.message ?? "is not a list of parts" });
     return z.NEVER;
   });

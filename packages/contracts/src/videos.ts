@@ -7,7 +7,7 @@ const reference = z
   .union([z.strictObject({ file_id: text }), z.strictObject({ image_url: text.describe("a data URL") })])
   .describe("the first picture");
 
-/** A request for a video, in the words of the gateway's own interface. */
+/** A video request in the gateway's own format. */
 export const videoRequest = z
   .looseObject({
     model: text.optional(),
@@ -42,7 +42,7 @@ export const videoJob = z
   })
   .meta({ id: "VideoJob" });
 
-/** The same as OpenAI's clients send it. */
+/** A video request in OpenAI's format. */
 export const openaiVideoRequest = z
   .looseObject({
     model: text,

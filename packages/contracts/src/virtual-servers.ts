@@ -2,7 +2,7 @@ import { z } from "zod";
 import { description, displayName, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
 import { toolServerId } from "./mcp-servers.ts";
 
-/** Without an underscore, so that the first `__` of a name always ends it. */
+/** No underscore, so that the first `__` in a tool's name always ends the slug. */
 const slug = z
   .string()
   .regex(/^[a-z](?:[a-z0-9-]{0,22}[a-z0-9])?$/, "must be 1 to 24 lower-case letters, digits and inner -, beginning with a letter");

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 
 export const ACTION_RECORD_SCHEMA = "ai.gw/action-record/v1";
 
-/** A statement about something that was done, sealed in the ledger (interface 2.10). */
+/** A statement about an action, sealed in the ledger (interface 2.10). */
 export interface ActionRecord {
   readonly schema: typeof ACTION_RECORD_SCHEMA;
   readonly action_id: string;
   readonly kind: "fyi";
   readonly verdict: "recorded";
-  /** The tenant that runs the system. */
+  /** The tenant that operates the system. */
   readonly operator: string;
   readonly system: {
     readonly ai_system_id: string | null;
@@ -29,7 +29,7 @@ export interface ActionRecord {
   readonly record_id: string;
 }
 
-/** RFC 8785 of texts, whole numbers, booleans, null, arrays and objects, which is all that records hold. */
+/** RFC 8785 JSON, limited to what records contain: strings, integers, booleans, null, arrays and objects. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { NotCanonical, contentMark, isHash } from "./canonical.ts";
 
-/** Chain id of the admin log: there is one for a whole installation. */
+/** Chain ID of the admin log; there is one per installation. */
 export const ADMIN_CHAIN = "admin-log";
 
-/** An entry of the admin log with its place in the chain. Times are ISO 8601 UTC with three decimals. */
+/** An admin log entry with its position in the chain. Times are ISO 8601 UTC with three decimals. */
 export interface AdminEntry {
   readonly id: string;
   readonly tenant_id: string | null;
@@ -26,7 +26,7 @@ export interface AdminEntry {
 
 const FORMAT = "admin-v1";
 
-/** Every field in this order, `before` and `after` as RFC 8785 JSON inside. */
+/** The hashed fields in canonical order; `before` and `after` are embedded as RFC 8785 JSON. */
 const FIELDS = [
   "chain_seq",
   "id",
@@ -53,7 +53,7 @@ export function adminEntryHash(entry: Omit<AdminEntry, "entry_hash">): string {
 
 export const entryMark = (entry: AdminEntry): string => contentMark([entry.prev_hash, ...FIELDS.map((name) => entry[name] ?? null)]);
 
-/** RFC 8785: members sorted by their names' UTF-16 code units, numbers and texts as ECMAScript writes them. */
+/** RFC 8785 JSON: members sorted by UTF-16 code units, numbers and strings as ECMAScript serializes them. Throws `NotCanonical`. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === "string" && !value.isWellFormed()) throw new NotCanonical("a text is not well-formed Unicode");
   if (typeof value === "number" && !Number.isFinite(value)) throw new NotCanonical("a number is not finite");

@@ -10,7 +10,7 @@ export interface SavedCheckpoint {
 
 const BEGINNING = '{"type":"checkpoint",';
 
-/** What a process that died while it wrote, or a disk that was full, leaves of a line. */
+/** Whether the line is a partial checkpoint, left by a process that died while writing or by a full disk. */
 function isTorn(line: string): boolean {
   if (!BEGINNING.startsWith(line) && !line.startsWith(BEGINNING)) return false;
   try {
@@ -21,10 +21,7 @@ function isTorn(line: string): boolean {
   }
 }
 
-/**
- * The checkpoints among the lines of a checkpoint file or of an earlier export, torn ones passed over. Throws `NotAnExport` naming the
- * line.
- */
+/** Parses the checkpoints in a checkpoint file or an earlier export; torn lines are skipped. Throws `NotAnExport` with the line number. */
 export function savedCheckpoints(text: string): SavedCheckpoint[] {
   const kept: SavedCheckpoint[] = [];
   for (const [index, line] of text.split("\n").entries()) {
@@ -45,9 +42,8 @@ export function savedCheckpoints(text: string): SavedCheckpoint[] {
 }
 
 /**
- * The rows of the chain that kept checkpoints stand over, only those of `until` (ISO 8601 UTC) or before when it is given:
- * the furthest shows what was cut off, the others what was written anew below it. Throws for a checkpoint that none of
- * the keys signed.
+ * The chain positions that saved checkpoints anchor, limited to checkpoints no later than `until` (ISO 8601 UTC) if given. The furthest
+ * reveals truncation, the others reveal rows rewritten below it. Throws if a checkpoint is signed by none of the keys.
  */
 export function savedAnchors(kept: readonly SavedCheckpoint[], chainId: string, keys: readonly TrustedKey[], until?: string): Anchor[] {
   const anchors: Anchor[] = [];

@@ -1,16 +1,16 @@
 import type { Checkpoint } from "./checkpoint.ts";
 import type { WalkPosition } from "./chain-walk.ts";
 
-/** A row past the end of a range. */
+/** A row after the end of the verified range. */
 interface RowBeyond {
   readonly chainSeq: number;
   readonly rowId: string | null;
   readonly prevHash: unknown;
-  /** Its own hash, none where its content does not give it. */
+  /** Hashes the row's content can give; empty if it gives none. */
   readonly hashes: readonly string[];
 }
 
-/** Past the end of a range only the way to the next checkpoint counts: whether the rows between lead on to it. */
+/** Follows the links from the end of a range to the next checkpoint. Rows after the range are checked for nothing else. */
 export class BeyondRange {
   private readonly toSeq: number;
   private way: Pick<WalkPosition, "chainSeq" | "rowId" | "hashes"> | null = null;
@@ -25,7 +25,7 @@ export class BeyondRange {
     return chainSeq > this.toSeq;
   }
 
-  /** `last` is the last row of the range. False when the row says itself that another one than the last stood before it. */
+  /** `last` is the last row of the range. Returns false if the row names another predecessor than it. */
   follow({ chainSeq, rowId, prevHash, hashes }: RowBeyond, last: WalkPosition | null): boolean {
     const { toSeq } = this;
     if (!this.begun) this.way = last?.chainSeq === toSeq ? last : null;
@@ -37,7 +37,7 @@ export class BeyondRange {
     return follows || !isNext || before.chainSeq !== toSeq;
   }
 
-  /** The row at the end of the way, where a checkpoint was signed for another one at its place. */
+  /** The row reached, if the checkpoint at its position was signed for a different row; else null. */
   contradicted({ chainSeq, rowHash }: Checkpoint): Pick<WalkPosition, "chainSeq" | "rowId" | "hashes"> | null {
     this.signed = true;
     return this.way?.chainSeq === chainSeq && !this.way.hashes.includes(rowHash) ? this.way : null;
@@ -47,7 +47,7 @@ export class BeyondRange {
     return this.way?.chainSeq === chainSeq && this.way.hashes.includes(rowHash);
   }
 
-  /** A checkpoint was signed behind the range: rows of it that are under none by now will never be. */
+  /** Whether a checkpoint after the range was seen: rows of the range that none covers by then will never be covered. */
   get isOver(): boolean {
     return this.signed;
   }

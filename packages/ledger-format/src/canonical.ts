@@ -2,28 +2,28 @@ import { hash } from "node:crypto";
 import type { AuditRow } from "./fields.ts";
 import { HASH_FORMATS, V2_FIELDS, type HashFormat } from "./hash-formats.ts";
 
-/** prev_hash of the first row of a chain. */
+/** `prev_hash` of the first row of a chain. */
 export const GENESIS_HASH = "0".repeat(64);
 
-/** A row holds something its canonical bytes cannot express; the message names the field. */
+/** A row contains a value that has no canonical bytes; the message names the field. */
 export class NotCanonical extends Error {}
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const HASH = /^[0-9a-f]{64}$/;
 
-/** Lower-case hex of 32 bytes, the only spelling a hash may have. */
+/** Whether `value` is the lower-case hex of 32 bytes, the only valid form of a hash. */
 export function isHash(value: unknown): value is string {
   return typeof value === "string" && HASH.test(value);
 }
 
-/** ISO 8601 UTC with exactly six decimals, the only spelling a timestamp may have. */
+/** Whether `value` is ISO 8601 UTC with exactly six decimals, the only valid form of a timestamp. */
 export function isTimestamp(value: unknown): value is string {
   return typeof value === "string" && TIMESTAMP.test(value);
 }
 
 /**
- * The canonical text of a row: RFC 8785 JSON of `[format tag, field, field, ...]`, null for absence. Its UTF-8 bytes
- * are what the row hash covers. Throws `NotCanonical`.
+ * The canonical text of a row: RFC 8785 JSON of `[format tag, field, field, ...]` with null for absent fields. The row hash covers its
+ * UTF-8 bytes. Throws `NotCanonical`.
  */
 export function canonicalText(row: AuditRow, format: HashFormat): string {
   const fields = HASH_FORMATS[format];
@@ -39,13 +39,13 @@ export function canonicalText(row: AuditRow, format: HashFormat): string {
         text += `,"${value}"`;
         continue;
       }
-      // A lone surrogate has no UTF-8 bytes: two different rows would get one hash.
+      // A lone surrogate has no UTF-8 encoding, so two different rows would get the same hash.
       if (!value.isWellFormed()) throw new NotCanonical(`${name} is not well-formed Unicode`);
-      // For a string, JSON.stringify writes exactly what RFC 8785 asks for.
+      // For strings, JSON.stringify produces exactly what RFC 8785 requires.
       text += `,${JSON.stringify(value)}`;
     } else if (typeof value === "number") {
       if (!Number.isSafeInteger(value)) throw new NotCanonical(`${name} is not a safe integer`);
-      // Minus zero is written as zero.
+      // -0 is written as 0.
       text += `,${value}`;
     } else if (typeof value === "boolean") {
       text += value ? ",true" : ",false";
@@ -56,7 +56,7 @@ export function canonicalText(row: AuditRow, format: HashFormat): string {
   return `${text}]`;
 }
 
-/** Printable ASCII without quote and backslash: its JSON is itself between quotes, found without the cost of asking. */
+/** Printable ASCII without quote and backslash needs no escaping; skipping JSON.stringify for it saves time. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /**
@@ -72,12 +72,12 @@ export function rowHash(row: AuditRow, format: HashFormat, prevHash: string): st
   return hash("sha256", bytes.subarray(0, end + 32), "hex");
 }
 
-// One buffer for every row: hashing is on the path of every call.
+// Reused for every row, because hashing is on the path of every call.
 const scratch = Buffer.allocUnsafe(16 * 1024);
 
 /**
- * Every hash the row could have been sealed with, its own prev_hash given: v2, and v1 only when it carries none of the
- * fields v2 added (else those could be edited by claiming the older format). Empty when the row has no canonical bytes.
+ * Every hash the row could have been sealed with, given its own prev_hash: v2, and v1 only if it has none of the fields added by v2
+ * (otherwise these could be edited by claiming the older format). Empty if the row has no canonical bytes.
  */
 export function possibleHashes(row: AuditRow): string[] {
   const prevHash = row.prev_hash;
@@ -93,8 +93,8 @@ export function possibleHashes(row: AuditRow): string[] {
 }
 
 /**
- * Stands for values that have no canonical bytes, so that a change of them is noticed all the same. Never to be taken for a hash that they
- * were sealed with: it would prove nothing of the row before.
+ * A fingerprint of values without canonical bytes, so that changes to them are still noticed. It must never be accepted as the hash they
+ * were sealed with: it proves nothing about the previous row.
  */
 export const contentMark = (values: readonly unknown[]): string => `uncanonical ${hash("sha256", JSON.stringify(values), "hex")}`;
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "./admin-entry.ts";
 import { openStatement, signedStatement, type Statement } from "./dsse.ts";
 
-/** Certificates of AI Systems: a report of one moment that verifies without the gateway. */
+/** Certificates of AI Systems: a report at one point in time that can be verified without the gateway. */
 
 export const CERTIFICATE_TYPE = "ai.gw/certificate/v1";
 const KEY_NAME = "gw.certificate";
@@ -13,16 +13,16 @@ export interface CertificatePredicate {
   readonly captured_at: string;
   readonly valid_until: string;
   readonly result: "PASSED" | "FAILED";
-  /** SHA-256 of the canonical text of `report`. */
+  /** Hex SHA-256 of the canonical text of `report`. */
   readonly report_digest: string;
   readonly report: unknown;
-  /** What the certificate does not say. */
+  /** What the certificate does not claim. */
   readonly limits: readonly string[];
 }
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** `subject`: names with their SHA-256. `pem`: an Ed25519 private key. */
+/** `subject` maps names to their SHA-256. `pem` is an Ed25519 private key. */
 export function signedCertificate(
   subject: Readonly<Record<string, string>>,
   predicate: Omit<CertificatePredicate, "report_digest">,
@@ -36,7 +36,9 @@ export type CertificateVerdict =
   | { readonly verdict: "valid" | "expired"; readonly publicKey: string; readonly statement: Statement<CertificatePredicate> }
   | { readonly verdict: "invalid"; readonly reason: string };
 
-/** `publicKeys`: 32 bytes each. `now`: milliseconds since the epoch. Whether it was revoked since, only its gateway knows. */
+/**
+ * `publicKeys`: 32 bytes each. `now`: milliseconds since the epoch. Does not detect revocation, which only the issuing gateway knows of.
+ */
 export function verifyCertificate(text: string, publicKeys: readonly Uint8Array[], now: number): CertificateVerdict {
   const opened = openStatement<CertificatePredicate>(text, KEY_NAME, CERTIFICATE_TYPE, "certificate of an AI System", publicKeys);
   if ("reason" in opened) return { verdict: "invalid", reason: opened.reason };

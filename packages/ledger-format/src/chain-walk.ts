@@ -7,9 +7,9 @@ import type { FindingCollector } from "./verdict.ts";
 export interface WalkPosition {
   readonly chainSeq: number;
   readonly rowId: string | null;
-  /** Hashes the next row may name as its predecessor's: more than one after an altered row or a fork. */
+  /** Hashes the next row may have as `prev_hash`; several after an altered row or a fork. */
   readonly hashes: string[];
-  /** A finding already says that this row is not what was sealed. */
+  /** Whether a finding already reports that this row is not the one that was sealed. */
   flagged: boolean;
 }
 
@@ -18,19 +18,19 @@ export interface ChainWalkOptions {
   readonly fromSeq?: number;
   readonly knownHeads?: readonly Anchor[];
   readonly findings: Pick<FindingCollector, "add" | "addAt">;
-  /** Rows before the first are missing: the next checkpoint may follow any other. */
+  /** The first rows are missing, so the next checkpoint may follow any other. */
   readonly startMissing: () => void;
   readonly rowsMissing: (from: number, to: number) => void;
 }
 
-// A fork is one finding each; its branches need not all be followed.
+// Each fork is one finding; no need to follow every branch.
 const MAX_BRANCHES = 16;
 
-/** Goes from row to row: each has to name the one before, and to be the one that was signed or recorded for its position. */
+/** Walks the chain row by row: each must name its predecessor and match what was signed or recorded for its position. */
 export class ChainWalk {
-  /** Position the next row should have. */
+  /** Position of the next row. */
   expected: number;
-  /** Null: nothing is known of the row before. */
+  /** Null if nothing is known about the previous row. */
   links: readonly string[] | null;
   last: WalkPosition | null = null;
   started = false;
@@ -38,9 +38,9 @@ export class ChainWalk {
   readonly ranged: boolean;
   readonly heads: ReadonlyMap<number, readonly string[]>;
   readonly coverage = trackCoverage();
-  /** Rows behind the end that the writer recorded. */
+  /** Rows after the end that the writer recorded. */
   beyond: { readonly chainSeq: number; readonly rowId: string | null; rows: number } | null = null;
-  /** A signed checkpoint whose row has not come (yet). */
+  /** A signed checkpoint whose row was not seen (yet). */
   ahead: Anchor | null = null;
   private readonly options: ChainWalkOptions;
 
@@ -90,13 +90,13 @@ export class ChainWalk {
     this.links = last.hashes;
   }
 
-  /** Every row up to the last is under a checkpoint, unless another row than the last was signed. */
+  /** Marks every row up to the last as covered by a checkpoint, unless a different row was signed. */
   signed(rowHash: string): void {
     const { last } = this;
     if (last !== null && !last.hashes.includes(rowHash)) {
       last.flagged = true;
       this.notSigned(last, rowHash);
-      // The next row may rightly name the row that was signed and stands here no more.
+      // The next row may legitimately name the row that was signed and has been replaced.
       last.hashes.push(rowHash);
     } else this.coverage.cover();
   }
@@ -106,12 +106,12 @@ export class ChainWalk {
     this.options.findings.addAt("checkpoint_invalid", chainSeq, rowId, detail, [...hashes, signedHash]);
   }
 
-  /** Whether a row stands before the range. */
+  /** Whether a row precedes the range. */
   isBefore(chainSeq: number): boolean {
     return this.ranged && !this.started && chainSeq < this.expected;
   }
 
-  /** What the first row of the range has to name, where no checkpoint says it. */
+  /** Sets what the first row of the range must name if no checkpoint says so. */
   precede(chainSeq: number, hashes: readonly string[]): void {
     if (chainSeq === this.expected - 1) this.preceding = [...(this.preceding ?? []), ...hashes];
   }
@@ -152,7 +152,7 @@ export class ChainWalk {
     }
   }
 
-  /** `before` are the hashes of the row that stands before it. */
+  /** `before`: the hashes of the preceding row. */
   unlinked(
     { chainSeq, rowId, hashes }: { readonly chainSeq: number; readonly rowId: string | null; readonly hashes: readonly string[] },
     prevHash: unknown,

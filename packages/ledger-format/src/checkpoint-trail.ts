@@ -1,6 +1,6 @@
 import { openCheckpoint, type Checkpoint, type TrustedKey } from "./checkpoint.ts";
 
-/** A checkpoint as it is stored or exported. */
+/** A checkpoint as stored or exported. */
 export interface CheckpointLine {
   readonly chain_seq: number;
   readonly note: string;
@@ -8,29 +8,29 @@ export interface CheckpointLine {
 
 export interface JudgedCheckpoint {
   readonly checkpoint: Checkpoint | null;
-  /** Whether a trusted key signed it for this chain: only then does it prove anything about rows. */
+  /** Whether a trusted key signed it for this chain; only then does it prove anything about rows. */
   readonly signed: boolean;
   readonly problem: string | null;
-  /** Digest of the one it was to follow, null where it may follow any. */
+  /** Digest of the checkpoint it had to follow; null if it may follow any. */
   readonly before: string | null;
 }
 
-/** Judges the checkpoints of one chain in their order: each one's signature, and that it follows the one before. */
+/** Checks the checkpoints of one chain in order: each one's signature, and that it follows the previous one. */
 export interface CheckpointTrail {
   next(line: CheckpointLine): JudgedCheckpoint;
-  /** Takes a checkpoint as the one before the next without asking what came before it. */
+  /** Starts after this checkpoint without checking what preceded it. */
   resume(line: CheckpointLine): JudgedCheckpoint;
-  /** The next checkpoint may follow any other. */
+  /** Lets the next checkpoint follow any other. */
   forget(): void;
-  /** Rows of these positions are missing, and with them maybe the checkpoint that the next one names as the one before it. */
+  /** Rows at these positions are missing, possibly including the checkpoint that the next one names as its predecessor. */
   missing(from: number, to: number): void;
-  /** Position of the newest signed checkpoint, 0 before the first. */
+  /** Position of the newest signed checkpoint; 0 if there is none. */
   readonly newestSeq: number;
   readonly newestTime: string | null;
 }
 
 export function checkpointTrail(chainId: string, keys: readonly TrustedKey[]): CheckpointTrail {
-  // What the next checkpoint must say; null after one that could not be trusted, so that one bad note is one finding.
+  // What the next checkpoint must say. Null after an untrusted one, so that one bad note yields one finding.
   let expected: { previous: string | null; first: number } | null = { previous: null, first: 1 };
   let gap: { readonly from: number; readonly to: number } | null = null;
   let newestSeq = 0;
@@ -44,7 +44,7 @@ export function checkpointTrail(chainId: string, keys: readonly TrustedKey[]): C
     const unsigned = (problem: string | null) => ({ checkpoint, signed: false, problem, before: null });
     if (checkpoint === null || invalid !== null) return unsigned(invalid);
     if (checkpoint.chainId !== chainId) return unsigned(`it was signed for chain ${checkpoint.chainId}`);
-    // That rows are missing is the one thing to tell, when the checkpoint before stood over one of them or just before them.
+    // If the previous checkpoint covered a missing row or the one just before, only the missing rows are reported.
     if (lost !== null && checkpoint.firstSeq >= lost.from && checkpoint.firstSeq <= lost.to + 1) before = null;
     expected = { previous: digest, first: checkpoint.chainSeq + 1 };
     newestSeq = Math.max(newestSeq, checkpoint.chainSeq);

@@ -2,16 +2,16 @@ import { createHash } from "node:crypto";
 import { isHash, isTimestamp } from "./canonical.ts";
 import { openNote, type NoteKey, type NoteSigner } from "./signed-note.ts";
 
-/** Name of the key in the signature line of every checkpoint. */
+/** Key name in the signature line of every checkpoint. */
 export const CHECKPOINT_KEY_NAME = "gw.audit";
 
-/** How often the head of a chain is signed, at the latest. */
+/** The head of a chain is signed after this many rows or milliseconds, whichever comes first. */
 export const CHECKPOINT_ROWS = 1_000;
 export const CHECKPOINT_MS = 60_000;
 
 /**
- * A signed statement that the row at `chainSeq` has `rowHash`, and with it every row before. It is not a Merkle
- * checkpoint and proves nothing about single rows without those between.
+ * A signed statement that the row at `chainSeq` has `rowHash`, which commits to every row before it. It is not a Merkle checkpoint: single
+ * rows cannot be proven without the rows in between.
  */
 export interface Checkpoint {
   readonly chainId: string;
@@ -20,13 +20,13 @@ export interface Checkpoint {
   readonly rowHash: string;
   /** ISO 8601 UTC with six decimals. */
   readonly time: string;
-  /** First chain_seq since the checkpoint before; one past `chainSeq` when nothing was written since. */
+  /** First chain_seq after the previous checkpoint; `chainSeq` + 1 if no rows were written since. */
   readonly firstSeq: number;
-  /** `checkpointDigest` of the text of the checkpoint before, null for the first of a chain. */
+  /** `checkpointDigest` of the previous checkpoint's text; null for the first of a chain. */
   readonly previous: string | null;
 }
 
-/** The text a checkpoint signs, its last line feed included. */
+/** The signed text of a checkpoint, including its final line feed. */
 export function checkpointText(checkpoint: Checkpoint): string {
   const hash = Buffer.from(checkpoint.rowHash, "hex").toString("base64");
   return (
@@ -35,14 +35,14 @@ export function checkpointText(checkpoint: Checkpoint): string {
   );
 }
 
-/** Base64 SHA-256 of a checkpoint's text: what the next one calls `previous`. */
+/** Base64 SHA-256 of a checkpoint's text, which the next one has as `previous`. */
 export function checkpointDigest(text: string): string {
   return createHash("sha256").update(text).digest("base64");
 }
 
 const TEXT = /^gw\.audit\/([^\n]+)\n(\d{1,16})\n([A-Za-z0-9+/]{43}=)\ntime ([^\n]+)\nfirst (\d{1,16})\nprevious (-|[A-Za-z0-9+/]{43}=)\n$/;
 
-/** Null when the text is not exactly what `checkpointText` writes. */
+/** Null unless the text is exactly what `checkpointText` writes. */
 export function parseCheckpointText(text: string): Checkpoint | null {
   const match = TEXT.exec(text);
   if (match === null) return null;
@@ -63,22 +63,22 @@ export function signCheckpoint(checkpoint: Checkpoint, signer: NoteSigner): stri
   return signer.sign(checkpointText(checkpoint));
 }
 
-/** A public key and when it may sign. Times are ISO 8601 UTC with six decimals; null leaves that side open. */
+/** A public key and its validity period. Times are ISO 8601 UTC with six decimals; null leaves that end open. */
 export interface TrustedKey extends NoteKey {
   readonly validFrom: string | null;
   readonly validTo: string | null;
 }
 
 export interface CheckpointOpened {
-  /** Null when the note cannot be read at all. */
+  /** Null if the note cannot be parsed. */
   readonly checkpoint: Checkpoint | null;
-  /** `checkpointDigest` of its text. */
+  /** `checkpointDigest` of the note's text; null if it cannot be parsed. */
   readonly digest: string | null;
-  /** Null when a key that may be trusted at the checkpoint's time signed it. */
+  /** Why it is not trusted; null if it is signed by a key trusted at the checkpoint's time. */
   readonly invalid: string | null;
 }
 
-/** Reads a checkpoint and judges its signature. Never throws. */
+/** Parses a checkpoint and verifies its signature. Never throws. */
 export function openCheckpoint(note: string, keys: readonly TrustedKey[]): CheckpointOpened {
   const opened = openNote(note, keys);
   const checkpoint = opened.text === null ? null : parseCheckpointText(opened.text);

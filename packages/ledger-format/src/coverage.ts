@@ -1,6 +1,6 @@
 import { CHECKPOINT_MS } from "./checkpoint.ts";
 
-/** Rows not yet under a checkpoint when twice the interval has passed will not come under one by themselves. */
+/** Rows still uncovered after twice the checkpoint interval are overdue. */
 const GRACE_MS = 2 * CHECKPOINT_MS;
 
 interface UncoveredRow {
@@ -8,14 +8,16 @@ interface UncoveredRow {
   readonly rowId: string | null;
 }
 
-/** Follows which rows at the end of what was read no checkpoint covers, and whether they are old enough to say so. */
+/** Tracks the rows at the end that no checkpoint covers, and whether they are overdue. */
 export interface Coverage {
-  /** `createdAt`: undefined when it is withheld, null when the row has none. */
+  /** `createdAt`: undefined if it is withheld, null if the row has none. */
   add(row: UncoveredRow, createdAt: string | null | undefined): void;
-  /** Every row added so far is under a checkpoint. */
+  /** Marks every row added so far as covered by a checkpoint. */
   cover(): void;
-  /** `newestCheckpoint`, `shippedAt`, `now`: ISO 8601 UTC. `overdue` is the first row of an end that should have been covered, and the last position of it. */
-  /** `isOver`: whatever their age, no checkpoint will come over the rows any more. */
+  /**
+   * `newestCheckpoint`, `shippedAt`, `now`: ISO 8601 UTC. `isOver`: no further checkpoint will cover the rows, whatever their age.
+   * `overdue` is the first row of an uncovered end that should be covered, with the last position of it; else null.
+   */
   result(
     times: { newestCheckpoint: string | null; shippedAt: string | null; now: string },
     isOver: boolean,
@@ -60,15 +62,14 @@ export function trackCoverage(): Coverage {
       const end = { ...first, throughSeq };
       if (isOver) return { pending: count, overdue: end };
       const limit = millis(now);
-      // While a writer is catching up, its table stands at an earlier moment than the clock: the checkpoint over the
-      // rows that came last may be written already and only not have arrived.
-      // A date in the future is an edit, and would excuse the rows for ever.
+      // While the writer catches up, its table lags behind the clock: the checkpoint over the newest rows may be written and not yet
+      // shipped. A date in the future must be an edit, and would excuse the rows forever.
       const catchingUp = shippedAt !== null && Math.abs(limit - millis(shippedAt)) <= GRACE_MS;
       const reached = Math.max(newest === null ? 0 : millis(newest), newestCheckpoint === null ? 0 : millis(newestCheckpoint));
       const asOf = catchingUp ? Math.min(limit, reached) : limit;
       if (Number.isNaN(reached)) return { pending: count, overdue: end };
       const late = oldest !== null && asOf - millis(oldest) > GRACE_MS;
-      // A date in the future would otherwise keep a row pending for ever.
+      // Otherwise a date in the future would keep a row pending forever.
       const future = newest !== null && millis(newest) - limit > GRACE_MS;
       return { pending: count, overdue: undated || late || future ? end : null };
     },

@@ -4,8 +4,8 @@ import { namedTwice } from "./named-twice.ts";
 import { keyObjectOf, noteKey } from "./signed-note.ts";
 
 /**
- * in-toto statements (v1) in DSSE envelopes (v1), signed with Ed25519 by the key that signs the ledger's checkpoints.
- * Nothing but that key's public half is needed to verify one.
+ * in-toto statements (v1) in DSSE envelopes (v1), signed with the Ed25519 key that signs the ledger's checkpoints. Verifying one takes
+ * nothing but the public key.
  */
 
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
@@ -24,14 +24,14 @@ interface Envelope {
   readonly signatures: readonly { readonly keyid: string; readonly sig: string }[];
 }
 
-/** What is signed: the payload with its type, each with its length, so that neither can pass for the other. */
+/** The bytes to sign (DSSE PAE): payload type and payload, each with its length, so that neither can be taken for the other. */
 function signedBytes(payload: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.byteLength} `), payload]);
 }
 
 /**
- * The envelope, one line. `keyName` is what the key's id is bound to, so that a signature of one kind of document names no
- * key of another. `subject`: names with their SHA-256. `pem`: an Ed25519 private key.
+ * Returns the envelope on one line. `keyName` is bound into the key ID, so that signatures of one kind of document name no key of another.
+ * `subject` maps names to their SHA-256. `pem` is an Ed25519 private key.
  */
 export function signedStatement<Predicate>(
   keyName: string,
@@ -57,12 +57,12 @@ export function signedStatement<Predicate>(
   return `${JSON.stringify(envelope)}\n`;
 }
 
-/** `publicKey`: the 32 bytes of the one that signed it, base64, as the gateway lists them. */
+/** `publicKey`: the 32 bytes of the signing key in base64, as the gateway lists them. */
 export type OpenedStatement<Predicate> =
   | { readonly publicKey: string; readonly statement: Statement<Predicate> }
   | { readonly reason: string };
 
-/** `publicKeys`: 32 bytes each. `what` names the document in the reason. The predicate's own members are not looked at. */
+/** Verifies an envelope. `publicKeys`: 32 bytes each. `what` names the document in the reason. The predicate's members are not checked. */
 export function openStatement<Predicate>(
   text: string,
   keyName: string,
@@ -77,7 +77,7 @@ export function openStatement<Predicate>(
   if (twice !== null) return { reason: `it names ${JSON.stringify(twice)} twice` };
   if (envelope.payloadType !== PAYLOAD_TYPE) return { reason: "it holds no in-toto statement" };
   const payload = Buffer.from(envelope.payload, "base64");
-  // Spare bits of base64 can be anything to a decoder.
+  // Decoders ignore the spare bits of base64, so only the canonical encoding is accepted.
   if (payload.toString("base64") !== envelope.payload) return { reason: "its payload is not written as it was signed" };
   const keys = publicKeys.map((key) => noteKey(keyName, key));
   const signedBy = keys.find((key) =>

@@ -5,8 +5,8 @@ import type { AuditRow } from "./fields.ts";
 import { namedTwice } from "./named-twice.ts";
 
 /**
- * The export of one chain: JSON lines, the chain first, then the keys, then rows and checkpoints in the order of
- * chain_seq, each checkpoint after its row. Fields that are null may be left out of a row.
+ * The export of one chain as JSON lines: the chain, then the keys, then rows and checkpoints in the order of chain_seq, each checkpoint
+ * after its row. Null fields may be omitted from rows.
  */
 export type ExportLine =
   | ({ readonly type: "chain"; readonly writer: string; readonly exported_at: string } & ChainFacts)
@@ -24,13 +24,13 @@ export type ExportLine =
   | ({ readonly type: "checkpoint" } & CheckpointLine)
   | ({ readonly type: "pruned" } & PrunedPrefix);
 
-/** A line is not one of an export; the message says why. */
+/** A line is not a valid export line; the message says why. */
 export class NotAnExport extends Error {}
 
 type Check = (value: unknown) => boolean;
 
 const text: Check = (value) => typeof value === "string";
-// Any number: a position that none can have is an edit, and the verifier's to find.
+// Accepts any number: an impossible position is an edit, for the verifier to report.
 const position: Check = (value) => typeof value === "number";
 const optional =
   (check: Check): Check =>
@@ -65,7 +65,7 @@ const SHAPES: { readonly [T in ExportLine["type"]]: Readonly<Record<string, Chec
   pruned: { through_seq: position, row_hash: text, checkpoint: text },
 };
 
-/** Throws `NotAnExport`. A row's fields are not looked at: the verifier judges them. */
+/** Throws `NotAnExport`. The fields of rows are left to the verifier. */
 export function parseExportLine(line: string): ExportLine {
   let value: Record<string, unknown>;
   try {
@@ -76,7 +76,7 @@ export function parseExportLine(line: string): ExportLine {
   const twice = isObject(value) ? namedTwice(line.trim(), value) : null;
   if (twice !== null) throw new NotAnExport(`it names ${JSON.stringify(twice)} twice`);
   const type = value?.["type"];
-  // By far the most lines.
+  // Checked first, because most lines are rows.
   if (type === "row" && isObject(value["row"])) return value as unknown as ExportLine;
   if (typeof type !== "string" || !Object.hasOwn(SHAPES, type)) throw new NotAnExport("it is not a line of an audit export");
   for (const [field, check] of Object.entries(SHAPES[type as ExportLine["type"]])) {
@@ -87,7 +87,7 @@ export function parseExportLine(line: string): ExportLine {
   return value as unknown as ExportLine;
 }
 
-/** One line, its line feed included. */
+/** One line, including its line feed. */
 export function printExportLine(line: ExportLine): string {
   return `${JSON.stringify(line)}\n`;
 }

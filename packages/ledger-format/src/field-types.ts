@@ -1,10 +1,10 @@
 /**
- * Every field of an audit row, declared once. The row type, the table's columns, the query filters and the reference
- * page follow from it.
+ * Every field of an audit row, declared once. The row type, the table's columns, the query filters and the reference page are derived from
+ * it.
  *
- * kind: `witnessed` was seen by the gateway, `asserted` was claimed by the caller, `derived` was computed when the row
- * was written. Which of them the row hash covers is the business of the hash formats below, and of nothing else.
- * A field that does not apply is null: never a default that looks like a fact.
+ * kind: `witnessed` was seen by the gateway, `asserted` was claimed by the caller, `derived` was computed when the row was written. Which
+ * fields the row hash covers is decided only by the hash formats (hash-formats.ts). A field that does not apply is null, never a default
+ * that looks like a fact.
  */
 
 export type FieldKind = "witnessed" | "asserted" | "derived";

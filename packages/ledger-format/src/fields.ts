@@ -1,7 +1,7 @@
 import { type Field, type TypeOf, asserted, derived, witnessed } from "./field-types.ts";
 
 export const FIELDS = {
-  // Identity of the row
+  // Identity
   id: witnessed("text", "ULID of the call, time-sortable"),
   tenant_id: witnessed("text", "tenant the call was scoped to; null when the credential named none"),
   timestamp: witnessed("timestamp", "when the call arrived, microseconds, UTC"),
@@ -162,5 +162,5 @@ export type FieldName = keyof typeof FIELDS;
 
 export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 
-/** A row being filled or read: an absent field is null. */
+/** A row being filled or read; an absent field means null. */
 export type AuditRow = { -readonly [K in FieldName]?: TypeOf[(typeof FIELDS)[K]["type"]] | null };

@@ -40,10 +40,10 @@ const ADDED_BY_V2 = [
   "tool_definition_hash",
 ] as const satisfies readonly FieldName[];
 
-/** The fields each hash format covers, in the order they stand in the canonical bytes. */
+/** The fields that each hash format covers, in canonical order. */
 export const HASH_FORMATS = { v1: V1, v2: [...V1, ...ADDED_BY_V2] } as const satisfies Record<string, readonly FieldName[]>;
 
 export type HashFormat = keyof typeof HASH_FORMATS;
 
-/** A v1 hash is accepted only for a row that carries none of these. */
+/** A v1 hash is accepted only for rows that have none of these fields. */
 export const V2_FIELDS: readonly FieldName[] = ADDED_BY_V2;

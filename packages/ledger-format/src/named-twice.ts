@@ -1,10 +1,10 @@
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
-/** The line itself, and the row or entry in it: what lies deeper no hash of a field is worked out from by itself. */
+/** Depth to check: the line itself, and the row or entry in it. Nothing deeper is hashed as a field of its own. */
 const DEEPEST = 2;
 
 /**
- * The member that stands twice in the object of a line or right below it; null when none does. Parsers differ in which of the two
- * they take, so that what one verifies another reads otherwise. `line` must be JSON, and `value` what it was parsed to.
+ * A duplicate member name in the line's object or one level below; null if there is none. Parsers differ in which duplicate they keep, so
+ * others could read something else than what was verified. `line` must be JSON, and `value` its parsed form.
  */
 export function namedTwice(line: string, value: unknown): string | null {
   if (isWrittenFrom(value, line)) return null;
@@ -24,12 +24,12 @@ export function namedTwice(line: string, value: unknown): string | null {
   return null;
 }
 
-/** What is written from a value names nothing twice, and nearly all lines are. */
+/** A serialized value has no duplicate names, and nearly every line is one. */
 function isWrittenFrom(value: unknown, line: string): boolean {
   try {
     return JSON.stringify(value) === line;
   } catch {
-    // Nested too deeply to be written.
+    // Nested too deeply to be serialized.
     return false;
   }
 }

@@ -3,8 +3,8 @@ import { isHash } from "./canonical.ts";
 import type { HashFormat } from "./hash-formats.ts";
 
 /**
- * Values whose RFC 8785 JSON is the very text they have where they are stored, as sources of regular expressions: rows of
- * nothing else are hashed as they stand, and all others the long way.
+ * Regular expression sources for values whose stored text equals their RFC 8785 JSON. Rows with only such values are hashed without
+ * parsing; all others take the slow path.
  */
 
 /** Printable ASCII without quote and backslash, between quotes. */
@@ -24,8 +24,8 @@ const CLOSE_BRACKET = 0x5d;
 let scratch = Buffer.from(BEGINNING.padEnd(16 * 1024), "latin1");
 
 /**
- * Whether a row has `rowHash`: its values of the newest format, in their order and all plain or null, are `values`, with
- * a comma between each.
+ * Whether a row with these values has `rowHash`. `values`: the values of the newest format in canonical order, comma-separated, all plain
+ * or null.
  */
 export function givesHash(values: string, prevHash: string, rowHash: string): boolean {
   if (!isHash(prevHash)) return false;

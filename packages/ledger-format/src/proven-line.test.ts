@@ -30,7 +30,7 @@ const row = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<AuditRow>;
 
-/** As an export writes it: fields in the order of the table, absent ones left out. */
+/** Formats a row as an export does: fields in table order, absent ones omitted. */
 function lineOf(content: AuditRow): string {
   return printExportLine({
     type: "row",
@@ -38,7 +38,7 @@ function lineOf(content: AuditRow): string {
   });
 }
 
-/** What the offline verifier says of a chain that is this one row, read as text and read as lines. */
+/** The verdicts on a chain of just this row, from the line as text and as parsed lines. */
 async function verdicts(line: string): Promise<unknown[]> {
   const chain = printExportLine({
     type: "chain",

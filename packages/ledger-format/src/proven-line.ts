@@ -16,7 +16,7 @@ const SEALED = [
 ] as const satisfies readonly (keyof SealedRow)[];
 const ASKED: readonly FieldName[] = FIELD_NAMES.filter((name) => HASHED.includes(name) || (SEALED as readonly FieldName[]).includes(name));
 
-/** What the value of a field that is not asked for may look like: any text and number, JSON one deep. */
+/** The JSON forms allowed for fields that are skipped: any string or number, and containers of one level. */
 const TEXT = '"[^"\\\\\\x00-\\x1f]*(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\x00-\\x1f]*)*"';
 const NUMBER = "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?";
 const SCALAR = `(?:${TEXT}|${NUMBER}|true|false|null)`;
@@ -37,7 +37,7 @@ function member(name: FieldName): string {
   return `(?:"${name}":${value}(?:,|(?=\\}\\}\\n)))?`;
 }
 
-/** The line of a row with its fields in the order of the fields table, as an export has it. */
+/** Matches a row line whose fields are in table order, as exports write them. */
 const LINE = new RegExp(`\\{"type":"row","row":\\{${FIELD_NAMES.map(member).join("")}\\}\\}\\n`, "y");
 
 const groupOf = (name: FieldName): number => 1 + ASKED.indexOf(name);
@@ -55,15 +55,14 @@ const [ID, CHAIN_ID, CHAIN_SEQ, PREV_HASH, ROW_HASH, CREATED_AT, PRUNED_AT, ERAS
 
 export interface ProvenLine {
   readonly row: SealedRow;
-  /** Where the next line begins. */
+  /** Offset of the next line. */
   readonly end: number;
 }
 
 /**
- * The row in the line of an export that begins at `at`, found to have the hash it names without being parsed: its values
- * are hashed as they stand in the file. Nearly all lines are of this kind. Null for a line that must be parsed and
- * judged: one that does not give its hash, was sealed in an older format, is spelled with escapes or in another order,
- * or is not the line of a row.
+ * Verifies the hash of the row at offset `at` without parsing it, from its values as they stand in the file; nearly all lines allow that.
+ * Returns null if the line must be parsed instead: its hash does not match, it has an older format, escapes or another field order, or it
+ * is not a row.
  */
 export function provenLine(text: string, at: number): ProvenLine | null {
   LINE.lastIndex = at;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "./admin-entry.ts";
 import { openStatement, signedStatement, type Statement } from "./dsse.ts";
 
-/** Sealed compliance reports: a report as it was told at one moment, with the heads of the chains it was counted over. */
+/** Sealed compliance reports: a report as of one point in time, with the heads of the chains it was computed from. */
 
 export const SEALED_REPORT_TYPE = "ai.gw/compliance-report/v1";
 const KEY_NAME = "gw.report";
@@ -15,18 +15,18 @@ export interface SealedReportPredicate {
   readonly window: { readonly from: string; readonly to: string };
   readonly sealed_at: string;
   readonly sealed_by: string | null;
-  /** SHA-256 of the canonical text of `report`. */
+  /** Hex SHA-256 of the canonical text of `report`. */
   readonly report_digest: string;
   readonly report: unknown;
-  /** Where each chain of rows stood: who counts again counts up to here. */
+  /** The head of each row chain at that time: a recount includes rows up to here. */
   readonly ledger: readonly { readonly chain_id: string; readonly seq: number; readonly row_hash: string }[];
-  /** Where the admin log stood. */
+  /** The head of the admin log at that time. */
   readonly admin_log: { readonly seq: number; readonly entry_hash: string };
-  /** What it does not say. */
+  /** What the report does not claim. */
   readonly limits: readonly string[];
 }
 
-/** SHA-256 of a report's canonical text (RFC 8785), hex. */
+/** Hex SHA-256 of a report's canonical text (RFC 8785). */
 export const reportDigest = (report: unknown): string => createHash("sha256").update(canonicalJson(report)).digest("hex");
 
 /** `pem`: an Ed25519 private key. */

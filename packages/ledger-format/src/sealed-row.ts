@@ -3,17 +3,17 @@ import { NotCanonical } from "./canonical.ts";
 import type { RowLink } from "./chain-facts.ts";
 import type { AuditRow } from "./fields.ts";
 
-/** What a verification asks of a row beside its hash. */
+/** What verification needs of a row besides its hash. */
 export type SealedRow = Pick<
   AuditRow,
   "id" | "chain_id" | "chain_seq" | "prev_hash" | "row_hash" | "created_at" | "bodies_pruned_at" | "erased_at"
 >;
 
-/** What the content of a row gives in the place of the hash it names: its mark where it has no canonical bytes. */
+/** The hashes to record for a row whose content does not match its hash: a content mark if it has no canonical bytes. */
 export const givenInstead = (possible: readonly string[], mark: () => string): readonly string[] =>
   possible.length > 0 ? possible : [mark()];
 
-/** What is given in the place of a row that the reader may not see: what its content hashes to, and nothing else of it. */
+/** Reduces a row that the reader may not see to its links, with the hashes of its content and nothing else about it. */
 export function linkOf(row: SealedRow, possible: readonly string[], mark: () => string): RowLink {
   const { chain_seq, prev_hash, row_hash, created_at } = row;
   return {
@@ -34,7 +34,7 @@ export function possibleEntryHashes(entry: AdminEntry): string[] {
   }
 }
 
-/** An entry of the admin log as a verification takes a row. */
+/** Maps an admin log entry to the form in which rows are verified. */
 export function sealedEntry({ id, chain_seq, prev_hash, entry_hash, at }: AdminEntry): SealedRow {
   const created_at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(at) ? at.replace("Z", "000Z") : null;
   return { id, chain_id: ADMIN_CHAIN, chain_seq, prev_hash, row_hash: entry_hash, created_at };

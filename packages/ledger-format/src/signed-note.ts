@@ -1,12 +1,12 @@
 import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from "node:crypto";
 
 /**
- * Signed notes as C2SP defines them (c2sp.org/signed-note): a text ending in a line feed, an empty line, and signature
- * lines of an em dash, a key name and base64 of key id (4 bytes) and Ed25519 signature (64 bytes).
+ * Signed notes as C2SP defines them (c2sp.org/signed-note): text ending in a line feed, an empty line, and signature lines consisting of an
+ * em dash, a key name, and the base64 of key ID (4 bytes) and Ed25519 signature (64 bytes).
  */
 
 const ED25519 = 0x01;
-// DER of a SubjectPublicKeyInfo that holds an Ed25519 key, up to the key itself.
+// DER prefix of a SubjectPublicKeyInfo with an Ed25519 key.
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 const SIGNATURE_LINE = /^\u2014 ([^ +\n]+) ([A-Za-z0-9+/]+={0,2})$/;
 
@@ -19,7 +19,7 @@ export interface NoteKey {
 }
 
 export interface NoteSigner extends NoteKey {
-  /** `text` must end in a line feed. Returns the whole note. */
+  /** `text` must end in a line feed. Returns the complete note. */
   sign(text: string): string;
 }
 
@@ -27,7 +27,7 @@ export type NoteOpened<K extends NoteKey> =
   | { readonly text: string; readonly key: K }
   | { readonly text: string | null; readonly reason: string };
 
-/** The key as notes name it. The id is always computed, never believed: it binds the name to the key. */
+/** A key as notes identify it. The ID is always computed, never trusted: it binds the name to the key. */
 export function noteKey(name: string, publicKey: Uint8Array): NoteKey {
   if (publicKey.byteLength !== 32) throw new Error("an Ed25519 public key has 32 bytes");
   const id = createHash("sha256").update(`${name}\n`).update(Uint8Array.of(ED25519)).update(publicKey).digest("hex").slice(0, 8);
@@ -40,7 +40,7 @@ function rawPublicKey(key: KeyObject): Uint8Array {
   return publicKey.export({ format: "der", type: "spki" }).subarray(SPKI_PREFIX.length);
 }
 
-/** `pem`: an Ed25519 private key. Throws when it is anything else. */
+/** `pem`: an Ed25519 private key. Throws if it is not one. */
 export function noteSigner(name: string, pem: string): NoteSigner {
   const privateKey = createPrivateKey(pem);
   const key = noteKey(name, rawPublicKey(privateKey));
@@ -55,7 +55,7 @@ export function noteSigner(name: string, pem: string): NoteSigner {
   };
 }
 
-/** Reads a public key from a file's text: PEM, or base64 of the 32 bytes. Throws when it is neither. */
+/** Parses a public key file: PEM, or base64 of the 32 bytes. Throws if it is neither. */
 export function readPublicKey(text: string): Uint8Array {
   const trimmed = text.trim();
   if (trimmed.startsWith("-----BEGIN")) return rawPublicKey(createPublicKey(trimmed));
@@ -67,7 +67,7 @@ export function readPublicKey(text: string): Uint8Array {
 
 const PEM = /-----BEGIN [^-]+-----[^]*?-----END [^-]+-----/g;
 
-/** The keys of a file, as `readPublicKey` takes each: after a rotation a chain has the signatures of several. */
+/** Parses a file of one or more keys, each in a form that `readPublicKey` accepts; after a rotation, a chain has signatures of several. */
 export function readPublicKeys(text: string): Uint8Array[] {
   const trimmed = text.trim();
   return (trimmed.startsWith("-----BEGIN") ? (trimmed.match(PEM) ?? [trimmed]) : trimmed.split(/\s+/)).map(readPublicKey);
@@ -75,7 +75,7 @@ export function readPublicKeys(text: string): Uint8Array[] {
 
 const keyObjects = new Map<string, KeyObject>();
 
-/** `publicKey`: the 32 bytes, base64. */
+/** `publicKey`: the 32 bytes in base64. */
 export function keyObjectOf(publicKey: string): KeyObject {
   let object = keyObjects.get(publicKey);
   if (object === undefined) {
@@ -87,8 +87,8 @@ export function keyObjectOf(publicKey: string): KeyObject {
 }
 
 /**
- * Opens a note with any of `keys`. A signature by a key not among them is passed over; a bad signature by one that is
- * rejects the note, whatever other signatures say. `text` is null when the note has no readable form.
+ * Verifies a note with any of `keys`. Signatures by unknown keys are ignored; a bad signature by a known key rejects the note, whatever its
+ * other signatures. `text` is null if the note is malformed.
  */
 export function openNote<K extends NoteKey>(note: string, keys: readonly K[]): NoteOpened<K> {
   const split = note.lastIndexOf("\n\n");
@@ -99,7 +99,7 @@ export function openNote<K extends NoteKey>(note: string, keys: readonly K[]): N
     const match = SIGNATURE_LINE.exec(line);
     if (match === null) return { text: null, reason: "it is not a signed note" };
     const bytes = Buffer.from(match[2] as string, "base64");
-    // Spare bits at the end of base64 can be anything to a decoder: a note has one form, and no edit of it goes unseen.
+    // Decoders ignore the spare bits at the end of base64; accepting only the canonical encoding leaves no edit undetected.
     if (bytes.toString("base64") !== match[2]) return { text, reason: "a signature of it is not written as it was signed" };
     const keyId = bytes.subarray(0, 4).toString("hex");
     const known = keys.filter((key) => key.name === match[1] && key.keyId === keyId);
@@ -113,7 +113,7 @@ export function openNote<K extends NoteKey>(note: string, keys: readonly K[]): N
   return opener === undefined ? { text, reason: "no known key signed it" } : { text, key: opener };
 }
 
-/** The text of a note, its signatures unjudged; null when it has no readable form. */
+/** The text of a note, without checking signatures; null if it is malformed. */
 export function noteText(note: string): string | null {
   return openNote(note, []).text;
 }

@@ -9,7 +9,7 @@ import { noteSigner, type NoteSigner } from "./signed-note.ts";
 import type { Verification } from "./verdict.ts";
 import { createVerifier, type VerifierOptions } from "./verify.ts";
 
-/** Chains for tests: sealed as a writer would, then open to be tampered with. */
+/** Chains for tests: sealed like a writer's, then open to tampering. */
 
 export const CHAIN_ID = "01JQ0000000000000000000000";
 export const WRITTEN_AT = "2026-11-21T10:00:00.000000Z";
@@ -37,7 +37,7 @@ export function sealed(row: AuditRow, seq: number, prevHash: string, chainId = C
   return { ...whole, row_hash: rowHash(whole, format, prevHash) };
 }
 
-/** A chain of the given contents with a checkpoint after every `every` rows, and one at the end unless `open`. */
+/** A chain of the given rows with a checkpoint after every `every` rows, and one at the end unless `open`. */
 export function testChain(
   contents: readonly AuditRow[],
   options: { every?: number; open?: boolean; chainId?: string; format?: HashFormat; signer?: NoteSigner } = {},
@@ -86,7 +86,7 @@ export function rowAt(chain: TestChain, seq: number): AuditRow {
   return found.row;
 }
 
-/** Verdict and position of every finding, as `altered@5`. */
+/** Verdict and position of every finding, such as `altered@5`. */
 export function places(result: Verification): string[] {
   return result.findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`);
 }

@@ -1,19 +1,19 @@
 import { hash } from "node:crypto";
 
-/** What a verification can say of a chain, worst first: the worst finding is the headline. */
+/** Possible verdicts on a chain, worst first; a verification reports its worst. */
 export const VERDICTS = ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored", "intact"] as const;
 
 export type Verdict = (typeof VERDICTS)[number];
 
 export interface VerificationFinding {
-  /** Names it: the same as long as exactly the same is found at the same place, also in a verification of a part of the chain. */
+  /** Stable as long as exactly the same is found at the same position, also when only part of the chain is verified. */
   readonly id: string;
   readonly verdict: Exclude<Verdict, "intact">;
-  /** The first position the finding is about. */
+  /** First position affected. */
   readonly chain_seq: number;
-  /** The last one. */
+  /** Last position affected. */
   readonly through_seq: number;
-  /** Null when there is no such row, or when the reader may not see it. */
+  /** Null if there is no such row or the reader may not see it. */
   readonly row_id: string | null;
   readonly detail: string;
 }
@@ -21,44 +21,44 @@ export interface VerificationFinding {
 export interface Verification {
   readonly chain_id: string;
   readonly verdict: Verdict;
-  /** In the order of the chain, at most as many as were asked for. */
+  /** In chain order, at most as many as requested. */
   readonly findings: VerificationFinding[];
-  /** How many there are, listed or not. */
+  /** Number of all findings, listed or not. */
   readonly findings_total: number;
   /** Rows whose content was checked against their hash. */
   readonly rows_checked: number;
-  /** Rows whose content the reader may not see: checked like the others where they were read, in an export by whoever made it. */
+  /** Rows whose content the reader may not see. They were checked where they were read; for an export, by its creator. */
   readonly rows_withheld: number;
   readonly checkpoints_checked: number;
-  /** Last position checked, null when there was no row. */
+  /** Last position checked; null if there were no rows. */
   readonly head: { readonly chain_seq: number; readonly row_hash: string } | null;
   /** Rows at the end that no checkpoint covers yet. */
   readonly pending_anchor: number;
   readonly bodies_expired: number;
   readonly bodies_erased: number;
-  /** Rows up to it were dropped by retention, under a checkpoint that still holds them; null when none were. */
+  /** Rows up to here were deleted by retention, under a checkpoint that still covers them; null if none were. */
   readonly pruned_through: number | null;
 }
 
-/** A finding before it has its name. */
+/** A finding before its ID is computed. */
 export interface UnnamedFinding extends Omit<VerificationFinding, "id" | "through_seq"> {
-  /** Left out where it is about one position. */
+  /** Omitted if the finding is about a single position. */
   readonly through_seq?: number;
-  /** What stands there instead, such as hashes: with anything else there it is another finding. */
+  /** What was found there, such as hashes. It is part of the ID: a different content is a different finding. */
   readonly seen: readonly unknown[];
 }
 
-/** Keeps the first findings, the number of all, and the worst of all. */
+/** Collects the first findings, the total number, and the worst verdict. */
 export interface FindingCollector {
   add(found: UnnamedFinding): void;
-  /** One about a single position. */
+  /** Adds a finding about a single position. */
   addAt(verdict: UnnamedFinding["verdict"], chain_seq: number, row_id: string | null, detail: string, seen: UnnamedFinding["seen"]): void;
   readonly list: VerificationFinding[];
   readonly total: number;
   readonly verdict: Verdict;
 }
 
-/** A text that was cut out of a longer one keeps all of that in memory: findings stay. */
+/** Copies the text, because a substring keeps the whole string it was cut from in memory. */
 function copied(text: string): string {
   return Buffer.from(text, "utf16le").toString("utf16le");
 }

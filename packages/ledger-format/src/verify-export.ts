@@ -8,25 +8,25 @@ import type { Verification } from "./verdict.ts";
 import { createVerifier, type Verifier } from "./verify.ts";
 
 export interface ExportVerification extends Verification {
-  /** Ids of the keys checkpoints were checked with. */
+  /** IDs of the keys that checkpoints were verified with. */
   readonly key_ids: string[];
-  /** True when the keys came from the export itself: whoever could forge it could put in a key of their own. */
+  /** Whether the keys came from the export itself: a forger of the export could have put in their own. */
   readonly keys_from_export: boolean;
-  /** The moment of the export: the verdict holds for then. */
+  /** Time of the export; the verdict is as of then. */
   readonly exported_at: string;
 }
 
 export interface ExportVerifierOptions {
-  /** Public keys (32 bytes) from a source other than the export. Given any, keys in the export only narrow their windows. */
+  /** Public keys (32 bytes each) from a trusted source. If any are given, keys in the export only narrow their validity periods. */
   readonly publicKeys?: readonly Uint8Array[];
   readonly maxFindings?: number;
-  /** Checkpoints kept elsewhere: the export must hold what those from before it was made stand over. */
+  /** Checkpoints saved elsewhere: the export must contain the rows covered by those older than the export. */
   readonly saved?: readonly SavedCheckpoint[];
 }
 
 /**
- * Verifies an export in constant memory: its lines one by one, or texts of whole lines as `wholeLines` makes them. Throws
- * `NotAnExport` naming the line.
+ * Verifies an export in constant memory. `lines` are single lines, or texts of whole lines as from `wholeLines`. Throws `NotAnExport` with
+ * the line number.
  */
 export async function verifyExport(
   lines: Iterable<string> | AsyncIterable<string>,
@@ -87,7 +87,7 @@ export async function verifyExport(
     }
   }
 
-  /** Made at the first line after the keys: kept checkpoints are checked with them. */
+  /** Created at the first line after the keys, because saved checkpoints are verified with them. */
   function verifierOf(facts: Extract<ExportLine, { type: "chain" }>): Verifier {
     const knownHeads = savedAnchors(options.saved ?? [], facts.chain_id, keys, facts.exported_at);
     return createVerifier({
@@ -106,7 +106,7 @@ function admitKey(
   trusted: boolean,
 ): void {
   const bytes = Buffer.from(line.public_key, "base64");
-  // What is no key signed nothing.
+  // Not an Ed25519 key, so it cannot have signed anything.
   if (bytes.byteLength !== 32) return;
   const key = { ...noteKey(line.name, bytes), validFrom: line.valid_from, validTo: line.valid_to };
   const known = keys.findIndex((other) => other.publicKey === key.publicKey);

@@ -42,7 +42,7 @@ describe("parts of a chain between two positions", () => {
     for (const now of [WRITTEN_AT, LATER]) expect(places(feed(chain, { fromSeq: 4, toSeq: 7, now }))).toEqual(["unanchored@7"]);
   });
 
-  /** The rows of `from` to `to` sealed anew, the first of them with other content: only what stands around them can tell. */
+  /** Seals the rows `from` to `to` again with different content in the first; only the surrounding rows and checkpoints can reveal it. */
   function rewritten(chain: TestChain, from: number, to: number): TestChain {
     for (let seq = from; seq <= to; seq++) {
       const before = seq === 1 ? (rowAt(chain, 1).prev_hash as string) : (rowAt(chain, seq - 1).row_hash as string);
@@ -54,10 +54,10 @@ describe("parts of a chain between two positions", () => {
 
   test("that were sealed anew are found by the checkpoint or the row behind them, as a verification of the whole finds them", () => {
     for (const [from, to, fromSeq, toSeq, reach, found] of [
-      // Rows up to the next checkpoint were sealed anew with them.
+      // The rows up to the next checkpoint were sealed again as well.
       [4, 12, 4, 5, 6, "checkpoint_invalid@6"],
       [5, 6, 4, 5, 6, "checkpoint_invalid@6"],
-      // They were not: the next row names the one that stood there.
+      // They were not, so the next row names the original one.
       [5, 5, 4, 5, 6, "broken_link@6"],
     ] as const) {
       const chain = rewritten(ofLength(12), from, to);

@@ -23,7 +23,7 @@ const ofLength = (rows: number, options: Parameters<typeof testChain>[1] = {}): 
     options,
   );
 
-/** Removes rows, the rest and the checkpoints staying as they are. */
+/** Removes rows; all other rows and the checkpoints stay. */
 function without(chain: TestChain, ...seqs: number[]): TestChain {
   chain.entries = chain.entries.filter((entry) => entry.type !== "row" || !seqs.includes(entry.row.chain_seq as number));
   return chain;
@@ -212,7 +212,7 @@ describe("rows that are gone, moved or added", () => {
       [2, 11],
     ] as const)
       expectFindings({ ...chain, entries: chain.entries.filter(between(from, to)) }, `missing@${from}`);
-    // A checkpoint that no missing row explains is a matter of its own.
+    // A missing checkpoint that no missing row explains is a separate finding.
     const entries = chain.entries.filter((entry) => between(8, 8)(entry) && !(entry.type === "checkpoint" && entry.chain_seq === 3));
     expectFindings({ ...chain, entries }, "checkpoint_invalid@6", "missing@8");
   });

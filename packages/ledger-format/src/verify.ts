@@ -12,26 +12,26 @@ import { collectFindings, type FindingCollector, type Verification } from "./ver
 export interface VerifierOptions {
   readonly chain: ChainFacts;
   readonly keys: readonly TrustedKey[];
-  /** ISO 8601 UTC with six decimals: the moment the rows were read. */
+  /** When the rows were read: ISO 8601 UTC with six decimals. */
   readonly now: string;
-  /** Part of the chain. Of the rows before at most the last is given; of those after only what reaches the next checkpoint. */
+  /** The part of the chain to verify. Of earlier rows at most the last is passed in; of later ones only those up to the next checkpoint. */
   readonly fromSeq?: number;
   readonly toSeq?: number;
-  /** Heads the caller knows from elsewhere than the place the rows come from: the chain must reach them. */
+  /** Chain heads known from a source other than the rows; the chain must reach them. */
   readonly knownHeads?: readonly Anchor[];
   readonly maxFindings?: number;
 }
 
 /**
- * Takes rows in the order of chain_seq, each checkpoint after the row it was signed for, and holds only the last of
- * them. A range takes the newest checkpoint before its start first, and then the row before its start, if there is one.
+ * Takes rows in the order of chain_seq, each checkpoint after the row it covers, and keeps only the last row. For a range, the newest
+ * checkpoint before its start comes first, then the row before its start, if there is one.
  */
 export interface Verifier {
-  /** Of a withheld one everything is judged, and no finding names it. */
+  /** A withheld row is fully checked, but findings do not name it. */
   row(row: AuditRow, withheld?: boolean): void;
-  /** A row that was found already to have the `row_hash` it names. */
+  /** Takes a row whose content was already found to match its `row_hash`. */
   proven(row: SealedRow, withheld?: boolean): void;
-  /** An entry of the admin log, in the place of a row. */
+  /** Takes an admin log entry instead of a row. */
   entry(entry: AdminEntry, withheld?: boolean): void;
   link(link: RowLink): void;
   checkpoint(line: CheckpointLine): void;
@@ -141,7 +141,7 @@ class ChainVerifier implements Verifier {
   pruned(prefix: PrunedPrefix): void {
     const { walk } = this;
     if (walk.ranged) return;
-    // Anywhere but before the rows, or up to another row than the chain says, it would cover up for rows that are gone.
+    // Accepted only before the rows, and only if it ends where the chain begins; otherwise it could hide missing rows.
     if (walk.started || this.prunedThrough !== null || prefix.through_seq + 1 !== this.chain.first_seq) {
       this.strayPruned ??= Number.isSafeInteger(prefix.through_seq) ? prefix.through_seq : walk.expected;
       return;
@@ -169,7 +169,7 @@ class ChainVerifier implements Verifier {
     walk.leave();
     this.checkEnd();
     const pending = this.checkCoverage();
-    // Where rows are gone that is told already.
+    // If rows are missing, that was already reported.
     if (this.strayPruned !== null && findings.total === 0)
       this.findings.addAt(
         "broken_link",
@@ -194,7 +194,7 @@ class ChainVerifier implements Verifier {
     };
   }
 
-  /** The checkpoint that stands over the end of the range, if the rows between lead on to it. */
+  /** Handles the checkpoint that covers the end of the range, if the rows in between link to it. */
   private signedBeyond(checkpoint: Checkpoint): void {
     const { walk, beyondRange } = this;
     const other = beyondRange.contradicted(checkpoint);
@@ -202,7 +202,7 @@ class ChainVerifier implements Verifier {
     else if (beyondRange.leadsTo(checkpoint)) walk.coverage.cover();
   }
 
-  /** True when the row lies past the range; it then only carries the links on to the next checkpoint. */
+  /** True if the row is after the range; then it only links to the next checkpoint. */
   private past(row: Parameters<BeyondRange["follow"]>[0]): boolean {
     const { walk, beyondRange } = this;
     if (!beyondRange.has(row.chainSeq)) return false;
@@ -216,7 +216,7 @@ class ChainVerifier implements Verifier {
     const stored = row.row_hash ?? "";
     const altered = !possible.includes(stored);
     const hashes = altered ? [stored, ...givenInstead(possible, mark)] : [stored];
-    // What was edited may be of any type.
+    // An edited field may have any type.
     const rowId = !withheld && typeof row.id === "string" ? row.id : null;
     if (walk.isBefore(chainSeq)) {
       walk.precede(chainSeq, hashes);
@@ -233,11 +233,11 @@ class ChainVerifier implements Verifier {
     if (row.chain_id !== chain_id)
       this.findings.addAt("broken_link", where, rowId, `the row names another chain than ${chain_id}`, [row.chain_id]);
     if (altered) this.findings.addAt("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`, hashes);
-    // Of an altered row either the content or the stored hash is false: its successor may name the one that is not.
+    // In an altered row, either the content or the stored hash is false; the next row may name the true one.
     walk.place(row.prev_hash, { chainSeq, rowId, hashes, flagged: altered }, typeof row.created_at === "string" ? row.created_at : null);
   }
 
-  /** Rows, or a checkpoint, that were recorded and did not come; rows that came and were not recorded. */
+  /** Reports rows or a checkpoint that were recorded and are missing, and rows that were never recorded. */
   private checkEnd(): void {
     const { walk, toSeq } = this;
     let recorded = this.trail.newestSeq;
@@ -261,7 +261,7 @@ class ChainVerifier implements Verifier {
     });
   }
 
-  /** How many rows at the end wait for a checkpoint. */
+  /** Number of rows at the end that wait for a checkpoint. */
   private checkCoverage(): number {
     const { isOver } = this.beyondRange;
     const times = { newestCheckpoint: this.trail.newestTime, shippedAt: this.chain.updated_at, now: this.options.now };

@@ -1,9 +1,8 @@
 const LINE_FEED = 0x0a;
 
 /**
- * Cuts the bytes of a file into texts of whole lines, each with its line feed but perhaps the last: millions of single
- * awaited lines would cost more than verifying them. Holds the line a piece breaks off in; a piece may be overwritten
- * once the next is asked for.
+ * Splits a file's bytes into texts of whole lines with their line feeds (the last may have none): awaiting millions of single lines would
+ * cost more than verifying them. Buffers only the incomplete line at the end of a piece; a piece may be reused once the next is requested.
  */
 export async function* wholeLines(pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let rest: Buffer[] = [];

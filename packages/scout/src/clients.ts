@@ -3,13 +3,13 @@ import type { Places } from "./places.ts";
 
 export type ConfigScope = "user" | "project" | "managed";
 
-/** A file of a client, and where in it servers stand: the names of the members that lead there. */
+/** A client's configuration file, and the member names that lead to the servers in it. */
 export interface ConfigFile {
   readonly path: string;
   readonly syntax: Syntax;
   readonly servers: readonly (readonly string[])[];
   readonly scope: ConfigScope;
-  /** All files of this ending in the folder `path`, at most so deep below it. */
+  /** All files in the folder `path` with matching names, down to this depth. */
   readonly below?: { readonly named: RegExp; readonly depth: number };
 }
 
@@ -17,7 +17,7 @@ interface Client {
   readonly client: string;
   readonly name: string;
   files(places: Places): readonly ConfigFile[];
-  /** In the folder of a project. */
+  /** Files in a project's folder. */
   project?(join: Places["join"], folder: string): readonly ConfigFile[];
 }
 
@@ -34,7 +34,7 @@ const EDITORS = ["Code", "Code - Insiders"];
 const CODEX = [["mcp_servers"]] as const;
 const ZED = [["context_servers"]] as const;
 
-/** Every client whose files are looked at, and the only files that are. */
+/** Every supported client with its files; no other files are read. */
 export const CLIENTS: readonly Client[] = [
   {
     client: "claude_desktop",
@@ -156,7 +156,7 @@ export const CLIENTS: readonly Client[] = [
   { client: "amazon_q", name: "Amazon Q", files: ({ join, home }) => [file(join(home, ".aws", "amazonq", "mcp.json"))] },
 ];
 
-/** Programs that serve models themselves and keep no servers: their folder tells that they are there. */
+/** Programs that serve models and configure no tool servers; their folder shows that they are installed. */
 export const MODEL_SERVERS: readonly { readonly client: string; readonly name: string; readonly folder: string }[] = [
   { client: "ollama", name: "Ollama", folder: ".ollama" },
 ];

@@ -3,15 +3,15 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync
 import { join } from "node:path";
 import { itemsIn, membersOf } from "./parse-config.ts";
 
-/** What a device keeps: who it is, the key that signs, and a secret for hashes, none of which is told. */
+/** What a device stores: its identity, the signing key, and a secret for keyed hashes. The private key and the secret never leave it. */
 export interface DeviceState {
   readonly deviceId: string;
   readonly privateKey: KeyObject;
-  /** 32 bytes in base64, to be registered with the gateway. */
+  /** 32 bytes in base64, for registration with the gateway. */
   readonly publicKey: string;
-  /** A keyed hash: a plain one of a path or of a short secret could be guessed. */
+  /** A keyed hash, because a plain hash of a path or a short secret could be guessed. */
   hashed(text: string): string;
-  /** What was told of the last time, so that what is gone can be told, and where the gateway said that it is. */
+  /** What was last reported, to detect removed assets, and the gateway's addresses as it last reported them. */
   remembered(): Remembered;
   remember(next: Remembered): void;
 }
@@ -38,7 +38,7 @@ function writeJson(path: string, value: unknown): void {
   renameSync(next, path);
 }
 
-/** Made at the first use. Throws where the file of the key can be read by others. */
+/** Creates the state on first use. Throws if others can read the key file. */
 export function deviceState(folder: string): DeviceState {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, "device.json");

@@ -7,7 +7,7 @@ type Facts = Readonly<Record<string, unknown>>;
 export interface Telling {
   readonly collectorId: string;
   readonly keyId: string;
-  /** Told only if somebody switched it on. */
+  /** The device's name; null unless reporting it is switched on. */
   readonly deviceName: string | null;
   readonly hashNames: boolean;
 }
@@ -16,7 +16,7 @@ const MOST_EVENTS = 400;
 const MOST_BYTES = 200_000;
 const LONGEST_NAME = 200;
 
-/** RFC 8785 of what is sent: texts, whole numbers, booleans, null, lists and objects. */
+/** RFC 8785 JSON, limited to what is sent: strings, integers, booleans, null, arrays and objects. */
 export function signedText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(signedText).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -26,7 +26,7 @@ export function signedText(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${signedText(member)}`).join(",")}}`;
 }
 
-/** The assets of a scan as they are told, without what makes an event of them. Only what is named here leaves the device. */
+/** The assets of a scan as they are reported, before event members are added. Only what is listed here leaves the device. */
 export function toldAssets({ clients, servers }: Scan, state: DeviceState, { hashNames }: Telling): Facts[] {
   const nameOf = (name: string) =>
     hashNames ? state.hashed(`name\n${name}`) : name.toWellFormed().replaceAll("\0", "").slice(0, LONGEST_NAME);
@@ -52,7 +52,7 @@ export function toldAssets({ clients, servers }: Scan, state: DeviceState, { has
 
 const identityOf = ({ asset_type: type, name, location_hash: location }: Facts) => signedText([type, name, location]);
 
-/** What is seen, and what was seen the last time and is gone. */
+/** Events for every asset seen, and for those reported last time and now gone. */
 export function discoveryEventsOf(assets: readonly Facts[], before: readonly Facts[], state: DeviceState, now: Date): Facts[] {
   const event = (kind: string, asset: Facts): Facts => ({
     ...asset,
@@ -69,7 +69,7 @@ export function discoveryEventsOf(assets: readonly Facts[], before: readonly Fac
   ];
 }
 
-/** The requests that tell of the events: each is the very bytes that are signed and sent. */
+/** The requests that report the events; `body` is exactly what is signed and sent. */
 export function requestsOf(
   events: readonly Facts[],
   state: DeviceState,

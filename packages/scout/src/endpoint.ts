@@ -1,9 +1,9 @@
-/** Paths of the gateway under which its tool servers are called. */
+/** Paths of the gateway at which its tool servers are called. */
 const GATEWAY_PATH = /^\/v1\/proxy\/v?mcp\/[A-Za-z0-9._-]{1,100}\/?$/;
 
 /**
- * What is told of an address: its origin, and of one of the gateway's the path that names the tool server. Whatever else stands
- * in an address may be a secret. Null for what is no web address, or has a variable in it.
+ * The reportable part of an address: its origin, and for the gateway's own addresses the path that names the tool server. Everything else
+ * may be secret. Null if it is not a web address or contains a variable.
  */
 export function toldEndpoint(text: unknown, gatewayOrigins: ReadonlySet<string>): string | null {
   if (typeof text !== "string" || hasVariable(text) || !URL.canParse(text)) return null;
@@ -12,7 +12,7 @@ export function toldEndpoint(text: unknown, gatewayOrigins: ReadonlySet<string>)
   return gatewayOrigins.has(origin) && GATEWAY_PATH.test(pathname) ? origin + pathname : origin;
 }
 
-/** `${NAME}`, `${env:NAME}`, `$NAME`, `{env:NAME}` or `{{ name }}`: who fills it in is not known. */
+/** `${NAME}`, `${env:NAME}`, `$NAME`, `{env:NAME}` or `{{ name }}`: its value is unknown. */
 export const hasVariable = (text: string): boolean => /\$\{|\$[A-Za-z_]|\{\{|\{env:/.test(text);
 
 export const isRemoteAddress = (text: unknown): text is string => typeof text === "string" && /^https?:\/\//i.test(text);

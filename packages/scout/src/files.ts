@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 
-/** What of the disk is looked at: files are read, nothing is started and nothing is changed. */
+/** Read-only access to the device's disk. */
 export interface DeviceFiles {
-  /** Null for what is not there, is no plain file, is too large, or leads out of where it may be. */
+  /** Null if the file is missing, not regular, too large, or outside the allowed folders. */
   read(path: string): string | null;
-  /** The files at most so deep below a folder. */
+  /** The files in a folder, down to this depth. */
   below(folder: string, depth: number): string[];
   isFolder(path: string): boolean;
 }
@@ -13,7 +13,7 @@ export interface DeviceFiles {
 const LARGEST = 1024 * 1024;
 const MOST_ENTRIES = 2_000;
 
-/** Reads below these folders only, also where a link leads elsewhere. */
+/** Restricts reads to these folders, after resolving symbolic links. */
 export function filesWithin(roots: readonly string[]): DeviceFiles {
   const real = (path: string): string | null => {
     try {
@@ -58,7 +58,7 @@ export function filesWithin(roots: readonly string[]): DeviceFiles {
             else if (entry.isFile() && found.length < MOST_ENTRIES) found.push(at);
           }
         } catch {
-          // A folder that may not be read has nothing to tell.
+          // Unreadable folders are skipped.
         }
       };
       walk(folder, depth);

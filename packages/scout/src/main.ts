@@ -30,13 +30,13 @@ function scanned(options: Options, gatewayOrigins: ReadonlySet<string>): Scan {
   const all = homesOf(options).map((home, at) => {
     const places = placesOf(platform, home);
     const roots = [home, ...projects, places.managed("ClaudeCode"), places.managed("codex")];
-    // Folders that were named, and what administrators set, belong to no home: they are looked at once.
+    // Named folders and settings managed by administrators belong to no home, so they are scanned once.
     return scanHome(filesWithin(at === 0 ? roots : [home]), places, gatewayOrigins, at === 0 ? projects : []);
   });
   return { clients: mergedClients(all), servers: all.flatMap(({ servers }) => servers) };
 }
 
-/** A device has each client once, whoever of its users configured it. */
+/** Each client is reported once per device, whichever of its users configured it. */
 function mergedClients(all: readonly Scan[]): Scan["clients"] {
   const merged = new Map<string, Scan["clients"][number]>();
   for (const client of all.flatMap(({ clients }) => clients)) {
@@ -47,7 +47,9 @@ function mergedClients(all: readonly Scan[]): Scan["clients"] {
   return [...merged.values()];
 }
 
-/** Where the gateway says that clients reach it. Throws in words where it took nothing. */
+/**
+ * Resolves to the origins at which clients reach the gateway, as it reports them. Throws with a readable message if the gateway refused.
+ */
 async function sent(gateway: string, { body, signature }: { body: string; signature: string }): Promise<readonly string[]> {
   const answer = await fetch(`${gateway}/v1/discovery/events`, {
     method: "POST",
@@ -73,7 +75,7 @@ async function look(options: Options, state: DeviceState): Promise<void> {
   const before = state.remembered();
   let origins = [...new Set([new URL(options.gateway).origin, ...before.gatewayOrigins])];
   if (!options.dryRun) {
-    // First, so that paths of the gateway's addresses are told of what it says itself.
+    // Sent first: the gateway reports its addresses, which decide how their paths are reported.
     const [heartbeat] = requestsOf(discoveryEventsOf([], [], state, new Date()), state, telling, new Date());
     if (heartbeat !== undefined) origins = [...new Set([new URL(options.gateway).origin, ...(await sent(options.gateway, heartbeat))])];
   }

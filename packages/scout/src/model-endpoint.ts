@@ -1,7 +1,7 @@
 import { toldEndpoint } from "./endpoint.ts";
 import { itemsIn, membersOf } from "./parse-config.ts";
 
-/** The addresses at which a client's configuration says its models are. */
+/** The model endpoints in a client's configuration. */
 function addressesIn(client: string, config: unknown): unknown[] {
   const top = membersOf(config);
   switch (client) {
@@ -23,7 +23,7 @@ function addressesIn(client: string, config: unknown): unknown[] {
   }
 }
 
-/** One address is told: one that is not the gateway's, where there is one. */
+/** Picks one endpoint, preferably one that is not the gateway's; null if there is none. */
 export function modelEndpoint(client: string, configs: readonly unknown[], gatewayOrigins: ReadonlySet<string>): string | null {
   const told = configs
     .flatMap((config) => addressesIn(client, config))

@@ -41,7 +41,7 @@ export interface Options {
   readonly state: string | null;
 }
 
-/** Null asks for the help. Throws in words for what cannot be. */
+/** Null if help was requested. Throws with a readable message for invalid options. */
 export function readOptions(args: readonly string[]): Options | null {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -1,9 +1,9 @@
 import { JSONC, TOML, YAML } from "bun";
 
-/** The syntaxes of the files that clients keep their configuration in. JSON is read with the comments that editors allow in it. */
+/** Syntaxes of clients' configuration files. JSON may contain comments. */
 export type Syntax = "json" | "toml" | "yaml";
 
-/** Null for what is not in the syntax. */
+/** Null if the text does not parse. */
 export function parseConfig(syntax: Syntax, text: string): unknown {
   try {
     switch (syntax) {

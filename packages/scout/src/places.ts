@@ -2,15 +2,15 @@ import { posix, win32 } from "node:path";
 
 export type Platform = "linux" | "darwin" | "win32";
 
-/** Where a platform keeps what users and administrators configure. */
+/** Where a platform keeps the configuration of users and administrators. */
 export interface Places {
   readonly join: (...parts: string[]) => string;
   readonly home: string;
-  /** Of applications with a window: Application Support, ~/.config or %APPDATA%. */
+  /** Configuration of desktop applications: Application Support, ~/.config or %APPDATA%. */
   readonly applications: string;
-  /** ~/.config, and %APPDATA% on Windows. */
+  /** ~/.config, or %APPDATA% on Windows. */
   readonly config: string;
-  /** Of administrators, by application. */
+  /** Configuration managed by administrators. */
   readonly managed: (application: "ClaudeCode" | "codex") => string;
 }
 

@@ -9,7 +9,7 @@ export interface FoundServer {
   readonly client: string;
   readonly name: string;
   readonly scope: ConfigFile["scope"];
-  /** Of its configuration, to be hashed: neither leaves the device. */
+  /** Hashed before they are reported; neither leaves the device in plain text. */
   readonly location: string;
   readonly configuration: string;
   readonly facts: ServerFacts;
@@ -47,7 +47,7 @@ const lastPart = (path: string): string => /[^/\\]+$/.exec(path)?.[0] ?? "";
 
 const MOST_PARTS = 10_000;
 
-/** The JSON of a value; null where it is too large: a file in YAML may name one part of it again and again, or within itself. */
+/** The JSON of a value; null if it is too large, because YAML aliases can repeat a part many times or refer to themselves. */
 function boundedText(value: unknown): string | null {
   let left = MOST_PARTS;
   const text = (part: unknown): string => {
@@ -62,7 +62,7 @@ function boundedText(value: unknown): string | null {
   return left < 0 ? null : written;
 }
 
-/** The servers under a member, each with its name: of a list of them the name stands in each. `*` is every member. */
+/** The servers under a member path, each with its name; in a list, each entry holds its own name. `*` matches every member. */
 function entriesAt(config: unknown, [first, ...rest]: readonly string[]): { name: string; path: string; entry: unknown }[] {
   if (first === "*")
     return Object.entries(membersOf(config)).flatMap(([name, member]) =>
@@ -81,7 +81,7 @@ function entriesAt(config: unknown, [first, ...rest]: readonly string[]): { name
 function serversIn(client: string, { path, text, config, file }: Opened, gatewayOrigins: ReadonlySet<string>): FoundServer[] {
   return file.servers.flatMap((at) =>
     entriesAt(config, at).flatMap(({ name, path: within, entry }) => {
-      // One entry that nobody can read takes none of its siblings with it.
+      // An unreadable entry must not hide the others.
       const facts = serverFacts(entry, gatewayOrigins);
       if (facts === null || name === "") return [];
       return [{ client, name, scope: file.scope, location: `${path}\n${within}`, configuration: boundedText(entry) ?? text, facts }];
@@ -89,14 +89,14 @@ function serversIn(client: string, { path, text, config, file }: Opened, gateway
   );
 }
 
-/** The folders that Claude Code was used in, as it keeps them itself. */
+/** The project folders that Claude Code has recorded. */
 function knownProjects({ join, home }: Places, files: DeviceFiles): string[] {
   const text = files.read(join(home, ".claude.json"));
   const { projects } = membersOf(text === null ? null : parseConfig("json", text)) as Members;
   return Object.keys(membersOf(projects));
 }
 
-/** Everything that the clients of one home are configured with. */
+/** Scans the configuration of all clients in one home. */
 export function scanHome(files: DeviceFiles, places: Places, gatewayOrigins: ReadonlySet<string>, projects: readonly string[] = []): Scan {
   const folders = [...new Set([...projects, ...knownProjects(places, files)])];
   const clients: FoundClient[] = [];

@@ -1,7 +1,7 @@
 import { hasVariable, isRemoteAddress, toldEndpoint } from "./endpoint.ts";
 import { itemsIn, type Members, membersOf } from "./parse-config.ts";
 
-/** All that is told of a tool server. What its configuration holds beside it stays on the device: it may hold secrets anywhere. */
+/** Everything that is reported about a tool server. The rest of its configuration stays on the device, because it may contain secrets. */
 export interface ServerFacts {
   readonly endpoints: readonly string[];
   readonly transport: "stdio" | "http" | "sse";
@@ -20,7 +20,7 @@ const COMMANDS = new Set(
     " ",
   ),
 );
-/** Programs that run a package which is named among their arguments, with what may stand before its name. */
+/** Programs that run a package named in their arguments, with the words that may precede its name. */
 const RUNNERS: Readonly<Record<string, readonly string[]>> = {
   npx: [],
   bunx: [],
@@ -34,19 +34,19 @@ const RUNNERS: Readonly<Record<string, readonly string[]>> = {
 const FLAGS_ALONE = new Set(["-y", "--yes", "-q", "--quiet", "--"]);
 const FLAGS_BEFORE_PACKAGE = new Set(["-p", "--package", "--from"]);
 const PACKAGE = /^((?:@[a-z0-9][\w.-]{0,60}\/)?[A-Za-z0-9][\w.-]{0,100})(?:(?:@|==)([\w.+-]{1,40}))?$/;
-/** Programs that stand between a client and a server elsewhere. */
+/** Programs that bridge a local client to a remote server. */
 const BRIDGES = /(?:^|\/)(?:mcp-remote|supergateway|mcp-proxy)$/;
 
 const texts = (value: unknown): string[] => itemsIn(value).filter((item) => typeof item === "string");
 const sizeOf = (...values: readonly unknown[]) => values.reduce((sum: number, value) => sum + Object.keys(membersOf(value)).length, 0);
 
-/** The name of the program, without its path and ending; anything not on the list is `other`. */
+/** The program's name without path and extension; `other` if it is not listed. */
 function commandName(command: string): string {
   const name = (/[^/\\]+$/.exec(command)?.[0] ?? "").toLowerCase().replace(/\.(?:exe|cmd|bat|ps1)$/, "");
   return COMMANDS.has(name) ? name : "other";
 }
 
-/** The package a runner is told to run. An option that is not known may take the next word for itself, so nothing is told then. */
+/** The package a runner is told to run. Null after an unknown option, which may consume the next word. */
 function packageOf(command: string, args: readonly string[]): { name: string; version?: string } | null {
   const before = RUNNERS[command];
   if (before === undefined) return null;
@@ -60,7 +60,7 @@ function packageOf(command: string, args: readonly string[]): { name: string; ve
   return null;
 }
 
-/** Clients write a command as a text, as a text with arguments, as a list, or as an object. */
+/** Clients write a command as a string, a string with arguments, a list, or an object. */
 function commandOf(entry: Members): { command: string | null; args: string[] } {
   const { command, cmd, args } = entry;
   if (Array.isArray(command)) {
@@ -83,7 +83,7 @@ function transportOf(entry: Members, isRemote: boolean): ServerFacts["transport"
   return said === "sse" ? "sse" : "http";
 }
 
-/** Null for what tells of no server: neither a command nor an address. */
+/** Null if the entry has neither a command nor an address. */
 export function serverFacts(value: unknown, gatewayOrigins: ReadonlySet<string>): ServerFacts | null {
   const entry = membersOf(value);
   const inner = membersOf(entry.transport);

@@ -1,12 +1,12 @@
 import type { Platform } from "./places.ts";
 
 const xml = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-/** As systemd reads a word: percent signs are its own, and so are backslashes and quotes. */
+/** Quotes a word for systemd, where percent signs, backslashes, quotes and dollar signs are special. */
 const systemdWord = (text: string) =>
   `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
 const windowsWord = (text: string) => (/[\s"]/.test(text) ? `"${text.replaceAll('"', '\\"')}"` : text);
 
-/** What keeps the scout running on a system, as a file of that system's own, for the user who is signed in. */
+/** The service definition in the platform's own format that keeps the scout running for the signed-in user. */
 export function serviceFile(platform: Platform, words: readonly string[]): string {
   if (platform === "darwin")
     return `<?xml version="1.0" encoding="UTF-8"?>

@@ -1,16 +1,16 @@
 import { connect, type Socket } from "node:net";
 
-/** One request on a connection of its own whose answer is read as it comes, or not at all. */
+/** A request on its own connection whose answer is read as it arrives, or not at all. */
 export interface RawStream {
-  /** Resolves when the answer holds the text `times` times; rejects when the answer ends before. */
+  /** Resolves when the answer contains the text `times` times; rejects if the answer ends first. */
   until(text: string, times?: number): Promise<void>;
-  /** How often the text stands in what came. */
+  /** Number of occurrences of the text so far. */
   count(text: string): number;
-  /** What came so far. */
+  /** Everything received so far. */
   text(): string;
-  /** Stops reading: what comes fills the buffers of the connection, and then waits. */
+  /** Stops reading: further data fills the connection's buffers, then the server blocks. */
   stall(): void;
-  /** Reads on. */
+  /** Resumes reading. */
   resume(): void;
   close(): void;
 }
@@ -57,7 +57,7 @@ export function rawStream(url: string, method: "GET" | "POST", headers: Record<s
         const look = (piece: string) => {
           seen += piece;
           left -= occurrences(seen, text);
-          // The text may begin in one piece and end in the next; no whole one is left in it to be counted twice.
+          // An occurrence may span two pieces; what is kept is too short to contain a whole one that would be counted twice.
           seen = seen.slice(Math.max(0, seen.length - text.length + 1));
           if (left <= 0) resolve();
           else if (ended) reject(new Error(`the answer ended before ${JSON.stringify(text)}: ${received().slice(0, 500)}`));

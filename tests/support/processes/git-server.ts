@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Git's own HTTP server with basic authentication. Below `late/` it sends no pack, and below `torn/` it breaks off. */
+/** Git's own HTTP server with basic authentication. Below `late/` fetches are answered with 429, and below `torn/` they fail midway. */
 export interface GitServer {
   /** URL of a repository in the folder. */
   address(name: string): string;

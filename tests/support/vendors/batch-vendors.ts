@@ -24,7 +24,7 @@ export interface BatchVendor {
   readonly files: Map<string, string>;
   /** Whether batches end by themselves at the next poll. */
   endsAtOnce: boolean;
-  /** Accepts the next batch, but breaks the connection instead of answering. */
+  /** Creates the next batch, but answers 502. */
   breakNext: boolean;
   /** Status to answer the next batch creation with. */
   refuseNext: number | null;

@@ -8,7 +8,7 @@ import { answerOpenai } from "./openai.ts";
 
 type Answer = (path: string, body: Loose, headers: Record<string, string>) => Response;
 
-/** Each vendor requires its key, and no other than the one in the provider's record, where it expects it. */
+/** The key of every provider record. Each vendor accepts only this key, where it expects one. */
 export const VENDOR_KEY = "vendor-secret-0001";
 const bearer = `Bearer ${VENDOR_KEY}`;
 

@@ -6,5 +6,5 @@ export const adminSession = new Session({ name: "console", path: "/v1/admin-user
 
 export const UNREACHABLE = "The gateway did not answer. Check that it is running, then try again.";
 
-/** Every operation of the admin API, by its method and path: `adminApi.call("GET /v1/admin/tenants")`. */
+/** A typed client of the admin API, by method and path: `adminApi.call("GET /v1/admin/tenants")`. */
 export const adminApi = apiClient<AdminApi>(adminSession, () => UNREACHABLE);

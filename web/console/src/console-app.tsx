@@ -8,7 +8,7 @@ import { adminSession } from "./admin-client.ts";
 import { ConsoleSignIn } from "./pages/console-sign-in.tsx";
 import { consoleRouter } from "./console-routes.tsx";
 
-/** The address stays while somebody signs in, so that a link leads where it says. */
+/** The URL does not change during sign-in, so that links lead to their page afterwards. */
 export function ConsoleApp(): ReactNode {
   const session = useSession(adminSession);
   if (session.state === "unknown")

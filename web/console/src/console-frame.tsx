@@ -47,7 +47,7 @@ import { RECORD_KINDS } from "./records/record-kinds.ts";
 
 const AREAS = ["Models", "Tools and agents", "Bounds", "Assurance", "Organization", "People"] as const;
 
-/** Pages of an area that are of no kind of record. */
+/** Pages of an area that do not belong to a kind of record. */
 const MORE_OF: Partial<Record<(typeof AREAS)[number], NavigationGroup["items"]>> = {
   Models: [{ to: "/model-catalog", label: "Model catalogue", icon: Library }],
   "Tools and agents": [{ to: "/agent-signing-keys", label: "Card signing keys", icon: KeySquare }],
@@ -55,7 +55,7 @@ const MORE_OF: Partial<Record<(typeof AREAS)[number], NavigationGroup["items"]>>
   People: [{ to: "/provisioning-log", label: "Provisioning log", icon: FolderSync }],
 };
 
-/** Without what only an administrator of the system may see, for others. */
+/** The navigation; pages only for system administrators are left out for others. */
 const navigationFor = (isSystem: boolean): readonly NavigationGroup[] => [
   {
     items: [
@@ -179,12 +179,12 @@ export function ConsoleFrame(): ReactNode {
   );
 }
 
-/** Nothing on a page of one tenant, nor what is half filled in there, goes over to another. */
+/** Resets all page state, including half-filled forms, when the tenant changes. */
 function PagesOfTenant(): ReactNode {
   const session = useSession(adminSession);
   const tenant = useTenant();
   const go = useNavigate();
-  // Who belongs to a tenant has nothing to choose: a link that somebody else sent would be refused on every page.
+  // Tenant administrators cannot choose a tenant: a URL that names one would be refused on every page, so it is corrected.
   const isMisled = tenant !== undefined && session.state === "in" && session.user["role"] !== "system_admin";
   useEffect(() => {
     if (isMisled) void go({ to: ".", search: ((now: object) => ({ ...now, tenant: undefined })) as never, replace: true });
@@ -210,7 +210,7 @@ function FactorOwed(): ReactNode {
   );
 }
 
-/** Where a page cannot be drawn, or be had: a release of the gateway since may have others. */
+/** Shown when a page fails to render or load, for example because a new release has replaced its files. */
 export function ConsoleFailed({ error }: { readonly error: unknown }): ReactNode {
   return (
     <PageFrame product={PRODUCT} title="This page could not be displayed">

@@ -7,7 +7,7 @@ import { provisioningSearchOf } from "./sign-on/provisioning-search.ts";
 import { ConsoleFailed, ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
 
 let lookedAt: string | null = null;
-/** What was read of one tenant is nothing of the other's; the tenants themselves, and what the API is like, are of none. */
+/** Drops cached data when the tenant changes, except the tenant list and the API document, which belong to none. */
 function lookAtTenant(tenant: string | null): void {
   adminSession.setHeader("x-tenant-id", tenant);
   if (tenant !== lookedAt)
@@ -17,7 +17,7 @@ function lookAtTenant(tenant: string | null): void {
   lookedAt = tenant;
 }
 
-/** Which tenant a system admin looks at stands in the address of every page; without it, the one the gateway takes for meant. */
+/** The tenant a system administrator looks at is in every page's URL; without it, the gateway uses the default tenant. */
 const root = createRootRoute({
   component: ConsoleFrame,
   notFoundComponent: ConsoleNotFound,
@@ -31,7 +31,7 @@ const root = createRootRoute({
   },
 });
 
-/** Every page of the console. A page is a file of its own, loaded when somebody goes there. */
+/** Every page of the console, each in a chunk that is loaded on demand. */
 const pages = [
   createRoute({ getParentRoute: () => root, path: "/", component: lazyRouteComponent(() => import("./pages/home.tsx"), "HomePage") }),
   createRoute({

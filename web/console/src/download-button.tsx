@@ -6,7 +6,7 @@ import { Download } from "lucide-react";
 import type { ReactNode } from "react";
 import { adminApi } from "./admin-client.ts";
 
-/** Saves what the admin API answers at an address as a file. */
+/** Downloads the answer of an admin API request as a file. */
 export function DownloadButton({
   path,
   fileName,
@@ -16,7 +16,7 @@ export function DownloadButton({
   readonly path: string;
   readonly fileName: string;
   readonly children: ReactNode;
-  /** Its name, where what it shows is said by several buttons. */
+  /** Accessible name, needed if several buttons have the same text. */
   readonly label?: string;
 }): ReactNode {
   const download = useMutation({

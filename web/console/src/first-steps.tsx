@@ -12,7 +12,7 @@ interface FirstStep {
   readonly title: string;
   readonly hint: string;
   readonly kind?: string;
-  /** Where it is read whether it is done. */
+  /** API path that shows whether the step is done. */
   readonly path: string;
   readonly isDone: (answer: ApiRecord) => boolean;
 }
@@ -58,11 +58,11 @@ const STEPS: readonly FirstStep[] = [
   },
 ];
 
-/** The port that the runtime plane has where nobody says another. */
+/** The runtime plane's default port. */
 const RUNTIME_PORT = 8080;
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
 
-/** Where calls go, as this browser reaches it: what a process calls its own machine is this page's host. */
+/** The runtime plane's URL as seen from this browser: a loopback address is replaced by this page's host. */
 async function callsAt(): Promise<string> {
   const answer = await fetch("/console/planes.json");
   const { runtime } = answer.ok ? ((await answer.json()) as { runtime: string | null }) : { runtime: null };
@@ -71,7 +71,7 @@ async function callsAt(): Promise<string> {
   return url.href.replace(/\/$/, "");
 }
 
-/** From nothing to a governed call to a model, with what is done ticked off. Gone once all of it is. */
+/** Checklist from an empty gateway to a first governed model call. Hidden once every step is done. */
 export function FirstSteps(): ReactNode {
   const answers = useQueries({
     queries: STEPS.map(({ path }) => ({ queryKey: ["first-steps", path], queryFn: () => askRecords("GET", path), retry: false })),

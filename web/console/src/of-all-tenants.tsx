@@ -7,7 +7,7 @@ import { TENANTS } from "./records/organization-kinds.ts";
 import { choicesQuery } from "./records/records-client.ts";
 import { useTenant } from "./tenant.ts";
 
-/** How many tenants there are, for somebody who sees several and has chosen none; null for anybody else. */
+/** The number of tenants if the administrator sees several and has chosen none; null otherwise. */
 function useUnchosenTenants() {
   const session = useSession(adminSession);
   const mayChoose = session.state === "in" && session.user["role"] === "system_admin";
@@ -16,13 +16,13 @@ function useUnchosenTenants() {
   return enabled ? tenants : null;
 }
 
-/** On pages that show what every tenant has where none is chosen, unlike those that show what the usual one has. */
+/** Marks pages that show data of all tenants while none is chosen, unlike pages that fall back to the default tenant. */
 export function OfAllTenants({ what = "Of all tenants" }: { readonly what?: string }): ReactNode {
   const several = (useUnchosenTenants()?.data?.total ?? 0) > 1;
   return several ? <p className="text-sm text-muted">{what}: none is chosen.</p> : null;
 }
 
-/** What must not reach the usual tenant unmeant: not there before it is known that there is no other, or one is chosen. */
+/** Hides actions that could hit the default tenant by accident: they appear once a tenant is chosen or is known to be the only one. */
 export function OfOneTenant({ unchosen, children }: { readonly unchosen: ReactNode; readonly children: ReactNode }): ReactNode {
   const tenants = useUnchosenTenants();
   if (tenants === null) return children;

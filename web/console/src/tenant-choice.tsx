@@ -6,10 +6,10 @@ import { TENANTS } from "./records/organization-kinds.ts";
 import { referenceTo } from "./records/records-client.ts";
 import { useTenant } from "./tenant.ts";
 
-/** Stands for no choice: the tenant that the gateway takes for meant. */
+/** No tenant chosen: the gateway's default tenant applies. */
 const USUAL = { value: "", label: "Usual tenant" };
 
-/** For system admins, who see every tenant: the one that all pages are of. */
+/** The tenant selector, for system administrators, who see every tenant. */
 export function TenantChoice(): ReactNode {
   const tenant = useTenant();
   const go = useNavigate();
@@ -21,7 +21,7 @@ export function TenantChoice(): ReactNode {
     return typeof name === "string" && name !== id ? { value: id, label: name, detail: id } : { value: id, label: id };
   });
   if (!choices.isSuccess || items.length < 2) return null;
-  // One that was deleted is in no list, and can be looked at all the same.
+  // A deleted tenant is not listed, but can still be viewed.
   const isListed = tenant === undefined || items.some(({ value }) => value === tenant);
   return (
     <div className="w-40 min-w-0 sm:w-56">

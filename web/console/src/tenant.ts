@@ -1,6 +1,6 @@
 import { useSearch } from "@tanstack/react-router";
 
-/** The tenant that the address names. */
+/** The tenant in the URL; undefined if there is none. */
 export function useTenant(): string | undefined {
   return (useSearch({ strict: false }) as { tenant?: string }).tenant;
 }

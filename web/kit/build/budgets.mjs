@@ -2,8 +2,8 @@
 export const BUDGETS = { entry: 200, route: 80, css: 20 };
 
 /**
- * What of a build is over its budget, each a line. The entry is what a first page loads before any route: its chunk with
- * everything it imports at once. A route is a chunk that is loaded later, without what the entry already brought.
+ * Returns one line for each part of a build that exceeds its budget. The entry is the first chunk with all its static imports. A route is a
+ * chunk that is loaded later, not counting what the entry already loaded.
  */
 export function overBudget(manifest, gzipped) {
   const kilobytes = (file) => (gzipped.get(file) ?? 0) / 1000;

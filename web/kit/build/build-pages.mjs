@@ -8,7 +8,7 @@ import { overBudget } from "./budgets.mjs";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const DIST = join(ROOT, "web", "dist");
 const APPS = ["portal", "console", "reference"];
-/** Whatever may change what is built. */
+/** Everything that affects the build. */
 const SOURCES = ["web", "packages/contracts/src", "packages/ledger-format/src", "package-lock.json"];
 const QUIET_MS = 150;
 const TURN = join(DIST, ".turn");
@@ -23,7 +23,7 @@ function filesBelow(path) {
     .flatMap(({ name }) => filesBelow(join(path, name)));
 }
 
-/** Of names and contents: what a checkout or a copy does to dates changes nothing. */
+/** A digest of names and contents, so that dates changed by a checkout or copy do not matter. */
 function sourcesDigest() {
   const hash = createHash("sha256");
   for (const file of SOURCES.flatMap((path) => filesBelow(join(ROOT, path))).sort())
@@ -34,7 +34,7 @@ function sourcesDigest() {
   return hash.digest("hex");
 }
 
-/** Compresses what is worth it once, so that no request pays for it. */
+/** Compresses text files once at build time, so that no request has to. Returns the compressed sizes in bytes, by path. */
 function compressed(folder) {
   const sizes = new Map();
   for (const file of filesBelow(folder)) {
@@ -46,7 +46,7 @@ function compressed(folder) {
   return sizes;
 }
 
-/** Whoever starts it may be a test or a development server: what is built is the same. */
+/** The build must not depend on the caller's environment, such as that of a test or development server. */
 process.env.NODE_ENV = "production";
 
 async function buildApp(app, outDir, watching) {
@@ -60,7 +60,7 @@ async function buildApp(app, outDir, watching) {
   return problems.map((problem) => `${app}: ${problem}`);
 }
 
-/** Builds beside what is there and moves it into place, so that a gateway that serves meanwhile never has half of it. */
+/** Builds into a temporary folder and moves it into place, so that a running gateway never serves a partial build. */
 async function buildAll(digest, watching) {
   const fresh = join(ROOT, "web", "dist", `.building-${process.pid}`);
   mkdirSync(fresh, { recursive: true });
@@ -78,7 +78,7 @@ async function buildAll(digest, watching) {
 }
 
 async function buildIfChanged(watching) {
-  // An image has what was built and not what it was built from.
+  // A container image contains the build and not the sources.
   if (!existsSync(join(ROOT, "web", "portal", "index.html"))) return;
   const digest = `${watching ? "development " : ""}${sourcesDigest()}`;
   const mark = join(DIST, "digest");
@@ -91,7 +91,7 @@ async function buildIfChanged(watching) {
   }
 }
 
-/** One build at a time on a machine. False when another process has built the same meanwhile. */
+/** Takes the build lock of this machine. Resolves to false if another process has made the same build meanwhile. */
 async function takeTurn(isBuilt) {
   mkdirSync(DIST, { recursive: true });
   for (;;) {
@@ -107,11 +107,11 @@ async function takeTurn(isBuilt) {
   }
 }
 
-/** Whether who took the turn still builds: one that was killed leaves it taken. */
+/** Whether the holder of the lock is still alive; a killed process leaves its lock behind. */
 function isAlive(path) {
   try {
     const pid = Number(readFileSync(path, "utf8"));
-    // Its number is not written yet.
+    // The holder has not written its PID yet.
     if (pid === 0) return true;
     process.kill(pid, 0);
     return true;
@@ -127,7 +127,7 @@ async function buildTimed(digest, watching) {
   process.stderr.write(`Built the pages in ${((performance.now() - began) / 1000).toFixed(1)} s.\n`);
 }
 
-/** Builds again after each change, one build at a time. A page that is open asks for the new one by itself. */
+/** Rebuilds after each change, one build at a time. Open pages load the new build by themselves. */
 function rebuildOnChange() {
   let quiet;
   let building = Promise.resolve();

@@ -4,7 +4,7 @@ import react from "@vitejs/plugin-react";
 
 const WEB = fileURLToPath(new URL("../..", import.meta.url));
 
-/** One configuration for both apps. What the pages' policy forbids is switched off here: inlined assets and the preload polyfill. */
+/** Shared by all apps. Turns off what the content security policy forbids: inlined assets and the preload polyfill. */
 export function viteConfig({ app, outDir, watch = false }) {
   return {
     configFile: false,

@@ -8,7 +8,7 @@ interface OperationShape {
   answer: unknown;
 }
 
-/** What one call takes: what its operation declares, and nothing else. */
+/** The options of a call: exactly what its operation declares. */
 type Options<Operation> = Pick<Operation, Extract<keyof Operation, "path" | "query" | "body">> & {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -22,7 +22,7 @@ export interface ApiClient<Api> {
     operation: Key,
     ...options: Arguments<Api[Key]>
   ): Promise<Api[Key] extends { answer: infer Answer } ? Answer : never>;
-  /** For what is no JSON: a stream, a file. Refused answers throw `ApiError`, as in `call`. */
+  /** For non-JSON content such as streams and files. Throws `ApiError` for refusals, like `call`. */
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
@@ -33,7 +33,7 @@ function addressOf(template: string, path: object | undefined, query: object | u
   return given.length === 0 ? filled : `${filled}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }
 
-/** Speaks for whoever is signed in. A token that has run out is renewed once, and the request is made again. */
+/** A client for the signed-in user. An expired token is renewed once and the request repeated. */
 export function apiClient<Api>(
   session: Session,
   unreachable: () => string,

@@ -10,14 +10,14 @@ type Body = Readonly<Record<string, unknown>>;
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 const isBody = (value: unknown): value is Body => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An answer of the gateway that is no success, in whichever of its shapes; status 0 when it did not answer at all. */
+/** An unsuccessful answer of the gateway in any of its formats; status 0 if the gateway did not answer. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string | null;
   readonly fields: readonly FieldError[];
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
-  /** As it came, for pages that explain more of it. */
+  /** The unchanged body, for pages that explain more of it. */
   readonly body: unknown;
 
   constructor(status: number, headers: Headers, body: unknown, fallback: string) {
@@ -34,13 +34,13 @@ export class ApiError extends Error {
     this.body = body;
   }
 
-  /** What is wrong with one field of what was sent. */
+  /** The error message for one field of the request. */
   fieldMessage(name: string): string | undefined {
     return this.fields.find(({ field }) => field === name)?.message;
   }
 }
 
-/** In the gateway's words, with when it is worth another try where it says so. */
+/** The gateway's message, with when to retry if the gateway says so. */
 export function refusalWords(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   const seconds = error instanceof ApiError ? error.retryAfterSeconds : null;

@@ -7,15 +7,15 @@ import { ApiError } from "./api-error.ts";
 import type { Session } from "./session.ts";
 import { followTheme } from "./theme.ts";
 
-/** The pages' policy allows no code made of text, which is how zod would be faster. */
+/** The content security policy forbids eval, which zod would use for speed. */
 z.config({ jitless: true });
 
 const STALE_MS = 10_000;
 const RETRIES = 2;
 
 /**
- * One for each app. What was refused is not asked again; what did not answer is. A browser that takes itself to be offline may
- * reach a gateway in its own network all the same, and a button that waits without a word for a connection seems to do nothing.
+ * One per app. Retries failed connections, but not refusals. Ignores the browser's offline state, because a gateway in the local network
+ * may still be reachable, and a mutation paused without feedback would look like a broken button.
  */
 export const queries = new QueryClient({
   defaultOptions: {
@@ -28,7 +28,7 @@ export const queries = new QueryClient({
   },
 });
 
-/** What was read for one person is nothing for the next one on this page, nor for whoever finds it signed out. */
+/** Drops cached data when the user changes or signs out. */
 export function forgetBetweenPeople(session: Session): void {
   let whose: string | null = null;
   session.subscribe(() => {
@@ -41,7 +41,7 @@ export function forgetBetweenPeople(session: Session): void {
 
 declare const __BUILD__: string;
 
-/** Under `npm run dev`: loads the page anew once there is another build of it. */
+/** Under `npm run dev`, reloads the page after each build. */
 function reloadOnBuild(): void {
   if (__BUILD__ === "") return;
   const entry = document.querySelector<HTMLScriptElement>("script[type=module]")?.src ?? "";
@@ -55,7 +55,7 @@ function reloadOnBuild(): void {
   }, 1_000);
 }
 
-/** Puts an app on the page, with what every part of it needs around it. */
+/** Mounts an app with the providers every part of it needs. */
 export function startApp(app: ReactNode): void {
   const root = document.getElementById("root");
   if (root === null) throw new Error("the page has no root");

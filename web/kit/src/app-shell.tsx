@@ -8,7 +8,7 @@ export interface NavigationItem {
   readonly to: string;
   readonly label: string;
   readonly icon: LucideIcon;
-  /** How many wait there. */
+  /** Number of waiting items, shown as a badge. */
   readonly count?: number;
 }
 
@@ -21,7 +21,7 @@ interface AppShellProps {
   readonly product: string;
   readonly navigation: readonly NavigationGroup[];
   readonly labels: { readonly skip: string; readonly navigation: string; readonly openMenu: string; readonly closeMenu: string };
-  /** At the top right: search, notices, who is signed in. */
+  /** Shown at the top right: search, notifications, account menu. */
   readonly tools: ReactNode;
   readonly children: ReactNode;
 }
@@ -54,7 +54,7 @@ export function Mark({ product }: { readonly product: string }): ReactNode {
   );
 }
 
-/** What stands around every page: where one can go, and who is signed in. On a narrow screen it folds away. */
+/** The frame around every page: navigation, and who is signed in. Collapses on narrow screens. */
 export function AppShell({ product, navigation, labels, tools, children }: AppShellProps): ReactNode {
   const [open, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });

@@ -11,7 +11,7 @@ const LOOKS: Readonly<Record<Look, string>> = {
   danger: "bg-bad text-on-bad hover:opacity-90",
 };
 
-/** For a link that looks like a button. */
+/** Classes for a link that looks like a button. */
 export function buttonClass(look: Look = "secondary", more?: string): string {
   return clsx(
     "inline-flex min-h-9 items-center justify-center gap-2 rounded-lg px-3.5 py-1.5 text-sm font-medium",
@@ -24,7 +24,7 @@ export function buttonClass(look: Look = "secondary", more?: string): string {
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly look?: Look;
   readonly icon?: LucideIcon;
-  /** Work under way: it cannot be pressed again, and its name stays. So does the keyboard, which a disabled button would lose. */
+  /** Work is in progress: the button ignores presses but keeps its name and the focus, which a disabled button would lose. */
   readonly busy?: boolean;
   readonly ref?: Ref<HTMLButtonElement>;
 }
@@ -47,7 +47,7 @@ export function Button({
       disabled={disabled === true && !busy}
       aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
-      // Enter in a field presses its form's button too.
+      // Enter in a form field presses the submit button too.
       onClick={busy ? (event) => event.preventDefault() : onClick}
       className={buttonClass(look, className)}
     >
@@ -59,7 +59,7 @@ export function Button({
 
 interface IconButtonProps extends Omit<ButtonProps, "children" | "busy" | "icon"> {
   readonly icon: LucideIcon;
-  /** Its name, which is read out and shown on hover. */
+  /** Accessible name, also shown as a tooltip. */
   readonly label: string;
 }
 

@@ -14,14 +14,14 @@ interface ChartProps {
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
   readonly timeLabel: string;
-  /** Opens the same numbers as a table. */
+  /** Label of the control that opens the data as a table. */
   readonly tableLabel: string;
   readonly height?: number;
 }
 
 const STROKES = ["--accent", "--warn", "--bad", "--good"];
 
-/** Values over time, with the same as a table for who cannot see the curve. */
+/** A line chart of values over time, with the data as a table for screen readers. */
 export function Chart({ caption, times, series, format, timeLabel, tableLabel, height = 220 }: ChartProps): ReactNode {
   const id = useId();
   const place = useRef<HTMLDivElement>(null);

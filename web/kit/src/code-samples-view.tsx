@@ -5,7 +5,7 @@ import { keepBrowserText, browserText } from "./page-storage.ts";
 
 const KEPT = "gatehouse.sample-language";
 
-/** Code in several languages, one at a time. The one that was chosen last stays chosen, on every page. */
+/** Code samples in several languages, one at a time. The chosen language is remembered across pages. */
 export function CodeSamplesView({ samples, label }: { readonly samples: readonly CodeSample[]; readonly label: string }): ReactNode {
   const id = useId();
   const tabs = useRef<HTMLDivElement>(null);

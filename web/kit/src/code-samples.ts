@@ -12,7 +12,7 @@ export interface CodeSample {
   readonly code: string;
 }
 
-/** The same request in each language, with what a program would hold in its environment named and never shown. */
+/** The request in each language. Credentials are read from environment variables and never shown. */
 export function codeSamples(request: SampleRequest): readonly CodeSample[] {
   return [
     { language: "curl", code: curlSample(request) },

@@ -6,7 +6,7 @@ import { LabelledField, type FieldProps, inputClass } from "./field.tsx";
 export interface ComboboxItem {
   readonly value: string;
   readonly label: string;
-  /** More of it, in a smaller line; it is searched too. */
+  /** More detail on a smaller line; searched too. */
   readonly detail?: string;
 }
 
@@ -14,16 +14,16 @@ interface ComboboxFieldProps extends FieldProps {
   readonly items: readonly ComboboxItem[];
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
-  /** Hears of what is typed, where `items` are not all there are. */
+  /** Called with the typed text, if `items` is only part of the choices. */
   readonly onSearch?: (text: string) => void;
   readonly emptyLabel: string;
   readonly openLabel: string;
   readonly placeholder?: string;
-  /** Where there is no room for it to be seen; it is told to whoever hears the page. */
+  /** Hides the label where there is no room; screen readers still announce it. */
   readonly labelHidden?: boolean;
 }
 
-/** A choice among many, found by typing. */
+/** A searchable selection from many items. */
 export function ComboboxField({
   label,
   labelHidden = false,
@@ -38,7 +38,7 @@ export function ComboboxField({
   placeholder,
 }: ComboboxFieldProps): ReactNode {
   const found = items.find((item) => item.value === value) ?? null;
-  // What is chosen stays the same object while its words do: another one takes the place of what somebody is typing.
+  // Keeps the same object while its label and detail are unchanged, because a new object replaces the text being typed.
   const [selected, setSelected] = useState(found);
   if (selected?.value !== found?.value || selected?.label !== found?.label) setSelected(found);
   return (

@@ -23,7 +23,7 @@ function found(commands: readonly Command[], typed: string): readonly Command[] 
   return commands.filter(({ label, group = "" }) => words.every((word) => `${label} ${group}`.toLowerCase().includes(word)));
 }
 
-/** Everything one can go to or do, by typing a part of its name. Ctrl or Cmd and K opens it. */
+/** A searchable list of all pages and commands, opened by Ctrl+K or Cmd+K. */
 export function CommandPalette({ commands, open, onOpenChange, labels }: CommandPaletteProps): ReactNode {
   const id = useId();
   const [typed, setTyped] = useState("");

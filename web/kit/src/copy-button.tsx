@@ -4,13 +4,13 @@ import { IconButton } from "./button.tsx";
 
 const SAID_MS = 2_000;
 
-/** Pages that came over plain HTTP from another machine have no clipboard; what is selected can be copied there all the same. */
+/** Pages in insecure contexts (plain HTTP from another machine) have no clipboard API, but can copy a selection. */
 async function copied(text: string, button: HTMLElement): Promise<void> {
   if ("clipboard" in navigator) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");
   field.value = text;
   field.className = "sr-only";
-  // Beside the button, where an open dialog lets it be selected.
+  // Next to the button, because an open dialog allows selection only inside it.
   button.after(field);
   field.select();
   const isDone = document.execCommand("copy");

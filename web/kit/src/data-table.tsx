@@ -7,10 +7,10 @@ export interface Column<Row> {
   readonly id: string;
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** As `grid-template-columns` writes it, for example `minmax(8rem, 2fr)`. */
+  /** A `grid-template-columns` width, such as `minmax(8rem, 2fr)`. */
   readonly width?: string;
   readonly align?: "end";
-  /** Rows can be put in its order. */
+  /** Whether rows can be sorted by this column. */
   readonly sorts?: boolean;
 }
 
@@ -20,26 +20,26 @@ export interface TableSort {
 }
 
 interface DataTableProps<Row> {
-  /** What the table is of, for who hears it. */
+  /** Accessible name of the table. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** All there are, where more than `rows`. */
+  /** Total number of rows, if more than `rows`. */
   readonly total?: number;
   readonly sort?: TableSort;
   readonly onSort?: (sort: TableSort) => void;
   readonly selected?: string | null;
-  /** By a click, Enter, or J and K, which go down and up. */
+  /** Called on click, Enter, and J or K, which move down and up. */
   readonly onSelect?: (row: Row) => void;
-  /** The last rows are near: time to fetch more. */
+  /** Called when scrolling nears the last row, to fetch more. */
   readonly onEnd?: () => void;
   readonly rowHeight?: number;
   readonly className?: string;
 }
 
 const NEAR_END = 20;
-/** Pixels that a table has beside its rows: its head, its frame, and a bar to scroll sideways with. */
+/** Height in pixels of everything but the rows: header, border and horizontal scrollbar. */
 const AROUND_ROWS = 56;
 
 function HeaderCell<Row>({ column, sort, onSort }: { column: Column<Row> } & Pick<DataTableProps<Row>, "sort" | "onSort">): ReactNode {
@@ -66,7 +66,7 @@ function HeaderCell<Row>({ column, sort, onSort }: { column: Column<Row> } & Pic
   );
 }
 
-/** Rows by the hundred thousand: only those in sight are drawn. Keyboard: arrows or J and K move, Enter opens, Home and End jump. */
+/** A virtualized table: only visible rows are rendered. Arrow keys or J and K move, Enter opens, Home and End jump. */
 export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
   const { label, columns, rows, rowKey, total, sort, onSort, selected, onSelect, onEnd, rowHeight = 44, className } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -150,7 +150,7 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
   );
 }
 
-/** What a cell has no room for is told to whoever points at it. */
+/** Shows the full text of a truncated cell as a tooltip. */
 function tellWhole({ currentTarget: cell }: PointerEvent<HTMLElement>): void {
   if (cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent;
   else cell.removeAttribute("title");
@@ -167,7 +167,7 @@ interface TableRowProps<Row> {
   readonly onSelect: ((row: Row) => void) | undefined;
 }
 
-/** Drawn once when it comes into sight, and again only when something of it changes. */
+/** Rendered when it comes into view, and again only if its props change. */
 const TableRow = memo(function TableRow<Row>({ row, columns, template, at, start, height, selected, onSelect }: TableRowProps<Row>) {
   return (
     <div

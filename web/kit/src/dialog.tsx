@@ -9,13 +9,13 @@ export interface DialogProps {
   readonly onClose: () => void;
   readonly title: string;
   readonly description?: ReactNode;
-  /** The name of the button that closes it. */
+  /** Label of the close button. */
   readonly closeLabel: string;
   readonly children: ReactNode;
   readonly wide?: boolean;
 }
 
-/** Focus goes in, stays in, and comes back to where it was. */
+/** Traps the focus and returns it to where it was when closed. */
 export function Dialog({ open, onClose, title, description, closeLabel, children, wide = false }: DialogProps): ReactNode {
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
@@ -46,7 +46,7 @@ interface ConfirmDialogProps extends Omit<DialogProps, "children"> {
   readonly confirmLabel: string;
   readonly onConfirm: () => void;
   readonly busy?: boolean;
-  /** What has to be typed first, for what cannot be undone, and how that is asked. */
+  /** For destructive actions: text that must be typed to confirm, and the label that asks for it. */
   readonly typed?: { readonly text: string; readonly label: string };
   readonly children?: ReactNode;
 }

@@ -18,7 +18,7 @@ export const inputClass = clsx(
 export interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with what was given, in words. */
+  /** The error message for the value. */
   readonly error?: string | undefined;
 }
 
@@ -28,7 +28,7 @@ interface Bound {
   readonly "aria-invalid"?: true;
 }
 
-/** A label, one control, a hint and what is wrong, tied together. The control is made by `children` with the attributes given. */
+/** Ties a label, one control, a hint and an error together. `children` renders the control with the attributes it is given. */
 export function LabelledField({
   label,
   labelHidden = false,
@@ -74,13 +74,13 @@ export function TextField({ label, hint, error, className, ...rest }: TextFieldP
 
 interface EnteredTextFieldProps extends FieldProps {
   readonly value: string;
-  /** Told what was entered, without spaces around it. */
+  /** Called with the entered text, trimmed. */
   readonly onEnter: (value: string) => void;
   readonly placeholder?: string;
   readonly maxLength?: number;
 }
 
-/** Text that holds once it is entered: with the Enter key, or by leaving the field. */
+/** A text field whose value applies once it is entered: on Enter or on blur. */
 export function EnteredTextField({ value, onEnter, ...rest }: EnteredTextFieldProps): ReactNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -116,7 +116,7 @@ export interface SelectChoice {
 
 type SelectFieldProps = FieldProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, "id"> & { readonly choices: readonly SelectChoice[] };
 
-/** The browser's own: it works with every keyboard, on every phone. */
+/** The native select, which works with every keyboard and on every phone. */
 export function SelectField({ label, hint, error, className, choices, ...rest }: SelectFieldProps): ReactNode {
   return (
     <LabelledField label={label} hint={hint} error={error}>

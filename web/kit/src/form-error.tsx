@@ -3,13 +3,13 @@ import { ApiError, refusalWords } from "./api-error.ts";
 
 interface FormErrorProps {
   readonly error: unknown;
-  /** What a 401 means here, in the words of who reads it. */
+  /** The message for a 401 on this form. */
   readonly unauthorized?: string;
-  /** Fields that say themselves what is wrong with them. */
+  /** Fields that show their own errors. */
   readonly atFields?: readonly string[];
 }
 
-/** What is wrong with a form as a whole, and with whatever it sent that no field of it speaks for. */
+/** Errors about a form as a whole, and about request members that have no field. */
 export function FormError({ error, unauthorized, atFields = [] }: FormErrorProps): ReactNode {
   if (error == null) return null;
   const fields = error instanceof ApiError ? error.fields : [];

@@ -1,6 +1,6 @@
 const locale = () => document.documentElement.lang || "en";
 
-/** To make one takes as long as to draw a row of a table: each is made once for a language. */
+/** Formatters per language; creating one takes as long as rendering a table row. */
 const made = new Map<string, unknown>();
 function formatter<Kind>(name: string, make: (language: string) => Kind): Kind {
   const key = `${locale()} ${name}`;
@@ -17,17 +17,17 @@ export function formatDate(iso: string): string {
 
 const IN_ZONE = { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
 
-/** To the minute, with its zone. */
+/** To the minute, with its time zone. */
 export function formatDateInZone(iso: string): string {
   return formatter("date in zone", (language) => new Intl.DateTimeFormat(language, IN_ZONE)).format(new Date(iso));
 }
 
-/** To the second and with its zone, for what has to be found again. */
+/** To the second with its time zone, for entries that must be found again. */
 export function formatMoment(iso: string): string {
   return formatter("moment", (language) => new Intl.DateTimeFormat(language, { ...IN_ZONE, second: "2-digit" })).format(new Date(iso));
 }
 
-/** How long ago, or until: "3 minutes ago". */
+/** Relative time, such as "3 minutes ago". */
 export function formatRelative(iso: string, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   const format = formatter("relative", (language) => new Intl.RelativeTimeFormat(language, { numeric: "auto" }));
@@ -44,13 +44,13 @@ export function formatNumber(value: number): string {
   return formatter("number", (language) => new Intl.NumberFormat(language)).format(value);
 }
 
-/** A price of one unit, with every place it has; never an exponent. */
+/** A unit price with all its decimals, never with an exponent. */
 export function formatPrice(value: number): string {
   const options = { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: 12 } as const;
   return formatter("price", (language) => new Intl.NumberFormat(language, options)).format(value);
 }
 
-/** Dollars as a plain decimal, small sums with as many places as they need; never an exponent. */
+/** Dollars as a plain decimal, with more decimals for small amounts; never with an exponent. */
 export function formatUsd(value: number): string {
   const digits = Math.abs(value) >= 1 || value === 0 ? 2 : 6;
   const options = { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: digits } as const;

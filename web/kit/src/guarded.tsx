@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from "react";
 
 interface GuardedProps {
-  /** What is drawn; something else is tried again. */
+  /** Identifies the content; a change resets the error. */
   readonly of: string;
   readonly instead: ReactNode;
   readonly children: ReactNode;
@@ -13,8 +13,8 @@ interface GuardState {
 }
 
 /**
- * A part of a page that may fail to be drawn: made of what somebody else wrote, or loaded from a release of the pages that is
- * gone since the gateway was upgraded. The rest of the page stays.
+ * An error boundary for a part of a page: content from others may fail to render, and chunks of an older release are gone after an upgrade.
+ * The rest of the page stays.
  */
 export class Guarded extends Component<GuardedProps, GuardState> {
   override state: GuardState = { of: this.props.of, failed: false };

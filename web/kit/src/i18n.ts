@@ -8,17 +8,19 @@ export interface Plural {
   readonly many?: string;
 }
 
-/** Every text of an app, by a name. A language has all of them: its file `satisfies` the type of the first. */
+/** All texts of an app by name. Every language has all of them: its file `satisfies` the type of the first language. */
 export type Texts = Readonly<Record<string, string | Plural>>;
 
-/** The shape every other language of an app must have. */
+/** The type every other language of an app must have. */
 export type TranslationOf<First extends Texts> = { readonly [Key in keyof First]: First[Key] extends string ? string : Plural };
 
 type Values = Readonly<Record<string, string | number>>;
 
 const KEY = "gatehouse.language";
 
-/** The texts of an app in the language of its reader: what they chose, else the first of the browser's that there is, else the first. */
+/**
+ * An app's texts in the reader's language: the chosen one, else the first of the browser's languages that is available, else the default.
+ */
 export class Translations<First extends Texts> {
   private readonly first: First;
   private readonly others: Readonly<Record<string, () => Promise<{ default: TranslationOf<First> }>>>;
@@ -39,7 +41,7 @@ export class Translations<First extends Texts> {
 
   readonly locale = (): string => this.language;
 
-  /** With the region that the browser asks for, where it is of the same language. */
+  /** The language tag, with the browser's region if it is for the same language. */
   tag(): string {
     return navigator.languages.find((tag) => tag.split("-")[0] === this.language) ?? this.language;
   }
@@ -60,7 +62,7 @@ export class Translations<First extends Texts> {
     await this.use(language);
   }
 
-  /** A text with its `{names}` filled. A plural takes its form by `count`. */
+  /** A text with its `{names}` filled in. A plural selects its form by `count`. */
   readonly t = (key: keyof First & string, values: Values = {}): string => {
     const found: string | Plural | undefined = this.texts[key] ?? this.first[key];
     const form =
@@ -76,7 +78,7 @@ export class Translations<First extends Texts> {
   private async use(language: string): Promise<void> {
     const load = this.others[language];
     const loaded = await load?.().catch(() => null);
-    // One that cannot be had just now leaves the page in the language it is in.
+    // If loading fails, the page stays in its current language.
     if (loaded === null) return;
     this.texts = loaded === undefined ? (this.first as TranslationOf<First>) : loaded.default;
     this.language = loaded === undefined ? "en" : language;
@@ -85,7 +87,7 @@ export class Translations<First extends Texts> {
   }
 }
 
-/** The texts in a component, which is drawn again when the language changes. */
+/** The texts for a component, which re-renders when the language changes. */
 export function useTexts<First extends Texts>(translations: Translations<First>): Translations<First>["t"] {
   useSyncExternalStore(translations.subscribe, translations.locale);
   return translations.t;

@@ -10,7 +10,7 @@ export interface MenuItem {
 }
 
 interface MenuButtonProps {
-  /** The name of what opens it. */
+  /** Accessible name of the button that opens it. */
   readonly label: string;
   readonly trigger: ReactNode;
   readonly items: readonly MenuItem[];

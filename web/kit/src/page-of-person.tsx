@@ -2,8 +2,8 @@ import { Activity, type ReactNode, useState } from "react";
 import type { SignedState } from "./session.ts";
 
 /**
- * Everything that is drawn for whoever is signed in. Who signs in again after their session ended finds the page as they left it,
- * with what they were filling in; anybody else finds nothing of it.
+ * Content for the signed-in person. If the same person signs in again after the session ended, the page and its unsaved input are restored;
+ * for anyone else they are discarded.
  */
 export function PageOfPerson({ session, children }: { readonly session: SignedState; readonly children: ReactNode }): ReactNode {
   const [whose, setWhose] = useState<string | null>(null);

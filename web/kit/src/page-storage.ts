@@ -1,6 +1,6 @@
 type Kind = "localStorage" | "sessionStorage";
 
-/** What the browser would not keep, as long as the page is open: some keep nothing, and say so with an error at the first look. */
+/** In-memory fallback for the lifetime of the page: some browsers refuse storage and throw on first access. */
 const unkept = new Map<string, string>();
 const nameOf = (kind: Kind, key: string) => `${kind} ${key}`;
 
@@ -14,7 +14,7 @@ export function browserText(kind: Kind, key: string): string | null {
   }
 }
 
-/** Null takes it away. */
+/** A null text deletes the entry. */
 export function keepBrowserText(kind: Kind, key: string, text: string | null): void {
   unkept.delete(nameOf(kind, key));
   try {

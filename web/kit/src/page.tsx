@@ -4,17 +4,17 @@ import { type ReactNode, useEffect, useRef } from "react";
 interface PageProps {
   readonly title: string;
   readonly lead?: ReactNode;
-  /** Buttons beside the title. */
+  /** Buttons next to the title. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
-  /** For reading, for forms and panels, or as much as a table of many columns takes. */
+  /** For text, for forms and panels, or for tables with many columns. */
   readonly width?: "reading" | "wide" | "table";
   readonly product: string;
 }
 
 const WIDTHS = { reading: "max-w-3xl", wide: "max-w-6xl", table: "max-w-[110rem]" } as const;
 
-/** One view. Whoever comes to it, by mouse, keyboard or reader, starts at its title. */
+/** One view. On navigation the focus moves to its title. */
 export function PageFrame({ title, lead, actions, children, width = "wide", product }: PageProps): ReactNode {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -39,7 +39,7 @@ export function PageFrame({ title, lead, actions, children, width = "wide", prod
   );
 }
 
-/** A part of a page, with its own title. */
+/** A titled section of a page. */
 export function Panel({
   title,
   actions,
@@ -76,14 +76,14 @@ const TONES: Readonly<Record<Tone, string>> = {
   accent: "bg-accent-soft text-accent",
 };
 
-/** A state in a word. The word says it; the colour only helps. */
+/** A status in a word. Color alone never carries the meaning. */
 export function Badge({ tone = "neutral", children }: { readonly tone?: Tone; readonly children: ReactNode }): ReactNode {
   return (
     <span className={clsx("inline-flex items-center gap-1 rounded-full px-2.5 py-0.5 text-xs font-medium", TONES[tone])}>{children}</span>
   );
 }
 
-/** Names and values. */
+/** A list of names and values. */
 export function Facts({ items }: { readonly items: readonly (readonly [name: string, value: ReactNode])[] }): ReactNode {
   return (
     <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[max-content_1fr]">

@@ -1,4 +1,4 @@
-/** As `useInfiniteQuery` gives it. */
+/** The part of `useInfiniteQuery`'s result that is needed. */
 export interface PagedList {
   readonly hasNextPage: boolean;
   readonly isFetchingNextPage: boolean;
@@ -6,12 +6,12 @@ export interface PagedList {
   fetchNextPage(): Promise<unknown>;
 }
 
-/** Of `useInfiniteQuery`, the page after one that the API answered; none after the last. */
+/** `getNextPageParam` of `useInfiniteQuery`: the number of the next page; undefined after the last. */
 export function nextPage({ page, page_size: size, total }: Readonly<Record<"page" | "page_size" | "total", number>>): number | undefined {
   return page * size < total ? page + 1 : undefined;
 }
 
-/** Reads the next page by itself. One that could not be read is read again when somebody asks for it. */
+/** Loads the next page automatically, except after an error: then only when the reader asks. */
 export function readOn(list: PagedList): void {
   if (list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
 }

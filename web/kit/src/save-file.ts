@@ -1,4 +1,4 @@
-/** Offers a file for the browser to keep. */
+/** Saves content as a download. */
 export function saveFile(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);
   Object.assign(document.createElement("a"), { href: address, download: name }).click();

@@ -7,7 +7,7 @@ export interface SessionUser {
   readonly [more: string]: unknown;
 }
 
-/** A token as a login answers it. */
+/** A token as a login returns it. */
 export interface Grant {
   readonly access_token: string;
   readonly expires_in: number;
@@ -15,28 +15,28 @@ export interface Grant {
 }
 
 export type SignedState =
-  /** `ended` where somebody was signed in on this page and did not leave by themselves. */
+  /** `ended`: someone was signed in on this page and did not sign out themselves. */
   { readonly state: "unknown" } | { readonly state: "out"; readonly ended: boolean } | { readonly state: "in"; readonly user: SessionUser };
 
 interface SessionSettings {
-  /** `POST` begins one from a fresh token, `POST .../renew` yields the next token, `DELETE` ends every one of the person. */
+  /** `POST` begins a session from a fresh token, `POST .../renew` returns the next token, `DELETE` ends all of the person's sessions. */
   readonly path: string;
-  /** Says where to sign out at the identity provider as well. */
+  /** Returns where to sign out at the identity provider as well. */
   readonly signOutPath: string;
-  /** Names the channel on which tabs tell each other that it ended. */
+  /** Name of the channel on which tabs announce that the session ended. */
   readonly name: string;
 }
 
-/** A request with it comes from a page of ours: a page of another origin may not send it without being asked for. */
+/** CSRF protection: other origins cannot send this header without a CORS preflight. */
 const OWN_PAGE = { "x-gw-session": "page" };
-/** A token this close to its end is renewed before it is used. */
+/** A token is renewed when it is this close to its expiry, in milliseconds. */
 const MARGIN_MS = 30_000;
-/** Between the tries to reach a gateway that may just be starting anew. */
+/** Delays between attempts to reach a gateway that may be restarting, in milliseconds. */
 const PAUSES_MS = [1_000, 2_000, 4_000];
 
 /**
- * Who is signed in. The token lives here, in memory, and nowhere else; a cookie that no script can read yields the next
- * one, so a reload keeps who was signed in and a thief of the page's storage gets nothing.
+ * The signed-in session. The token is kept only in memory; an HttpOnly cookie yields the next one, so a reload keeps the session, and
+ * stealing the page's storage yields nothing.
  */
 export class Session {
   private readonly settings: SessionSettings;
@@ -50,7 +50,7 @@ export class Session {
   constructor(settings: SessionSettings) {
     this.settings = settings;
     this.channel = new BroadcastChannel(`gatehouse.session.${settings.name}`);
-    // Whoever left in another tab left here too.
+    // A sign-out in another tab applies here too.
     this.channel.addEventListener("message", () => this.left());
   }
 
@@ -61,7 +61,7 @@ export class Session {
 
   readonly snapshot = (): SignedState => this.current;
 
-  /** Sent with every call, for example the group it is for; null takes one back. */
+  /** Sets a header for every call, such as the group it is for; null removes it. */
   setHeader(name: string, value: string | null): void {
     if (value === null) this.extra.delete(name);
     else this.extra.set(name, value);
@@ -71,7 +71,7 @@ export class Session {
     return Object.fromEntries(this.extra);
   }
 
-  /** Whether somebody was signed in before the page was loaded. Who is signed in is not asked to do so again for a moment's outage. */
+  /** Restores the session after a page load. Retries during a short outage rather than ask the person to sign in again. */
   async resume(): Promise<void> {
     for (let tries = 0; this.current.state === "unknown"; tries++) {
       const pause = await this.renew(null).then(
@@ -84,7 +84,7 @@ export class Session {
     if (this.current.state === "unknown") this.set({ state: "out", ended: false });
   }
 
-  /** Somebody may have signed in in another tab, and come back to this one. Answers with what ends the looking. */
+  /** Renews when the page becomes visible, in case the person signed in in another tab. Returns a function that stops this. */
   followOtherTabs(): () => void {
     const look = () => {
       if (document.visibilityState === "visible" && this.current.state === "out") void this.renew(null).catch(() => null);
@@ -93,7 +93,7 @@ export class Session {
     return () => document.removeEventListener("visibilitychange", look);
   }
 
-  /** After a login. Without the cookie, where it cannot be set, the session ends with the page. */
+  /** Begins a session after a login. If the cookie cannot be set, the session ends with the page. */
   async begin(grant: Grant): Promise<void> {
     this.take(grant);
     const headers = { ...OWN_PAGE, authorization: `Bearer ${grant.access_token}` };
@@ -101,7 +101,7 @@ export class Session {
     this.set({ state: "in", user: grant.user });
   }
 
-  /** Another token for the same session, as a change of the password answers it. */
+  /** Replaces the token, for example after a change of the password. */
   async replace(grant: Grant): Promise<void> {
     await this.begin(grant);
   }
@@ -111,7 +111,7 @@ export class Session {
     return this.held.endsAt - MARGIN_MS > Date.now() ? this.held.token : this.renew(this.held.token);
   }
 
-  /** The next token after one that was refused. Many that ask at once get one answer. */
+  /** Returns the next token after `refused` was rejected; null if there is no session. Concurrent calls share one request. */
   renew(refused: string | null): Promise<string | null> {
     if (this.held !== null && refused !== null && this.held.token !== refused) return Promise.resolve(this.held.token);
     this.renewing ??= this.ask().finally(() => {
@@ -120,17 +120,17 @@ export class Session {
     return this.renewing;
   }
 
-  /** Ends every session and token of the person, on every device, and goes on to sign out at their identity provider. */
+  /** Ends all of the person's sessions and tokens on every device, then signs out at their identity provider. */
   async end(): Promise<void> {
     const asked = await this.sendSigned("POST", this.settings.signOutPath).catch((error: unknown) => {
-      // A renewal that failed holds for what follows too: most of all one that came back as somebody else, who stays signed in.
+      // A failed renewal fails this too, above all if the session now belongs to someone else, who stays signed in.
       if (error instanceof ApiError) throw error;
       return null;
     });
     const goOn = asked?.ok === true ? ((await asked.json()) as { continue_at: string | null }).continue_at : null;
     const response = await this.sendSigned("DELETE", this.settings.path);
     if (response?.ok === false) throw await apiErrorOf(response);
-    // A channel is of one origin already.
+    // A BroadcastChannel reaches only its own origin.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.channel.postMessage("ended");
     this.left();
@@ -147,14 +147,14 @@ export class Session {
     this.set({ state: "out", ended: false });
   }
 
-  /** What is known of the person has changed. */
+  /** Updates the signed-in person's data. */
   setUser(user: SessionUser): void {
     if (this.current.state === "in") this.set({ state: "in", user });
   }
 
   /**
-   * Null where there is no session. Only a renewal says so: a token that is refused may just have run out, while the cookie
-   * begins the next one.
+   * Resolves to null without a session. Only a renewal can tell: a rejected token may just have expired while the cookie still yields the
+   * next one.
    */
   private async sendSigned(method: string, path: string): Promise<Response | null> {
     const once = (token: string) =>
@@ -172,11 +172,11 @@ export class Session {
     const before = this.held;
     const response = await fetch(`${this.settings.path}/renew`, { method: "POST", headers: OWN_PAGE, credentials: "same-origin" });
     if (this.held !== before) {
-      // Whoever signed in or out on this page meanwhile is not whom the answer is about.
+      // Someone signed in or out on this page meanwhile, so the answer is about another session.
       await response.body?.cancel();
       return this.held?.token ?? null;
     }
-    // Without a session it answers with nothing: to be signed out is no error.
+    // Without a session the answer has no body; being signed out is not an error.
     if (response.status === 204 || response.status === 401) {
       await response.body?.cancel();
       this.lost();
@@ -188,7 +188,7 @@ export class Session {
     const { current } = this;
     if (current.state === "in" && current.user.id === grant.user.id) return grant.access_token;
     this.set({ state: "in", user: grant.user });
-    // Another tab of this browser shares the cookie. What was asked for here was meant in the name of the one before.
+    // Another tab shares the cookie and signed in as someone else; the request was meant for the previous person.
     if (current.state === "in") throw new ApiError(409, response.headers, null, "Somebody else has signed in in this browser.");
     return grant.access_token;
   }

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from "react";
 import { Dialog } from "./dialog.tsx";
 
 export interface Shortcut {
-  /** Each key by the name on it; several are pressed together. */
+  /** Keys by their names; several are pressed together. */
   readonly keys: readonly string[];
   readonly does: string;
 }
@@ -19,12 +19,12 @@ interface ShortcutSheetProps {
   readonly labels: { readonly title: string; readonly close: string };
 }
 
-/** Whether what is pressed is being written somewhere. */
+/** Whether the key press goes into a text field. */
 function isWritten({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable=true]") !== null;
 }
 
-/** What the keyboard can do here. `?` opens it; `/` leads to the first field of the page that searches. */
+/** Lists keyboard shortcuts. `?` opens it; `/` focuses the page's first search field. */
 export function ShortcutSheet({ groups, open, onOpenChange, labels }: ShortcutSheetProps): ReactNode {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -5,17 +5,17 @@ interface SignInFrameProps {
   readonly product: string;
   readonly title: string;
   readonly lead?: ReactNode;
-  /** Below the card: the language, for example. */
+  /** Shown below the card, such as the language selector. */
   readonly foot?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** What is seen before anybody is signed in. */
+/** The frame of pages shown before sign-in. */
 export function SignInFrame({ product, title, lead, foot, children }: SignInFrameProps): ReactNode {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · ${product}`;
-    // A form that begins with a field has the focus there already.
+    // A form that begins with a field has already focused it.
     if (!(document.activeElement instanceof HTMLInputElement)) heading.current?.focus({ preventScroll: true });
   }, [title, product]);
   return (

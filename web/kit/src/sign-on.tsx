@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { buttonClass } from "./button.tsx";
 import type { Session } from "./session.ts";
 
-/** Identity providers that somebody may sign in by, as the gateway offers them. */
+/** The identity providers offered for sign-in. */
 export interface SignOnOffer {
   readonly id: string;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface SignOnOffer {
 
 const MARK = "#sso=";
 
-/** The code that a sign-in elsewhere came back with, once: it is taken out of the address, which may be kept or copied. */
+/** The one-time code from a single sign-on, removed from the URL, which may be stored or copied; null if there is none. */
 export function takeSignOnCode(): string | null {
   if (!location.hash.startsWith(MARK)) return null;
   const code = decodeURIComponent(location.hash.slice(MARK.length));
@@ -19,13 +19,13 @@ export function takeSignOnCode(): string | null {
   return code;
 }
 
-/** Whoever comes with a code is who signed in elsewhere just now, not who was signed in on this browser before. */
+/** With a sign-on code, the previous session is not resumed: the code belongs to whoever just signed in. */
 export async function resumeUnlessSignedOn(session: Session): Promise<void> {
   if (location.hash.startsWith(MARK)) session.lost();
   else await session.resume();
 }
 
-/** A button for each. Who comes back is where they were. */
+/** One button per provider. After signing in, people return to the page they were on. */
 export function SignOnOffers({
   offers,
   label,

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 import { ApiError, refusalWords } from "./api-error.ts";
 
-/** Keeps the place of what is coming, so that nothing jumps when it is there. */
+/** Reserves the space of content that is loading, to avoid layout shifts. */
 export function Skeleton({ lines = 4, label }: { readonly lines?: number; readonly label: string }): ReactNode {
   return (
     <div role="status" aria-label={label} className="grid animate-pulse gap-3">
@@ -17,7 +17,7 @@ export function Skeleton({ lines = 4, label }: { readonly lines?: number; readon
 interface EmptyStateProps {
   readonly icon: LucideIcon;
   readonly title: string;
-  /** What would be here, and what to do for it. */
+  /** What would be shown here, and how to create it. */
   readonly children: ReactNode;
   readonly action?: ReactNode;
 }
@@ -42,7 +42,7 @@ interface ErrorStateProps {
   readonly requestLabel: string;
 }
 
-/** What went wrong, what to do, and the id under which the gateway knows of it. */
+/** An error: what went wrong, what to do, and the request ID. */
 export function ErrorState({ error, title, retry, requestLabel }: ErrorStateProps): ReactNode {
   const requestId = error instanceof ApiError ? error.requestId : null;
   return (

@@ -20,7 +20,7 @@ export function chooseTheme(choice: ThemeChoice): void {
   apply();
 }
 
-/** Before the first paint, and again when the system changes its mind. */
+/** Applies the theme before the first paint, and again when the system's preference changes. */
 export function followTheme(): void {
   apply();
   dark.addEventListener("change", apply);

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 
 const manager = Toast.createToastManager();
 
-/** A few words about what was just done, with its undo where there is one. What went wrong belongs beside what it is about. */
+/** Shows a short confirmation, optionally with undo. Errors belong next to what they are about. */
 export function tell(text: string, undo?: { readonly label: string; readonly run: () => void }): void {
   manager.add({ title: text, ...(undo === undefined ? {} : { actionProps: { children: undo.label, onClick: undo.run } }) });
 }

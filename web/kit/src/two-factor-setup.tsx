@@ -23,7 +23,7 @@ interface TwoFactorSetupProps {
   };
 }
 
-/** The picture an authenticator reads, what to type instead, the codes to keep, and a first code as proof. */
+/** The QR code for an authenticator, the secret to type instead, the recovery codes, and a field for the first code. */
 export function TwoFactorSetup({ setup, onCode, error, busy, labels }: TwoFactorSetupProps): ReactNode {
   const [kept, setKept] = useState(false);
   const picture = useMemo(

@@ -1,28 +1,25 @@
 import type { ReactNode } from "react";
 
-/** Characters of which nothing is seen, and those that turn the order of others around. */
+/** Invisible characters, and those that reorder others. */
 const NEVER_SEEN =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u2028-\u202E\uFFF0-\uFFFB]|(?!\u200C|\u200D|\uFE0E|\uFE0F)\p{Default_Ignorable_Code_Point}/u;
-/** Persian, Hindi and emoji are written with joiners. In these scripts they do next to nothing, and can hide something. */
+/** Persian, Hindi and emoji need joiners. In these scripts joiners have almost no effect and can hide content. */
 const IDLE_JOINER =
   /(?<!(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200C\u200D]/u;
-/** Whether a character is drawn as an emoji is said behind one, and once. */
+/** A variation selector is meaningful only directly after an emoji, and only once. */
 const IDLE_FORM = /(?<!\p{Emoji})[\uFE0E\uFE0F]/u;
 
 const UNSEEN = new RegExp(`((?:${[NEVER_SEEN, IDLE_JOINER, IDLE_FORM].map(({ source }) => source).join("|")})+)`, "u");
 
 const codeOf = (character: string) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/**
- * Somebody else's text as it is: characters that cannot be seen stand there by their numbers, so that whoever decides by what they
- * read decides on nothing else.
- */
+/** Shows untrusted text with invisible characters as code points, so that people decide on exactly what they read. */
 export function VisibleText({ text }: { readonly text: string }): ReactNode {
   const parts = text.split(UNSEEN);
   if (parts.length === 1) return text;
   return parts.map((part, at) =>
-    // What the expression takes out stands at every other place.
+    // The odd parts are the matches of the regular expression.
     at % 2 === 0 ? (
       part
     ) : (

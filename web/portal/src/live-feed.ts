@@ -13,7 +13,7 @@ const wait = (ms: number, signal: AbortSignal) =>
 
 const listeners = new Set<() => void>();
 
-/** Resolves when the gateway tells of something, and at the latest after so long or when it is no longer waited for. */
+/** Resolves at the next event from the gateway, after `withinMs` at the latest, or when `signal` aborts. */
 export async function nextFeedEvent(withinMs: number, signal: AbortSignal): Promise<void> {
   const stop = new AbortController();
   const leave = () => stop.abort();
@@ -26,8 +26,8 @@ export async function nextFeedEvent(withinMs: number, signal: AbortSignal): Prom
 }
 
 /**
- * What is on the screen is renewed when the gateway tells of something new, while the page is in sight: a stream takes one of
- * the few connections that all tabs of a browser have to the gateway.
+ * Refreshes displayed data when the gateway reports changes. Connected only while the page is visible: a stream takes one of the few
+ * connections that all tabs of a browser share.
  */
 export function useLiveFeed(): void {
   useEffect(() => {
@@ -43,12 +43,12 @@ export function useLiveFeed(): void {
           const response = await portalApi.send("/v1/portal/events", { signal });
           const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
           for await (const { event } of events ?? []) {
-            // What came while no stream was open is told by none.
+            // The first event after a reconnect refreshes too, because events are lost while no stream is open.
             if (event !== "ready" || wasOpen) renew();
             wasOpen = true;
           }
         } catch {
-          // The next try tells whether it was for good.
+          // The next attempt shows whether the failure was permanent.
         }
         pause = nextPause(pause, Date.now() - begun);
       }

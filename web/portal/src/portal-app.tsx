@@ -10,7 +10,7 @@ import { ownSession } from "./portal-client.ts";
 import { portalRouter } from "./portal-routes.tsx";
 import { usePortalTexts } from "./translations.ts";
 
-/** The address stays while somebody signs in, so that a link leads where it says. */
+/** The URL does not change during sign-in, so that links lead to their page afterwards. */
 export function PortalApp(): ReactNode {
   const t = usePortalTexts();
   const session = useSession(ownSession);

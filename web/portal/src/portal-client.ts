@@ -9,7 +9,7 @@ export const portalApi = apiClient<PortalApi>(
   ownSession,
   () => translations.t("unreachable"),
   ({ code }) => {
-    // An administrator wants another password from somebody who is signed in.
+    // An administrator requires the signed-in person to change the password.
     const session = ownSession.snapshot();
     if (code === "password_change_required" && session.state === "in") ownSession.setUser({ ...session.user, must_change_password: true });
   },

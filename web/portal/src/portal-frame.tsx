@@ -144,7 +144,7 @@ export function PortalFrame(): ReactNode {
   );
 }
 
-/** Where a page cannot be drawn, or be had: a release of the gateway since may have others. */
+/** Shown when a page fails to render or load, for example because a new release has replaced its files. */
 export function PortalFailed({ error }: { readonly error: unknown }): ReactNode {
   const t = usePortalTexts();
   return (

@@ -13,7 +13,7 @@ const home = createRoute({
 const page = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => root, path, component });
 
-/** Every page of the portal. A page is a file of its own, loaded when somebody goes there. */
+/** Every page of the portal, each in a chunk that is loaded on demand. */
 const pages = [
   home,
   page(

@@ -4,7 +4,7 @@ import type { usePortalTexts } from "./translations.ts";
 
 type PortalTexts = ReturnType<typeof usePortalTexts>;
 
-/** What alerts and notifications say, in the reader's language; what has no words there is shown as the gateway wrote it, in English. */
+/** An alert or notification in the reader's language; without a translation, the gateway's English text. */
 export interface Told {
   readonly title: string;
   readonly body: string;
@@ -24,7 +24,7 @@ function whoseLimit(t: PortalTexts, { scope, group_name: group, item_name: item 
   return scope === "user" ? t("limitOfEach", { group }) : group;
 }
 
-/** As alerts call them, which are read later too. */
+/** The limit's name in alerts, which are read later too. */
 function alertedName(t: PortalTexts, type: string): string | undefined {
   const names: Readonly<Record<string, string>> = {
     daily_budget: t("alertedDailyBudget"),
@@ -37,7 +37,7 @@ function alertedName(t: PortalTexts, type: string): string | undefined {
   return names[type];
 }
 
-/** Null where the reader's language has no name for the limit. */
+/** Null if the reader's language has no name for the limit. */
 function toldCrossing(t: PortalTexts, { type, current, threshold, limit }: Crossing): Told | null {
   const name = alertedName(t, limit.limit_type);
   if (name === undefined) return null;
@@ -63,7 +63,7 @@ export function toldAlert(t: PortalTexts, alert: ShownAlert): Told {
   return told ?? { title, body: message };
 }
 
-/** What a notification's `metadata` says of the call that waits for an approval, or waited. */
+/** What a notification's `metadata` says about the call that waits or waited for approval. */
 interface AskedCall {
   readonly requester_display: string;
   readonly capability_name: string;

@@ -1,7 +1,7 @@
 import { Translations, useTexts } from "@gatehouse/web-kit/i18n.ts";
 import en from "./texts/en.ts";
 
-/** English first; the others are loaded when somebody reads them. */
+/** English is built in; other languages are loaded on demand. */
 export const translations = new Translations<typeof en>(en, {
   de: () => import("./texts/de.ts"),
   es: () => import("./texts/es.ts"),

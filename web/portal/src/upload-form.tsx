@@ -9,12 +9,12 @@ import { type ReactNode, useId, useRef } from "react";
 
 interface UploadFormProps {
   readonly label: string;
-  /** Types of files that are offered first; all when left out. */
+  /** Accepted file types; all if omitted. */
   readonly accept?: string;
   readonly action: string;
   readonly icon: LucideIcon;
   readonly upload: (file: File) => Promise<void>;
-  /** The query that is read again once the file is there. */
+  /** The query to refetch after the upload. */
   readonly queryKey: string;
   readonly done: string;
 }

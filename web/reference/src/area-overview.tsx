@@ -7,7 +7,7 @@ import { type ApiArea, groupedOperations, type Operation, type PlaneDocument } f
 import { PRODUCT_NAME } from "./product-name.ts";
 import type { PageCaller } from "./use-caller.ts";
 
-/** The document's own words with what it marks as code shown so. */
+/** Description text with its `code` spans rendered as code. */
 function Described({ text }: { readonly text: string }): ReactNode {
   return text.split("`").map((part, at) =>
     at % 2 === 1 ? (
@@ -22,7 +22,7 @@ function Described({ text }: { readonly text: string }): ReactNode {
 
 const NONE: readonly Operation[] = [];
 
-/** What an API is for, and all that it can do on one page. */
+/** An API's purpose and all its operations on one page. */
 export function AreaOverview({
   api,
   area,
@@ -32,7 +32,7 @@ export function AreaOverview({
   readonly area: ApiArea;
   readonly caller: PageCaller;
 }): ReactNode {
-  // After what is read first.
+  // Deferred, so that the introduction renders first.
   const listed = useDeferredValue(area.operations, NONE);
   return (
     <PageFrame

@@ -2,7 +2,7 @@ import { TextField } from "@gatehouse/web-kit/field.tsx";
 import type { ReactNode } from "react";
 import type { PageCaller } from "./use-caller.ts";
 
-/** In whose name requests go out: a key that is typed, else whoever is signed in at the plane's own pages. */
+/** The credential for requests: a typed key, or the session of the plane's own pages. */
 export function CredentialField({ caller }: { readonly caller: PageCaller }): ReactNode {
   const { typed, type, signedInAs, app, home } = caller;
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { SchemaMember } from "./document/schema-reader.ts";
 
-/** Members with their types, and which of them must be there. */
+/** Members with their types, and which are required. */
 export function MembersTable({ caption, members }: { readonly caption: string; readonly members: readonly SchemaMember[] }): ReactNode {
   return (
     <div tabIndex={0} role="group" aria-label={caption} className="max-h-[32rem] overflow-auto rounded-lg border border-line">

@@ -13,7 +13,7 @@ function matching(operations: readonly Operation[], typed: string): readonly Ope
   });
 }
 
-/** Every operation of an area by its group, and those whose words are typed. `/` leads to where that is done. */
+/** An area's operations by group, filtered by typed text. `/` focuses the filter. */
 export function OperationList({
   areas,
   area,
@@ -39,7 +39,7 @@ export function OperationList({
   useEffect(() => {
     void list.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
   }, [selected]);
-  // After what is read first.
+  // Deferred, so that the page's main content renders first.
   const listed = useDeferredValue(area.operations, NONE);
   const groups = useMemo(() => groupedOperations(matching(listed, typed)), [listed, typed]);
   return (

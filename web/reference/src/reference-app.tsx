@@ -10,7 +10,7 @@ async function readDocument(): Promise<PlaneDocument> {
   return (await response.json()) as PlaneDocument;
 }
 
-/** The API of the plane that serves the page, drawn from the plane's own document. */
+/** The API reference of the plane that serves this page, rendered from the plane's own document. */
 export function ReferenceApp(): ReactNode {
   const { data, error, refetch } = useQuery({ queryKey: ["document"], queryFn: readDocument, staleTime: Number.POSITIVE_INFINITY });
   if (data !== undefined) return <ReferencePages document={data} />;

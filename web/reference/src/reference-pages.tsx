@@ -24,7 +24,7 @@ const THEMES = [
   { label: "Theme of the system", icon: Monitor, onSelect: () => chooseTheme("system") },
 ];
 
-/** What is read stands behind the # of the address: an operation's id, or an area's name. */
+/** The URL fragment names what is shown: an operation ID or an area. */
 export function ReferencePages({ document: api }: { readonly document: PlaneDocument }): ReactNode {
   const areas = useMemo(() => areasOf(api), [api]);
   const reader = useMemo(() => schemaReader(api.components.schemas ?? {}), [api]);

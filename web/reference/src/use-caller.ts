@@ -2,15 +2,15 @@ import { Session, useSession } from "@gatehouse/web-kit/session.ts";
 import { useEffect, useState } from "react";
 import type { ApiArea } from "./document/api-document.ts";
 
-/** In whose name requests go out. */
+/** The credential that requests are sent with. */
 export interface PageCaller {
   readonly typed: string;
   readonly type: (credential: string) => void;
-  /** Who is signed in at the pages of this plane; null when nobody is. */
+  /** The user signed in to this plane's pages; null if nobody is. */
   readonly signedInAs: string | null;
-  /** What a program of the reader's would have it in. */
+  /** The environment variable that code samples read it from. */
   readonly variable: string;
-  /** The app that is signed in to, and where it is. */
+  /** The app to sign in to, and its URL. */
   readonly app: "console" | "portal";
   readonly home: string;
   token(): Promise<string | null>;
@@ -26,7 +26,7 @@ const PLANES = {
 
 let kept: { readonly name: keyof typeof PLANES; readonly session: Session } | null = null;
 
-/** One for the page: each has a channel of its own. */
+/** One session per page, because each opens a channel of its own. */
 function sessionOf(name: keyof typeof PLANES): Session {
   if (kept?.name !== name) {
     kept = { name, session: new Session(PLANES[name].session) };
@@ -35,7 +35,7 @@ function sessionOf(name: keyof typeof PLANES): Session {
   return kept.session;
 }
 
-/** The session of the plane's own pages, and whatever key the reader types, which goes no further than this page's memory. */
+/** The session of the plane's own pages, and a key typed by the reader, which stays in this page's memory. */
 export function useCaller({ slug }: ApiArea): PageCaller {
   const app = slug === "admin" ? "console" : "portal";
   const session = sessionOf(app);

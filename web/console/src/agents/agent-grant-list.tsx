@@ -15,7 +15,7 @@ import { RecordValue } from "../records/record-value.tsx";
 const TONES = { allow: "good", approval_required: "warn", deny: "bad" } as const;
 const kind = recordKind("agent-grants");
 
-/** Who may call the agent; and where its skills changed since, the place to accept that. */
+/** Who may call the agent; if its skills changed since, changed skills can be accepted here. */
 export function AgentGrantList({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const found = useInfiniteQuery({
@@ -24,7 +24,7 @@ export function AgentGrantList({ id }: { readonly id: string }): ReactNode {
     initialPageParam: 1,
     getNextPageParam: nextPage,
   });
-  // The changed card is accepted for all that wait for it.
+  // Loads every page, because accepting a changed card applies to all grants that wait for it.
   useEffect(() => readOn(found), [found]);
   const grants = found.data?.pages.flatMap((page) => page.agent_grants) ?? [];
   const waiting = grants.filter(({ needs_confirmation: needs }) => needs);

@@ -15,7 +15,7 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 const SIGNATURE_TONES = { verified: "good", failed: "bad", unverified: "warn", unsigned: "neutral" } as const;
 const BINDINGS = { http_json: "HTTP+JSON", jsonrpc: "JSON-RPC" } as const;
 
-/** An agent's card and how it is spoken to, what changed in it, who may call it, and what it works on. */
+/** An agent's card and protocol, changes to the card, its grants, and its tasks. */
 export function AgentPanels({ id }: { readonly id: string }): ReactNode {
   const read = useQuery({
     queryKey: ["records", "agents", "panels", id],

@@ -28,7 +28,7 @@ export function TaskState({ state }: { readonly state: string }): ReactNode {
   );
 }
 
-/** The tasks at an agent, the newest first. */
+/** The agent's tasks, newest first. */
 export function AgentTaskList({ id }: { readonly id: string }): ReactNode {
   const found = useInfiniteQuery({
     queryKey: ["agent-tasks", id],

@@ -18,7 +18,7 @@ interface After {
 
 const MOST = 20;
 
-/** Each time the agent's card was another one, and how it differed. */
+/** The history of the agent's card, with the differences between versions. */
 export function CardChanges({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({
     queryKey: ["records", "agents", "changes", id],

@@ -20,7 +20,7 @@ interface CallStep {
 }
 export type LifeStep = StateStep | CallStep;
 
-/** States and calls in one order. */
+/** The task's states and calls in chronological order. */
 export function lifeOf({ states }: AdminApiSchemas["AgentTask"], rows: readonly ListedRow[]): readonly LifeStep[] {
   const steps: LifeStep[] = [
     ...states.map(({ state, at }) => ({ kind: "state" as const, key: `${at} ${state}`, at, state })),

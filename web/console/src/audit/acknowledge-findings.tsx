@@ -12,7 +12,10 @@ import { Allowed } from "../records/allowed.tsx";
 const ACKNOWLEDGE = "POST /v1/admin/audit/chains/{chain_id}/ack";
 type Verification = AdminApi[typeof ACKNOWLEDGE]["answer"];
 
-/** Somebody says that they know of what was found, and why it counts no more. Not there where nothing is left to say that of. The gateway lists the next ones once those that are listed are acknowledged. */
+/**
+ * A form to acknowledge verification findings with a reason. Renders nothing if none are left. The gateway lists further findings once the
+ * listed ones are acknowledged.
+ */
 export function AcknowledgeFindings({
   verification,
   onDone,

@@ -8,7 +8,7 @@ import { adminApi } from "../admin-client.ts";
 import type { ListedRow } from "./listed-row.ts";
 import { VerificationView } from "./verification.tsx";
 
-/** Proves the part of the chain around the row anew, and goes to its neighbours. */
+/** Verifies the part of the chain around the row, and links to its neighbors. */
 export function ChainProof({ row }: { readonly row: ListedRow }): ReactNode {
   const { chain_id: chain, chain_seq: seq } = row;
   const search = useSearch({ strict: false });

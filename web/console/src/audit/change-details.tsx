@@ -16,7 +16,7 @@ const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
 const shown = (value: unknown): string =>
   value === undefined || value === null ? "none" : typeof value === "string" ? value : JSON.stringify(value);
 
-/** The name that people know the record by, as it was after the change or else before it. */
+/** The record's display name after the change, or before it if it was deleted. */
 export function changedName({ before, after }: ChangeEntry): string | undefined {
   for (const record of [membersOf(after), membersOf(before)])
     for (const member of ["name", "username", "provider_key", "email"]) {
@@ -35,7 +35,7 @@ function differencesOf({ before, after }: ChangeEntry): readonly (readonly [memb
     .map((member) => [member, shown(old[member]), shown(now[member])]);
 }
 
-/** Entries name kinds of records as their addresses do, models and guardrails aside. */
+/** Entries name kinds of records as their API paths do, except these. */
 const ADDRESSES: Readonly<Record<string, string>> = { models: "llms", "guardrail-configs": "guardrails/configs" };
 
 function slugOf(resource: string): string | undefined {
@@ -49,7 +49,7 @@ const value = (text: string) => (
   </span>
 );
 
-/** One change: who made it, from where, and what is different since. */
+/** One change: who made it, from where, and the differences. */
 export function ChangeDetails({ entry }: { readonly entry: ChangeEntry }): ReactNode {
   const differences = differencesOf(entry);
   const slug = slugOf(entry.resource);

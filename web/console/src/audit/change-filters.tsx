@@ -14,7 +14,7 @@ const NARROWED = [
   ["actor", "administrator"],
 ] as const;
 
-/** What is looked for in the admin log. Text holds once it is entered. */
+/** Filters of the admin log. Text applies once it is entered. */
 export function ChangeFilters({
   search,
   onChange,

@@ -1,15 +1,15 @@
 import { momentOf } from "./moments.ts";
 
-/** What the address of the admin log says. */
+/** Search parameters in the URL of the admin log. */
 export interface ChangeSearch {
   readonly action?: string;
   /** Kind of record, as entries name it. */
   readonly resource?: string;
-  /** Id of one record. */
+  /** ID of a record. */
   readonly id?: string;
-  /** Id of one administrator. */
+  /** ID of an administrator. */
   readonly actor?: string;
-  /** Moments as ISO 8601 writes them. */
+  /** ISO 8601 timestamps. */
   readonly from?: string;
   readonly to?: string;
 }
@@ -30,7 +30,7 @@ export function changeSearchOf(given: Record<string, unknown>): ChangeSearch {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** What is asked of the admin log for it. */
+/** The query parameters of the admin log request. */
 export function changeQueryOf({ action, resource, id, actor, from, to }: ChangeSearch) {
   return {
     ...(action === undefined ? {} : { action }),

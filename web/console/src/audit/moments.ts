@@ -1,21 +1,21 @@
-/** A moment as ISO 8601 writes it, of whatever an address or a field says; nothing where that is none. */
+/** The ISO 8601 timestamp of a value from the URL or a field; undefined if it is not a valid date. */
 export function momentOf(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "" || Number.isNaN(Date.parse(value))) return undefined;
   return new Date(value).toISOString();
 }
 
-/** As a field for moments shows it: local, to the minute. */
+/** The value of a `datetime-local` input: local time, to the minute. */
 export function localMoment(iso: string | undefined): string {
   if (iso === undefined) return "";
   const at = new Date(iso);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** What somebody looks back over most, by the days of where they are. */
+/** Commonly searched periods; days are in the browser's time zone. */
 export const PERIODS = { hour: "The last hour", today: "Today", yesterday: "Yesterday", week: "The last 7 days" } as const;
 export type SearchPeriod = keyof typeof PERIODS;
 
-/** Where a period begins and ends; one that goes on has no end. */
+/** Start and end of a period as ISO 8601 timestamps; an open period has an empty end. */
 export function boundsOf(period: SearchPeriod, now: Date): { readonly from: string; readonly to: string } {
   const day = (before: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - before).toISOString();
   switch (period) {

@@ -7,7 +7,7 @@ import { ReferenceLink } from "../records/reference-link.tsx";
 import { ChainProof } from "./chain-proof.tsx";
 import type { ListedRow } from "./listed-row.ts";
 
-/** Which fields stand together, in the order somebody asks for them; the rest comes behind. */
+/** Groups of related fields, most relevant first; all other fields follow. */
 const GROUPS: readonly (readonly [title: string, fields: RegExp])[] = [
   [
     "Decisions",
@@ -37,11 +37,11 @@ function groupsOf(row: ListedRow): (readonly [title: string, fields: readonly (r
   return [...groups, ["Everything else", rest] as const].filter(([, fields]) => fields.length > 0);
 }
 
-/** Fields by whose value other rows are looked for: who and what is many rows' own. */
+/** Fields whose value links to other rows with the same value. */
 const SHARED =
   /^(?:tenant_id|resource_group_id|api_key_id|gateway_user_id|subject_id|actor_agent_id|client_ip|error_type|llm_model_used|llm_provider|server_id|mcp_capability_name|skill_id|prompt_fingerprint|correlation_id|root_task_id|turn_id|chain_id|proxy_subtype|end_user_session_id)$/;
 
-/** Fields that hold the id of a record, and the kind of it. */
+/** Fields that hold a record's ID, with the kind of record. */
 const RECORDS: Readonly<Record<string, string>> = {
   tenant_id: "tenants",
   resource_group_id: "resource-groups",
@@ -81,7 +81,7 @@ function FieldValue({ name, value }: { readonly name: string; readonly value: st
   );
 }
 
-/** One row of the ledger, with every field it has. */
+/** One row of the ledger with all its fields. */
 export function RowDetails({ row }: { readonly row: ListedRow }): ReactNode {
   return (
     <div className="grid gap-4">

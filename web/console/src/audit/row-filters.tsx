@@ -7,7 +7,7 @@ import { type ExplorerSearch, rowSearchOf } from "./row-search.ts";
 
 const TYPES = ["llm", "mcp", "virtual_mcp", "a2a", "skill", "batch", "oauth", "portal"];
 
-/** What is looked for. Text waits until it is entered; choices hold at once. */
+/** Filters of the audit explorer. Text applies once it is entered, choices apply at once. */
 export function RowFilters({
   search,
   onChange,

@@ -1,6 +1,6 @@
 import { momentOf } from "./moments.ts";
 
-/** How a call ended, or what a guardrail did in it, and the values of its row that say so. */
+/** Outcomes of a call or its guardrails, with the field values that identify them. */
 const OUTCOMES = {
   ok: { success: true },
   refused: { success: false },
@@ -10,15 +10,15 @@ const OUTCOMES = {
 } as const;
 type Outcome = keyof typeof OUTCOMES;
 
-/** What the address of the audit explorer says: what is looked for, and the row that is open. */
+/** Search parameters in the URL of the audit explorer: the filters, and the open row. */
 export interface ExplorerSearch {
   readonly q?: string;
   readonly type?: string;
   readonly outcome?: Outcome;
-  /** Moments as ISO 8601 writes them. */
+  /** ISO 8601 timestamps. */
   readonly from?: string;
   readonly to?: string;
-  /** Values that fields of the row have to have. */
+  /** Values that fields of the row must have. */
   readonly where?: Readonly<Record<string, string>>;
   readonly row?: string;
 }
@@ -45,7 +45,7 @@ export function rowSearchOf(given: Record<string, unknown>): ExplorerSearch {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** What is asked of the ledger for it. */
+/** The query parameters of the ledger query. */
 export function rowQueryOf({ q, type, outcome, from, to, where }: ExplorerSearch) {
   return {
     ...(q === undefined ? {} : { q }),

@@ -6,7 +6,7 @@ import type { AdminApi } from "../api/admin-api.generated.ts";
 
 type Verification = AdminApi["POST /v1/admin/audit/chains/{chain_id}/verify"]["answer"];
 
-/** What the verification of a chain, or a part of one, came to, and where it fails. */
+/** The result of verifying a chain or part of one, with its findings. */
 export function VerificationView({ verification }: { readonly verification: Verification }): ReactNode {
   const { verdict, findings, findings_total: total, unacknowledged, rows_checked: rows, checkpoints_checked: checkpoints } = verification;
   return (

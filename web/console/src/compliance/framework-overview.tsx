@@ -7,7 +7,7 @@ import { adminApi } from "../admin-client.ts";
 import { type ReportedFramework, TITLES } from "./read-report.ts";
 import { STATUS_TONES } from "./report-sheet.tsx";
 
-/** How many items of each framework have which status in the last 30 days, chosen or not; each leads to its report. */
+/** Number of items per status and framework in the last 30 days, whether or not the framework is selected; each links to its report. */
 export function FrameworkOverview({ onOpen }: { readonly onOpen: (framework: ReportedFramework) => void }): ReactNode {
   const found = useQuery({
     queryKey: ["compliance", "dashboard"],

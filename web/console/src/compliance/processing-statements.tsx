@@ -12,13 +12,13 @@ import { type ApiRecord, askRecords, ChangedByOthers, changeAsRead, changedSince
 const PATH = "/v1/admin/compliance/gdpr/statements";
 const KEY = ["compliance", "statements"];
 
-/** What a gateway cannot know of a record of processing (GDPR, article 30(1)(a) to (c)), as the organization writes it. */
+/** The parts of a record of processing that a gateway cannot know (GDPR, article 30(1)(a) to (c)), as the organization states them. */
 export function ProcessingStatements(): ReactNode {
   const api = useQuery(documentQuery);
   const found = useQuery({ queryKey: KEY, queryFn: () => askRecords("GET", PATH) });
   const mayChange = useAllowed()(`PATCH ${PATH}`);
   const body = api.isSuccess ? bodySchema(api.data, "PATCH", PATH) : null;
-  // A request has to name each of them, and may say of each that nothing is stated.
+  // A request must include each of them, but each may be null.
   const schema = body === null ? null : { ...body, required: [] };
   return (
     <Panel title="Record of processing: your statements">
@@ -45,7 +45,7 @@ function Statements({
   readonly schema: NonNullable<ReturnType<typeof bodySchema>>;
 }): ReactNode {
   const queries = useQueryClient();
-  // What is being edited stays as it was when that began, whoever changes it meanwhile.
+  // The form keeps the values it started with, even if someone else changes them meanwhile.
   const [begun, setBegun] = useState(now);
   const [isEdited, setIsEdited] = useState(false);
   const isOlder = JSON.stringify(begun) !== JSON.stringify(now);

@@ -26,7 +26,7 @@ const reportOf = (framework: ReportedFramework) => {
 };
 export type ShownReport = Awaited<ReturnType<typeof reportOf>>;
 
-/** The report of the last 30 days, or the sealed one of this id. */
+/** Reads the sealed report with this ID, or the report of the last 30 days if `sealed` is null. */
 export async function readReport(framework: ReportedFramework, sealed: string | null): Promise<ShownReport> {
   if (sealed === null) return reportOf(framework);
   return (await adminApi.call("GET /v1/admin/compliance/reports/{id}", { path: { id: sealed } })).report;

@@ -6,7 +6,7 @@ import { type ShownReport, TITLES } from "./read-report.ts";
 
 export const STATUS_TONES = { met: "good", partial: "warn", not_met: "bad", not_applicable: "neutral", no_data: "neutral" } as const;
 
-/** Of one and of any other number. */
+/** Singular and plural. */
 const NOUNS: Readonly<Record<string, readonly [one: string, many: string]>> = {
   audit_rows: ["audit row", "audit rows"],
   admin_log: ["entry of the admin log", "entries of the admin log"],
@@ -57,7 +57,7 @@ function Items({ report }: { readonly report: ShownReport }): ReactNode {
   );
 }
 
-/** What the CSV holds. SOC 2 has no table beside its items. */
+/** The table that the CSV contains. SOC 2 has none besides its items. */
 function Lines({ report: { framework, table } }: { readonly report: ShownReport }): ReactNode {
   const [first] = table;
   if (first === undefined || framework === "soc2") return null;
@@ -90,7 +90,7 @@ function Lines({ report: { framework, table } }: { readonly report: ShownReport 
   );
 }
 
-/** A report as it is read on the screen and on paper: what it cites, its window, items and table. */
+/** A report for screen and print: sources, time window, items and table. */
 export function ReportSheet({ report }: { readonly report: ShownReport }): ReactNode {
   return (
     <article className="grid gap-4" aria-label={TITLES[report.framework]}>

@@ -22,7 +22,7 @@ async function take(id: string): Promise<void> {
   saveFile(await answer.blob(), `compliance-report-${id}.json`);
 }
 
-/** Reports that were kept as they were told, each as a document that others verify without the gateway. */
+/** Sealed reports, each a document that others can verify without the gateway. */
 export function SealedReports({
   framework,
   onOpen,

@@ -122,7 +122,7 @@ function RegisterForm(): ReactNode {
   );
 }
 
-/** Who may report what is found on devices. */
+/** Collectors that may report what they find on devices. */
 export function Collectors(): ReactNode {
   const found = useInfiniteQuery({
     queryKey: KEYS,

@@ -29,7 +29,7 @@ const columns: Column<Device>[] = [
   { id: "seen", header: "Last seen", width: "minmax(7rem, 1fr)", cell: ({ last_seen: seen }) => formatRelative(seen) },
 ];
 
-/** The devices seen last. */
+/** The devices seen most recently. */
 export function Devices(): ReactNode {
   const found = useQuery({
     queryKey: ["discovery", "devices"],

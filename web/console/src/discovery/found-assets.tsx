@@ -23,7 +23,7 @@ const TONES = { governed: "good", partially_governed: "warn", ungoverned: "bad",
 const STATUSES = ["", "ungoverned", "partially_governed", "governed", "dismissed"] as const;
 const TYPES = ["", "local_ai_client", "local_mcp_server", "mcp_server", "agent", "model"] as const;
 const PAGE_SIZE = 100;
-/** Where each kind of record is made in the console. */
+/** The console page on which each kind of record is created. */
 const FORMS: Readonly<Record<string, string>> = { mcp_server: "tool-servers", agent: "agents", model: "models" };
 
 const words = (text: string) => text.replaceAll("_", " ");
@@ -163,7 +163,7 @@ function AssetDialog({ asset, onClose }: { readonly asset: Asset; readonly onClo
   );
 }
 
-/** What was found, how much of it is governed, and what can be done with each. */
+/** Discovered assets, how many of them are governed, and the actions for each. */
 export function FoundAssets(): ReactNode {
   const [governance, setGovernance] = useState<(typeof STATUSES)[number]>("");
   const [type, setType] = useState<(typeof TYPES)[number]>("");

@@ -10,7 +10,7 @@ import { type ApiRecord, askRecords, ChangedByOthers, changeAsRead, changedSince
 const PATH = "/v1/admin/discovery/settings";
 const KEY = ["discovery", "settings"];
 
-/** Where clients reach this gateway: what calls any other address counts as past it. */
+/** The gateway's own addresses; calls to any other address count as bypassing it. */
 export function GatewayAddresses(): ReactNode {
   const queries = useQueryClient();
   const api = useQuery(documentQuery);

@@ -25,7 +25,7 @@ function imported(adapter: Adapter, body: FormData) {
   }
 }
 
-/** Takes in a file that lists what there is elsewhere. */
+/** Imports an inventory file from another system. */
 export function InventoryImport(): ReactNode {
   const queries = useQueryClient();
   const [adapter, setAdapter] = useState<Adapter>("cyclonedx");

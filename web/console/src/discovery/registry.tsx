@@ -20,7 +20,7 @@ async function download({ format, file }: (typeof EXPORTS)[number]): Promise<voi
   saveFile(await answer.blob(), file);
 }
 
-/** The registry of all assets: brought up to date, and given out. */
+/** The registry of all assets, with synchronization and export. */
 export function Registry(): ReactNode {
   const queries = useQueryClient();
   const sync = useMutation({

@@ -19,7 +19,7 @@ const PAGE_SIZE = 100;
 const LOOKED_AT_MS = 2_000;
 const TONES = { queued: "neutral", processing: "neutral", ready: "good", failed: "bad" } as const;
 
-/** The documents of a knowledge base: how far each is, and why where it is not found. */
+/** The documents of a knowledge base with their status, and why some are not found. */
 export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const key = ["knowledge-base", id, "documents"];

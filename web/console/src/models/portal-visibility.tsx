@@ -8,7 +8,7 @@ import { Allowed } from "../records/allowed.tsx";
 
 const SET = "PATCH /v1/admin/resource-groups/{id}/llm-models/{model}/portal-visibility";
 
-/** Whether people of a group find one of its models in the portal's model picker. Who may call it does not depend on that. */
+/** Whether the portal's model picker offers the model to people of the group. Does not affect who may call it. */
 export function PortalVisibility({
   groupId,
   model,

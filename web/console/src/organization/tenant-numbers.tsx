@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 
-/** What a tenant has, and what it used in the last 30 days. */
+/** What a tenant has, and its usage in the last 30 days. */
 export function TenantNumbers({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({
     queryKey: ["records", "tenants", "stats", id],

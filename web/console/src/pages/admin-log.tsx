@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<ChangeEntry>[] = [
   { id: "id", header: "Which", width: "minmax(12rem, 2fr)", cell: (entry) => changedName(entry) ?? entry.resource_id ?? "" },
 ];
 
-/** What administrators changed, in a chain of its own. */
+/** Changes made by administrators, recorded in a chain of their own. */
 export function AdminLogPage(): ReactNode {
   const search = changeSearchOf(useSearch({ strict: false }));
   const go = useNavigate();

@@ -95,7 +95,7 @@ function Rotation(): ReactNode {
   );
 }
 
-/** The keys that the tenant's agent cards are signed with. */
+/** The keys that sign the tenant's agent cards. */
 export function AgentSigningKeysPage(): ReactNode {
   const found = useQuery({ queryKey: QUERY_KEY, queryFn: () => adminApi.call("GET /v1/admin/agent-signing-keys") });
   const keys = found.data?.keys ?? [];

@@ -11,7 +11,7 @@ import { PRODUCT } from "../product.ts";
 
 const MOST_ROWS = 200;
 
-/** A task's life: the states it went through, and the calls of its run, in the order in which they were. */
+/** A task's states and the calls of its run, in chronological order. */
 export function AgentTaskPage(): ReactNode {
   const { agent = "", task = "" } = useParams({ strict: false });
   const read = useQuery({

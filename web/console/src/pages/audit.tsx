@@ -19,9 +19,9 @@ import { PRODUCT } from "../product.ts";
 import { OfAllTenants } from "../of-all-tenants.tsx";
 
 const PAGE_SIZE = 200;
-/** Later pages are of what was there when the first was read: the newest row of that, and older ones. */
+/** Later pages are bounded by the newest row of the first page. */
 const FIRST: { readonly page: number; readonly until_id?: string } = { page: 1 };
-/** What a guardrail did with a call that was served all the same. */
+/** What a guardrail did to a call that was still served. */
 const VERDICTS: Readonly<Record<string, string>> = { redact: "redacted", warn: "warned" };
 
 const COLUMNS: readonly Column<ListedRow>[] = [
@@ -84,14 +84,14 @@ export function AuditPage(): ReactNode {
     queryFn: ({ pageParam }) =>
       adminApi.call("POST /v1/admin/proxy-logs/query", { body: { ...pageParam, ...asked, page_size: PAGE_SIZE } }),
     initialPageParam: FIRST,
-    // By id as the list is, not by time: rows of spans came later than they began.
+    // By ID, in which the list is ordered, not by time: rows of spans arrive after the spans began.
     getNextPageParam: (last, _all, { page, until_id = last.rows[0]?.id ?? "" }) =>
       last.rows.length < PAGE_SIZE ? undefined : { page: page + 1, until_id },
   });
   const rows = withoutRepeats(found.data?.pages.flatMap((page) => page.rows) ?? []);
   const [newest] = found.data?.pages ?? [];
   const listed = rows.find(({ id }) => id === search.row);
-  // An address may name a row that the search does not show.
+  // The URL may name a row that is not in the search result.
   const alone = useQuery({
     queryKey: ["proxy-log", search.row],
     queryFn: () => adminApi.call("POST /v1/admin/proxy-logs/query", { body: { filters: { id: search.row }, page_size: 1 } }),

@@ -28,7 +28,7 @@ const TONES: Readonly<Partial<Record<Job["status"], "good" | "bad" | "warn" | "a
 };
 const spoken = (word: string) => word.replaceAll("_", " ");
 
-/** Every batch job of the tenant: how far it is, what it cost, what went wrong. */
+/** The tenant's batch jobs with progress, cost and errors. */
 export function BatchJobsPage(): ReactNode {
   const [status, setStatus] = useState("");
   const found = useInfiniteQuery({

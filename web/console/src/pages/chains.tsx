@@ -18,7 +18,7 @@ type Chain = AdminApi["GET /v1/admin/audit/chains"]["answer"]["chains"][number];
 
 const OFFLINE = "npx gatehouse audit verify chain.jsonl --public-key public-keys.txt";
 
-/** The chains of the record: how far each is signed, and the proof that nothing in it was changed. */
+/** The audit chains: how far each is signed, and verification. */
 export function ChainsPage(): ReactNode {
   const chains = useQuery({ queryKey: ["chains"], queryFn: () => adminApi.call("GET /v1/admin/audit/chains"), retry: false });
   return (

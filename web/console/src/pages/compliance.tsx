@@ -24,7 +24,7 @@ function ProfilePanel({ frameworks }: { readonly frameworks: readonly ReportedFr
     mutationFn: () => changeAsRead("/v1/admin/compliance/profile", { frameworks: chosen }, changedSince({ frameworks }, { frameworks })),
     async onError(error) {
       if (!(error instanceof ChangedByOthers)) return;
-      // What they chose takes the place of this form, with what it said.
+      // The newly read settings replace this form and its error, so the error goes into a toast.
       tell(error.message);
       await queries.invalidateQueries({ queryKey: ["compliance", "profile"] });
     },
@@ -59,7 +59,7 @@ function ProfilePanel({ frameworks }: { readonly frameworks: readonly ReportedFr
   );
 }
 
-/** Which frameworks a tenant reports under, and what the gateway saw of each of their controls in the last 30 days. */
+/** The tenant's compliance frameworks, and the gateway's evidence for each control from the last 30 days. */
 export function CompliancePage(): ReactNode {
   const [framework, setFramework] = useState<ReportedFramework>("soc2");
   const [sealed, setSealed] = useState<string | null>(null);

@@ -9,7 +9,7 @@ import { Registry } from "../discovery/registry.tsx";
 import { Allowed } from "../records/allowed.tsx";
 import { PRODUCT } from "../product.ts";
 
-/** AI that there is beside the gateway, as collectors and inventories tell of it. */
+/** AI that bypasses the gateway, as reported by collectors and inventories. */
 export function DiscoveryPage(): ReactNode {
   return (
     <PageFrame

@@ -20,7 +20,7 @@ const PATH = "/v1/admin/data-erasure";
 const WORD = "erase";
 const PAGE_SIZE = 100;
 
-/** A person's data is taken out of rows, runs and records; that it was, stays. */
+/** Erases a person's data from rows, runs and records. The erasure itself stays on record. */
 export function ErasurePage(): ReactNode {
   return (
     <PageFrame

@@ -17,7 +17,7 @@ const STATUSES = [
   { value: "closed", label: "Closed" },
 ] as const;
 
-/** The findings of every AI System, newest first. Which are shown stands in the address. */
+/** Findings of all AI Systems, newest first. The filters are in the URL. */
 export function FindingsPage(): ReactNode {
   const { status: asked } = useSearch({ strict: false }) as { readonly status?: string };
   const status = asked === "closed" ? "closed" : "open";

@@ -16,7 +16,7 @@ const RECENT = 200;
 const sum = (rows: readonly ListedRow[], of: (row: ListedRow) => number | null | undefined) =>
   rows.reduce((total, row) => total + (of(row) ?? 0), 0);
 
-/** What the newest calls came to. */
+/** Outcomes of the newest calls. */
 function Traffic({ rows }: { readonly rows: readonly ListedRow[] }): ReactNode {
   const refused = rows.filter(({ success }) => success === false);
   const causes = Map.groupBy(refused, ({ error_type: type }) => type ?? "failed");
@@ -54,7 +54,7 @@ function Traffic({ rows }: { readonly rows: readonly ListedRow[] }): ReactNode {
   );
 }
 
-/** What the gateway itself wants somebody to look at, and what is over is not. */
+/** Alerts raised by the gateway that are still open. */
 function OpenAlerts(): ReactNode {
   const open = useQuery({
     queryKey: ["alerts", "open", "newest"],
@@ -83,7 +83,7 @@ function OpenAlerts(): ReactNode {
   );
 }
 
-/** How far the record is proven. Only who administers the whole gateway may list its chains. */
+/** How far each audit chain is signed. Only system administrators may list the chains. */
 function Record(): ReactNode {
   const chains = useQuery({ queryKey: ["chains"], queryFn: () => adminApi.call("GET /v1/admin/audit/chains"), retry: false });
   if (!chains.isSuccess) return null;

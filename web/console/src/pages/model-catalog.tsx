@@ -24,7 +24,7 @@ type Entry = AdminApiSchemas["CatalogEntry"];
 const IMPORT = "/v1/admin/llm-catalog/{catalog_id}/import";
 const PAGE_SIZE = 50;
 
-/** The models that the gateway knows by itself, each to be taken over with its prices and facts. */
+/** The gateway's built-in model catalog; each model can be added with its prices and facts. */
 export function ModelCatalogPage(): ReactNode {
   const { q } = useSearch({ strict: false }) as { q?: unknown };
   const asked = typeof q === "string" ? q : "";

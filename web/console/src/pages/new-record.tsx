@@ -29,7 +29,7 @@ export function NewRecordPage(): ReactNode {
   );
 }
 
-/** What a request to make one takes; what goes into its address stands first. */
+/** The schema of a creation request; a member that goes into the path comes first. */
 function creationSchema(document: ApiDocument, kind: RecordKind): { readonly schema: ApiSchema; readonly inPath: string | undefined } {
   const path = kind.createPath ?? kind.path;
   const inPath = /\{(\w+)\}/.exec(path)?.[1];
@@ -50,7 +50,7 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
   const go = useNavigate();
   const [made, setMade] = useState<ApiRecord | null>(null);
   const { schema, inPath } = creationSchema(document, kind);
-  // What another page knows of it already.
+  // Values passed on by the page that linked here.
   const { prefill = {} } = useLocation().state as { prefill?: ApiRecord };
   const create = useMutation({
     mutationFn: (value: ApiRecord) => {
@@ -61,7 +61,7 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
     async onSuccess(answer) {
       await queries.invalidateQueries({ queryKey: recordsKey(kind) });
       if ((kind.shows ?? []).some((member) => typeof answer[member] === "string")) return setMade(answer);
-      // Some answers hold the record within.
+      // Some answers wrap the record.
       const record = (typeof answer["user"] === "object" && answer["user"] !== null ? answer["user"] : answer) as ApiRecord;
       tell(`${shownName(kind, record)} was created.`);
       await go({ to: "/manage/$kind/$id", params: { kind: kind.slug, id: String(record["id"]) }, ignoreBlocker: true });

@@ -26,20 +26,20 @@ const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
 
 type Notice = AdminApiSchemas["NoticeConfig"];
 
-/** Null: the tenant. */
+/** An AI System's ID; null for the tenant. */
 type SystemId = string | null;
 
 const queryOf = (system: SystemId) => (system === null ? {} : { ai_system_id: system });
 const readNotice = (system: SystemId) => adminApi.call("GET /v1/admin/notice-config", { query: queryOf(system) });
 const noticeKey = (system: SystemId) => ["notice", system] as const;
 
-/** What was said of the tenant or the system itself: a save replaces all of it, and what the form does not begin with would be gone. */
+/** The form's initial values, set for the tenant or the system itself. A save replaces the whole notice, so nothing may be missing. */
 function standing({ source, enabled, surface, texts, exemption }: Notice, system: SystemId): ApiRecord {
   if (source !== (system === null ? "tenant" : "system")) return {};
   return { enabled, surface, texts, ...(exemption === null ? {} : { exemption }) };
 }
 
-/** Which system is meant is chosen outside of the form. */
+/** The form's schema without the system, which is chosen outside the form. */
 function formSchema(document: ApiDocument): ApiSchema | null {
   const body = bodySchema(document, "PUT", PATH);
   if (body === null) return null;
@@ -47,7 +47,7 @@ function formSchema(document: ApiDocument): ApiSchema | null {
   return { ...body, properties };
 }
 
-/** What people are told before they speak with an AI, and what proves that they were. */
+/** The notice people see before they talk to an AI, and the evidence that they saw it. */
 export function NoticePage(): ReactNode {
   const { id } = useParams({ strict: false });
   const system: SystemId = id ?? null;
@@ -129,7 +129,7 @@ function NoticeEditor({
   readonly notice: Notice;
 }): ReactNode {
   const queries = useQueryClient();
-  // What is being edited stays as it was when that began, whoever changes the notice meanwhile.
+  // The form keeps the values it started with, even if someone else changes the notice meanwhile.
   const [begun, setBegun] = useState(notice);
   const [isEdited, setIsEdited] = useState(false);
   const isSame = (one: Notice, other: Notice) => JSON.stringify(standing(one, system)) === JSON.stringify(standing(other, system));
@@ -176,7 +176,7 @@ function NoticeEditor({
   );
 }
 
-/** What stood above it holds again. */
+/** Removes this level's own notice, so that the inherited one applies again. */
 function ResetButton({ system }: { readonly system: SystemId }): ReactNode {
   const queries = useQueryClient();
   const [isAsking, setAsking] = useState(false);

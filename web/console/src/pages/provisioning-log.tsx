@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   { id: "status", header: "Answer", width: "5rem", align: "end", cell: ({ status }) => String(status) },
 ];
 
-/** What directories changed, and what was not done for them, with the reason. */
+/** What directories changed, and which requests were refused, with the reason. */
 export function ProvisioningLogPage(): ReactNode {
   const search = provisioningSearchOf(useSearch({ strict: false }));
   const go = useNavigate();

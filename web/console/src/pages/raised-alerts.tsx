@@ -25,7 +25,7 @@ const SHOWN = [
 type Shown = (typeof SHOWN)[number]["value"];
 const QUERIES = { open: { resolved: "false" }, resolved: { resolved: "true" }, all: {} } as const;
 
-/** What the gateway raised of itself: limits that are nearly or wholly used, credentials refused by the dozen, shared keys. */
+/** Alerts raised by the gateway: limits nearly or fully used, repeated authentication failures, shared keys. */
 export function RaisedAlertsPage(): ReactNode {
   const asked = useSearch({ strict: false }) as { show?: unknown };
   const show: Shown = SHOWN.find(({ value }) => value === asked.show)?.value ?? "open";

@@ -158,7 +158,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
 
 const pictureOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/** An id beside the name of the same thing is called an id. */
+/** If the record also has the name of the same thing, the ID's label says that it is an ID. */
 function factLabel(record: ApiRecord, member: string): string {
   return memberLabel(member.endsWith("_id") && member.slice(0, -"_id".length) in record ? member.replace(/_id$/, "_ID") : member);
 }
@@ -166,8 +166,8 @@ function factLabel(record: ApiRecord, member: string): string {
 const isEmpty = (value: unknown) => value === undefined || value === null || value === "";
 
 /**
- * What a change of this record asks for. A list that no read shows would begin empty, and be taken for all of it. What has a
- * value and may not be null keeps one: to leave it out would change nothing.
+ * The schema of an update. Lists that reads do not return are left out: they would start empty and be saved as complete. Members with a
+ * value that cannot be null are required, because omitting one changes nothing.
  */
 function changeSchema(document: ApiDocument, body: ApiSchema, record: ApiRecord): ApiSchema {
   const properties = Object.fromEntries(Object.entries(body.properties ?? {}).filter(([member]) => member in record || isSecret(member)));
@@ -195,11 +195,11 @@ function Editor({
 }): ReactNode {
   const queries = useQueryClient();
   const body = bodySchema(document, "PATCH", `${kind.path}/{id}`);
-  // What is being edited stays as it was when that began, whoever changes the record meanwhile.
+  // The form keeps the values it started with, even if someone else changes the record meanwhile.
   const [shown, setShown] = useState(record);
   const [isEdited, setIsEdited] = useState(false);
   const settings = Object.keys(body?.properties ?? {});
-  // Other records bring some of them about, as a group its models, without a change of this one.
+  // Compares settings only: other members, such as a group's models, change through other records.
   const isOlder = ["updated_at", ...settings].some((member) => JSON.stringify(shown[member]) !== JSON.stringify(record[member]));
   if (isOlder && !isEdited) setShown(record);
   const path = `${kind.path}/${encodeURIComponent(id)}`;
@@ -212,7 +212,7 @@ function Editor({
       const before = Object.fromEntries(Object.keys(changes).map((member) => [member, shown[member] ?? null]));
       setIsEdited(false);
       await queries.invalidateQueries({ queryKey: recordsKey(kind) });
-      // What no read shows cannot be put back.
+      // Values that reads do not return cannot be restored.
       const canUndo = Object.keys(changes).every((member) => member in record);
       tell(
         "Saved. Takes effect with the next call.",

@@ -28,7 +28,7 @@ export function RecordsPage(): ReactNode {
   return kind === undefined ? <ConsoleNotFound /> : <Records key={kind.slug} kind={kind} />;
 }
 
-/** Of members whose values are long, or that say least by their beginning. */
+/** Column widths for members with long values, or values that differ only towards their end. */
 const WIDTHS: readonly (readonly [member: RegExp, width: string])[] = [
   [/_at$/, "14.5rem"],
   [/^(?:email|base_url|description|constraint_text|purpose)$/, "minmax(12rem, 2fr)"],

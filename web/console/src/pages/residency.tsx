@@ -77,7 +77,7 @@ function Regions({ report }: { readonly report: Residency }): ReactNode {
   );
 }
 
-/** Where content of the last 30 days went, by region and recipient, with rows that show it. */
+/** Where content was sent in the last 30 days, by region and recipient, with example rows. */
 export function ResidencyPage(): ReactNode {
   const report = useQuery({ queryKey: ["compliance", "residency"], queryFn: () => adminApi.call("GET /v1/admin/compliance/residency") });
   return (

@@ -11,7 +11,7 @@ import type { ListedRow } from "../audit/listed-row.ts";
 import { PRODUCT } from "../product.ts";
 
 const PAGE_SIZE = 200;
-/** A run of more calls than that is read in the audit explorer. */
+/** Page limit; runs with more calls are shown in the audit explorer. */
 const MOST_PAGES = 10;
 
 const startOf = (row: ListedRow) => Date.parse(row.timestamp ?? "");
@@ -22,7 +22,7 @@ const seconds = (ms: number) => `${formatNumber(Math.round(ms) / 1000)} s`;
 const calledIn = (row: ListedRow) =>
   row.llm_model_used ?? row.llm_model_requested ?? row.mcp_capability_name ?? row.skill_id ?? row.endpoint ?? "";
 
-/** Everything one run did, in the order in which it did it, turn by turn. */
+/** Everything a run did, in chronological order, turn by turn. */
 export function RunTimelinePage(): ReactNode {
   const { id = "" } = useParams({ strict: false });
   const found = useInfiniteQuery({

@@ -12,7 +12,7 @@ import { ImportSettings } from "../usage-import/import-settings.tsx";
 import { UnmatchedNames } from "../usage-import/mappings.tsx";
 import { Reconciliation } from "../usage-import/reconciliation.tsx";
 
-/** What vendors say was used and what it cost, beside what the gateway metered. */
+/** Usage and cost as reported by vendors, next to what the gateway metered. */
 export function UsageImportPage(): ReactNode {
   const [chosen, setChosen] = useState<string | null>(null);
   const found = useQuery({

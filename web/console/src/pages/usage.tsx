@@ -33,7 +33,7 @@ interface UsageSearch {
   readonly by?: string;
 }
 
-/** What the tenant's calls came to, then those of one resource group and its runs. What is looked at stands in the address. */
+/** Usage of the tenant, then of one resource group and its runs. The selection is in the URL. */
 export function UsagePage(): ReactNode {
   const search = useSearch({ strict: false }) as UsageSearch;
   const go = useNavigate();
@@ -44,7 +44,7 @@ export function UsagePage(): ReactNode {
   const group = search.group ?? groups.data?.resource_groups[0]?.id;
   const hours = WINDOWS.find(({ value }) => value === search.days)?.hours ?? 24;
   const by: Division = DIVISIONS.find((one) => one === search.by) ?? "resource_group";
-  // One window for all that is shown, so that its parts agree.
+  // One time window for the whole page, so that its parts agree.
   const query = useMemo(() => {
     const now = Date.now();
     return { from: new Date(now - hours * HOUR_MS).toISOString(), to: new Date(now).toISOString() };

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { recordKind } from "../records/record-kinds.ts";
 import { ReferenceField } from "../records/reference-field.tsx";
 
-/** Chooses one record and does with it what `add` does. */
+/** Chooses a record and passes it to `add`. */
 export function AddForm({
   of,
   label,

@@ -16,7 +16,7 @@ import { AddForm } from "./add-form.tsx";
 const PAGE = 100;
 const DIRECT = "direct";
 
-/** Who belongs to a group of people, and the resource groups that this lets them use. */
+/** The members of a group of people, and the resource groups they may use through it. */
 export function GroupOfPeoplePanels({ id }: { readonly id: string }): ReactNode {
   return (
     <>
@@ -26,7 +26,7 @@ export function GroupOfPeoplePanels({ id }: { readonly id: string }): ReactNode 
   );
 }
 
-/** Reads anew what shows a group of people, its own record and the lists below it. */
+/** Refetches everything that shows the group: its record and the lists below it. */
 function useReadAnew(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {

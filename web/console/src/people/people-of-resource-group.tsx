@@ -15,7 +15,7 @@ import { AddForm } from "./add-form.tsx";
 const LINK = "POST /v1/admin/resource-groups/{id}/end-user-groups";
 const UNLINK = "DELETE /v1/admin/resource-groups/{id}/end-user-groups";
 
-/** The groups of people whose members may use a resource group. */
+/** Groups of people whose members may use a resource group. */
 export function PeopleOfResourceGroup({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const found = useInfiniteQuery({

@@ -6,7 +6,7 @@ import { Allowed } from "../records/allowed.tsx";
 
 const linkClass = "inline-block min-h-6 text-accent underline";
 
-/** Where what the gateway keeps about a person is: for a request for access, or for erasure. */
+/** Links to what the gateway stores about a person, for access and erasure requests. */
 export function PersonData({ id, username }: { readonly id: string; readonly username: string }): ReactNode {
   return (
     <Panel title="This person's data">
@@ -38,7 +38,7 @@ export function PersonData({ id, username }: { readonly id: string; readonly use
   );
 }
 
-/** Every person of the tenant, as a file. */
+/** Exports all people of the tenant as a file. */
 export function PeopleExport(): ReactNode {
   return (
     <>

@@ -11,7 +11,7 @@ import { type ApiRecord, askRecords, recordsKey } from "./records-client.ts";
 import { RecordValue } from "./record-value.tsx";
 import { ShownOnce } from "./shown-once.tsx";
 
-/** Something that can be done with a record: what it needs, and what it came to. */
+/** An action on a record: its form, and its result. */
 export function ActionPanel({
   document,
   kind,
@@ -84,7 +84,7 @@ export function ActionPanel({
 
 const UNTOLD = /^(?:id|tenant_id|created_at)$/;
 
-/** An answer as names and values; objects within it as their own. */
+/** An answer as names and values; nested objects become lists of their own. */
 export function AnswerFacts({ kind, answer }: { readonly kind: RecordKind; readonly answer: ApiRecord }): ReactNode {
   return (
     <Facts

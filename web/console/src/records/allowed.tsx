@@ -6,7 +6,7 @@ import type { AdminApi } from "../api/admin-api.generated.ts";
 import { isAllowed } from "./api-schema.ts";
 import { documentQuery } from "./records-client.ts";
 
-/** Tells of an operation whether the role of who is signed in may do it. */
+/** Returns a function that says whether the signed-in administrator's role permits an operation. */
 export function useAllowed(): (operation: keyof AdminApi & string) => boolean {
   const api = useQuery(documentQuery);
   const session = useSession(adminSession);
@@ -17,7 +17,7 @@ export function useAllowed(): (operation: keyof AdminApi & string) => boolean {
   };
 }
 
-/** What does something is offered to those whose role may do it; others are not left to find out by a refusal. */
+/** Shows controls only to roles that may use them, rather than let others run into a refusal. */
 export function Allowed({ operation, children }: { readonly operation: keyof AdminApi & string; readonly children: ReactNode }): ReactNode {
   return useAllowed()(operation) ? children : null;
 }

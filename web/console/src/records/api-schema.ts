@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the admin API's document uses. */
+/** The subset of JSON Schema that the admin API's document uses. */
 export interface ApiSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -34,7 +34,7 @@ export interface Resolved {
   readonly description: string | undefined;
 }
 
-/** Without references and without null, which is told apart. Of several forms the first. */
+/** Resolves references and separates nullability. Of several alternatives, takes the first. */
 export function resolvedSchema(document: ApiDocument, given: ApiSchema): Resolved {
   const referred = given.$ref === undefined ? undefined : document.components.schemas?.[given.$ref.split("/").at(-1) ?? ""];
   if (referred !== undefined) {
@@ -61,13 +61,13 @@ export function resolvedSchema(document: ApiDocument, given: ApiSchema): Resolve
   };
 }
 
-/** Whether a text of nothing is one that the pattern of the schema is made to take. */
+/** Whether the schema's pattern explicitly allows the empty string. */
 export function takesNoText({ type, pattern }: ApiSchema): boolean {
   return type === "string" && pattern !== undefined && new RegExp(pattern, "u").test("");
 }
 
 function operationAt(document: ApiDocument, method: string, path: string): ApiOperation | undefined {
-  // Parameters are called what fits the operation.
+  // Ignores parameter names, which differ between operations.
   const shape = (one: string) => one.replaceAll(/\{\w+\}/g, "{}");
   const known = Object.keys(document.paths).find(
     (one) => shape(one) === shape(path) && document.paths[one]?.[method.toLowerCase()] !== undefined,
@@ -75,12 +75,12 @@ function operationAt(document: ApiDocument, method: string, path: string): ApiOp
   return known === undefined ? undefined : document.paths[known]?.[method.toLowerCase()];
 }
 
-/** The members a request takes; null where there is no such operation or it takes nothing. */
+/** The members of a request body; null if there is no such operation or it has no body. */
 export function bodySchema(document: ApiDocument, method: string, path: string): ApiSchema | null {
   const schema = operationAt(document, method, path)?.requestBody?.content?.["application/json"]?.schema;
   if (schema === undefined) return null;
   const { schema: body } = resolvedSchema(document, schema);
-  // Which tenant is meant is said once, for the whole console.
+  // The tenant is chosen once for the whole console.
   const { tenant_id: _, ...properties } = body.properties ?? {};
   return { ...body, properties };
 }
@@ -89,7 +89,7 @@ export function hasOperation(document: ApiDocument, method: string, path: string
   return operationAt(document, method, path) !== undefined;
 }
 
-/** Whether a reader with these permissions may. A system admin may everything. */
+/** Whether a user with these permissions may call the operation. System administrators may call every one. */
 export function isAllowed(document: ApiDocument, method: string, path: string, user: { role?: unknown; permissions?: unknown }): boolean {
   const needed = operationAt(document, method, path)?.["x-access"];
   if (needed === undefined || needed === "anyone" || needed === "signed_in" || user.role === "system_admin") return true;
@@ -125,7 +125,7 @@ const NAMES: Readonly<Record<string, string>> = {
   a2a: "agent",
 };
 
-/** A member's name as words: "input_cost_per_million_tokens" is "Input cost per million tokens". */
+/** A member's name as a label: "input_cost_per_million_tokens" becomes "Input cost per million tokens". */
 export function memberLabel(member: string): string {
   const words = member
     .replace(/_ids$/, "s")

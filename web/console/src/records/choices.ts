@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import type { RecordKind } from "./record-kind.ts";
 import { type ApiRecord, choiceQuery, choicesQuery, referenceTo } from "./records-client.ts";
 
-/** Of what is named and stands beyond the first page, so many are read one by one. */
+/** How many referenced records beyond the first page are fetched one by one. */
 const MOST_ALONE = 50;
 const TYPED_MS = 200;
 
@@ -11,7 +11,7 @@ export interface Choices {
   readonly items: readonly ApiRecord[];
   readonly isPending: boolean;
   readonly isSuccess: boolean;
-  /** How many there are, where they are more than `items` can hold. */
+  /** The total number, if it is more than `items` can hold; else null. */
   readonly beyond: number | null;
 }
 
@@ -24,7 +24,9 @@ function useTyped(text: string): string {
   return typed;
 }
 
-/** Records of a kind to choose from: all where one page holds them, else what a text finds, and what is named already wherever it stands. */
+/**
+ * Records of a kind to choose from: all if they fit on one page, otherwise those that match `text`; records in `named` are always included.
+ */
 export function useChoices(kind: RecordKind, named: readonly string[], text = ""): Choices {
   const first = useQuery({ ...choicesQuery(kind), retry: false });
   const search = useTyped(text.trim());

@@ -14,7 +14,7 @@ type Members = Readonly<Record<string, unknown>>;
 const membersOf = (value: unknown): Members =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
 
-/** Every leaf of a document by its path: "budget.daily_limit_usd". */
+/** Every leaf of a document with its path, such as "budget.daily_limit_usd". */
 function leaves(value: Members, at = ""): [string, unknown][] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const path = at === "" ? name : `${at}.${name}`;
@@ -29,7 +29,7 @@ const pathLabel = (path: string) => path.split(".").map(memberLabel).join(", ");
 const holdsAll = (list: unknown, members: unknown) =>
   Array.isArray(list) && Array.isArray(members) && members.every((member) => list.includes(member));
 
-/** A list that holds all of one's own and more was added to above, any other value of one's own was narrowed. Order says nothing. */
+/** A list with all own values and more was extended by an ancestor; any other differing value was narrowed. Order does not matter. */
 function Origin({ own, value }: { readonly own: unknown; readonly value: unknown }): ReactNode {
   if (own === undefined) return <Badge>inherited</Badge>;
   const holdsOwn = holdsAll(value, own);
@@ -37,7 +37,7 @@ function Origin({ own, value }: { readonly own: unknown; readonly value: unknown
   return <Badge>{holdsOwn ? "set here, extended by a parent" : "narrowed by a parent"}</Badge>;
 }
 
-/** What holds here, and whether it is this record's own word or comes from a group above. */
+/** The effective values, and whether each is set here or inherited from an ancestor group. */
 function Effective({ own, effective }: { readonly own: Members; readonly effective: Members }): ReactNode {
   const mine = new Map(leaves(own));
   const all = leaves(effective);
@@ -58,13 +58,13 @@ function Effective({ own, effective }: { readonly own: Members; readonly effecti
   );
 }
 
-/** The document within what a read answers: of one that is a whole request, the members that the request has. */
+/** The document within a read's answer; if the document is the whole request body, its members. */
 function ownOf(answer: ApiRecord | undefined, { member }: RecordDocument, schema: ApiSchema): Members {
   if (member !== null) return membersOf(answer?.["own"] ?? answer?.[member]);
   return Object.fromEntries(Object.entries(answer ?? {}).filter(([name, value]) => name in (schema.properties ?? {}) && value !== null));
 }
 
-/** What stands at it in the API's document. */
+/** The document's operation path in the API document. */
 export const documentOperation = (kind: RecordKind, { path, operation = path }: RecordDocument): string => `${kind.path}/{id}${operation}`;
 
 const isSame = (one: Members, other: Members) => JSON.stringify(one) === JSON.stringify(other);
@@ -131,13 +131,13 @@ function DocumentEditor({
 }): ReactNode {
   const queries = useQueryClient();
   const bodyOf = (value: Members): ApiRecord => (about.member === null ? value : { [about.member]: value });
-  // What is being edited stays as it was when that began, whoever changes the document meanwhile.
+  // The form keeps the values it started with, even if someone else changes the document meanwhile.
   const [begun, setBegun] = useState(own);
   const [isEdited, setIsEdited] = useState(false);
   const isOlder = !isSame(begun, own);
   if (isOlder && !isEdited) setBegun(own);
   const changed = useMutation({
-    // A save replaces the whole document, with what the form was drawn from too.
+    // A save replaces the whole document, so it is checked against the version the form was built from.
     mutationFn: (value: Members) =>
       changeAsRead(path, bodyOf(value), (now) => (isSame(ownOf(now, about, schema), begun) ? null : "this"), about.method),
     onError(error) {

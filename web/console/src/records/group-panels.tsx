@@ -16,10 +16,10 @@ import { type GroupOfPanels, NarrowerRules, rulesOfModel, rulesOfServer } from "
 import { askRecords } from "./records-client.ts";
 
 const PAGE_SIZE = 200;
-/** A line of a list: the name at its start, what can be done at its end. */
+/** A list row: name at the start, actions at the end. */
 const ROW = "flex flex-wrap items-center gap-2 border-t border-line pt-2 first:border-0 first:pt-0";
 
-/** What a resource group has, with what it inherits and from whom; where it stands; and what of its limits is used now. */
+/** A resource group's grants and where they are inherited from, its place in the tree, and current usage of its limits. */
 export function GroupPanels(group: GroupOfPanels): ReactNode {
   const { id } = group;
   return (
@@ -164,7 +164,7 @@ function Servers(group: GroupOfPanels): ReactNode {
 
 const limitLabel = (type: string) => memberLabel(type);
 
-/** How much of each limit is used, nearest to its end first. */
+/** Usage of each limit, the most used first. */
 function Used({ id }: { readonly id: string }): ReactNode {
   const used = useQuery({
     queryKey: ["group", id, "consumption"],

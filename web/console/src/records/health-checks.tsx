@@ -19,10 +19,10 @@ interface Health {
   readonly detail: string;
 }
 
-/** Checks under way at once. */
+/** Most concurrent checks. */
 const AT_ONCE = 4;
 
-/** Of kinds whose records are checked one by one. What is switched off is left alone, as the models' own bulk check does. */
+/** Checks records one by one, for kinds without a bulk check. Disabled records are skipped, as by the models' bulk check. */
 async function checkEach(kind: RecordKind, onChecked: (done: number, total: number) => void): Promise<readonly Health[]> {
   const records: ApiRecord[] = [];
   for (let page = 1; ; page++) {
@@ -50,14 +50,14 @@ async function checkEach(kind: RecordKind, onChecked: (done: number, total: numb
   return found;
 }
 
-/** By the kind of record, what has to be allowed to check all of them. */
+/** The permission needed to check all records of each kind. */
 const CHECKS: Readonly<Record<string, keyof AdminApi & string>> = {
   models: "POST /v1/admin/llms/bulk-health-check",
   "tool-servers": "POST /v1/admin/mcp-servers/{id}/health-check",
   agents: "POST /v1/admin/agents/{id}/health-check",
 };
 
-/** Checks everything of a kind that is switched on, and lists what does not answer. */
+/** Checks every enabled record of a kind and lists those that fail. */
 export function HealthChecks({ kind }: { readonly kind: RecordKind }): ReactNode {
   const queries = useQueryClient();
   const isAllowed = useAllowed();

@@ -12,7 +12,7 @@ export interface PartProps<Value> {
 
 export const listedTexts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((one) => typeof one === "string") : []);
 
-/** Controls that belong together under one name. */
+/** Related controls under a common name. */
 export function FieldGroup({
   label,
   hint,
@@ -62,7 +62,7 @@ export function ChoicesField({
   );
 }
 
-/** Texts, one a line. */
+/** A list of strings, one per line. */
 export function LinesField({
   label,
   hint,
@@ -91,7 +91,7 @@ export function LinesField({
   );
 }
 
-/** Texts of which no line at all means null. That there are to be none is said apart. */
+/** A list of strings, one per line; no lines mean null. An empty list is chosen separately. */
 export function NullableLinesField({ value, onChange, ...common }: PartProps<unknown>): ReactNode {
   const isNone = Array.isArray(value) && value.length === 0;
   return (
@@ -113,7 +113,7 @@ export function NullableLinesField({ value, onChange, ...common }: PartProps<unk
 
 const NO_JSON = "This is not valid JSON.";
 
-/** Whatever no other field is made for. */
+/** A JSON editor for values that no other field supports. */
 export function JsonField({ label, hint, error, value, onChange }: PartProps<unknown>): ReactNode {
   const [text, setText] = useState(value === undefined ? "" : JSON.stringify(value, null, 2));
   const [wrong, setWrong] = useState<string | undefined>(undefined);
@@ -132,7 +132,7 @@ export function JsonField({ label, hint, error, value, onChange }: PartProps<unk
           target.setCustomValidity("");
         } catch {
           setWrong(NO_JSON);
-          // What the form holds is the last text that was: it must not be sent for this one.
+          // The form still holds the last valid value, which must not be submitted in place of this text.
           target.setCustomValidity(NO_JSON);
         }
       }}

@@ -1,10 +1,10 @@
-/** The API's own words on a member, as a form says them: what is null there is empty here. */
+/** A member's API description as a form hint: "null" becomes "empty". */
 export function memberHint(description: string): string {
   const text = description.replaceAll(/\bnull\b/g, "empty").replaceAll("`", "");
   return `${/^[a-z]+\b(?!_)/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text}.`;
 }
 
-/** Members that begin alike ("pii_enabled", "pii_action") belong together: one fold each, where there are many. */
+/** Groups members with a common prefix ("pii_enabled", "pii_action") into sections if there are many. */
 export function topicsOf(names: readonly string[]): readonly (readonly [topic: string, members: readonly string[]])[] {
   const topics = names
     .map((name) => name.replace(/_enabled$/, ""))

@@ -4,7 +4,7 @@ import type { ApiDocument } from "./api-schema.ts";
 import { DocumentPanel } from "./document-panel.tsx";
 import type { RecordDocument, RecordKind } from "./record-kind.ts";
 
-/** The group that panels are of, with what its documents are drawn from. */
+/** The group the panels are about, with the API document its forms are built from. */
 export interface GroupOfPanels {
   readonly document: ApiDocument;
   readonly kind: RecordKind;
@@ -35,7 +35,7 @@ export function rulesOfSkill({ id, name }: { readonly id: string; readonly name:
   return [{ label: `Limits of ${name}`, path, operation: "/agent-skills/{skill_id}/limits", member: "limits" }];
 }
 
-/** What holds in the group for one of the things that it has, beside what holds for all of them. Read once somebody asks. */
+/** Rules of the group for one of its items, in addition to those for all items. Fetched when opened. */
 export function NarrowerRules({
   group: { document, kind, id },
   name,
@@ -47,7 +47,7 @@ export function NarrowerRules({
   readonly mayChange: boolean;
   readonly about: readonly RecordDocument[];
 }): ReactNode {
-  // What was typed there stays when it is folded away.
+  // Input is kept while the section is collapsed.
   const [isOpen, setOpen] = useState<boolean | null>(null);
   const shown = useId();
   return (

@@ -16,7 +16,7 @@ const PICTURES = {
   people: { title: "Photo", hint: "JPEG, PNG, WebP or GIF, at most 5 MB.", operation: SET_PHOTO },
 } as const;
 
-/** The picture that a record is shown with elsewhere, and the button that replaces it. */
+/** A record's picture, with a button to replace it. */
 export function PicturePanel({
   of,
   id,
@@ -24,7 +24,7 @@ export function PicturePanel({
 }: {
   readonly of: keyof typeof PICTURES;
   readonly id: string;
-  /** Where it is; null where there is none. */
+  /** The picture's URL; null if there is none. */
   readonly address: string | null;
 }): ReactNode {
   const queries = useQueryClient();
@@ -42,7 +42,7 @@ export function PicturePanel({
       tell(`${title} saved.`);
     },
   });
-  // The page's policy shows no picture of another host.
+  // The content security policy blocks images from other hosts.
   const isShown = address !== null && /^(?:data:image\/|\/)/.test(address);
   return (
     <Panel title={title}>

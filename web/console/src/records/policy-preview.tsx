@@ -10,7 +10,7 @@ type PolicyPreview = AdminApi["POST /v1/admin/resource-groups/{id}/llm-global-li
 const fieldLabel = (path: string) => path.split(".").map(memberLabel).join(", ");
 const shown = (value: unknown): string => (value === null ? "nothing" : typeof value === "object" ? JSON.stringify(value) : String(value));
 
-/** What a document would change, before it is saved. */
+/** The effect of a document before it is saved. */
 export function PolicyPreviewView({ preview }: { readonly preview: PolicyPreview }): ReactNode {
   const more = preview.changes_total - preview.changes.length;
   return (

@@ -12,30 +12,30 @@ interface RecordFormProps {
   readonly schema: ApiSchema;
   readonly references: Readonly<Record<string, string>>;
   readonly initial: Readonly<Record<string, unknown>>;
-  /** What is shown at once; all others stand folded below. */
+  /** Members shown at once; all others are collapsed below. */
   readonly first?: readonly string[];
   readonly onlyWith?: OnlyWith;
-  /** What stands already, also what a change cannot name. */
+  /** The current record, including members that a change cannot set. */
   readonly record?: Readonly<Record<string, unknown>>;
   readonly submitLabel: string;
   readonly busy: boolean;
   readonly error: unknown;
   readonly onSubmit: (value: Readonly<Record<string, unknown>>) => void;
-  /** Only what differs from `initial` is sent, and nothing is sent while nothing does. */
+  /** Sends only what differs from `initial`; with no difference, nothing can be sent. */
   readonly changesOnly?: boolean;
-  /** The member of the request that the form is of, where it is not of all of it. */
+  /** The request member that the form edits, if it is not the whole request. */
   readonly within?: string;
-  /** It is no record yet, or another than the one that stands: whoever leaves is asked first. */
+  /** Asks before leaving a form with unsaved input. */
   readonly asksToLeave?: boolean;
-  /** Hears whether the form holds what `initial` does not, each time somebody changes something in it. */
+  /** Called on each edit with whether the form differs from `initial`. */
   readonly onEdited?: (isEdited: boolean) => void;
-  /** What can be asked of what stands in the form before it is sent. */
+  /** A check of the form's values before they are submitted. */
   readonly trial?: { readonly label: string; readonly busy: boolean; readonly run: (value: Readonly<Record<string, unknown>>) => void };
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What was taken out counts as null: whether it may be, the gateway says. */
+/** Removed members become null; the gateway decides whether that is allowed. */
 function differing(value: Members, initial: Members): Members {
   const takenOut = Object.keys(initial).filter((name) => value[name] === undefined && initial[name] != null);
   return {
@@ -44,7 +44,7 @@ function differing(value: Members, initial: Members): Members {
   };
 }
 
-/** A browser points at what is wrong only where it is in sight, and sends nothing without a word where it is not. */
+/** Opens the sections around a field, because browsers silently refuse to submit a form with an invalid hidden field. */
 function unfold(field: Element): void {
   const fold = field.closest<HTMLDetailsElement>("details:not([open])");
   if (fold === null) return;
@@ -52,7 +52,7 @@ function unfold(field: Element): void {
   unfold(field);
 }
 
-/** A form drawn from the schema of the request it makes. What the gateway refuses stands at the field it is about. */
+/** A form generated from the schema of its request. The gateway's errors appear at the fields they are about. */
 export function RecordForm({
   document,
   schema,
@@ -73,7 +73,7 @@ export function RecordForm({
 }: RecordFormProps): ReactNode {
   const [value, setValue] = useState<Readonly<Record<string, unknown>>>(initial);
   const more = useId();
-  // Between what was sent and its answer the page may go on by itself.
+  // After submission, the page may navigate without asking about unsaved input.
   const isSent = useRef(false);
   useEffect(() => {
     if (error != null) isSent.current = false;
@@ -103,7 +103,7 @@ export function RecordForm({
   const isFolded = fields.some(({ field }) => folded.some((name) => field === name || field.startsWith(`${name}.`)));
   const changes = differing(value, initial);
   const sent = Object.fromEntries(Object.entries(changesOnly ? changes : value).filter(([name]) => isMeant(name)));
-  // A path that no field has, of a member within one that is drawn whole.
+  // Errors at paths without a field of their own, inside a member that is drawn as a whole.
   const elsewhere = fields.filter(({ field }) => !names.includes(field));
   const form = (
     <form

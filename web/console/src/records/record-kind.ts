@@ -1,71 +1,74 @@
 import type { LucideIcon } from "lucide-react";
 
-/** Something that can be done with one record, beside changing it. */
+/** An action on one record, other than changing it. */
 export interface RecordAction {
   readonly label: string;
   readonly hint: string;
-  /** Behind the record's own address. */
+  /** Path relative to the record's own. */
   readonly path: string;
-  /** What is asked first, of what cannot be taken back. */
+  /** Confirmation to ask for, if the action cannot be undone. */
   readonly asks?: { readonly title: string; readonly description: string };
-  /** It changes nothing, so that nothing has to be read anew. */
+  /** The action changes nothing, so nothing is refetched. */
   readonly isTest?: true;
-  /** What is answered once and never again. */
+  /** Members that are returned only this once. */
   readonly shows?: readonly string[];
 }
 
-/** A document of a record that is read and replaced as a whole, behind the record's own address. */
+/** A document of a record that is read and replaced as a whole, at a path below the record's own. */
 export interface RecordDocument {
   readonly label: string;
   readonly path: string;
-  /** As the API's document has that address, where it names another record. */
+  /** The path in the API document, if its parameter has another name. */
   readonly operation?: string;
   readonly method?: "PUT";
-  /** The member of the request that holds it; null where it is all of the request. */
+  /** The request member that holds the document; null if it is the whole request. */
   readonly member: string | null;
 }
 
-/** By member, what others must be for it to mean something: this, or one of these. Of a list one value is enough. */
+/**
+ * By member: the values other members must have for it to apply (one of several if a list). For list-valued members, one matching value is
+ * enough.
+ */
 export type OnlyWith = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
-/** A kind of record of the admin API, and how its pages speak of it. Everything else they take from the API's own document. */
+/** A kind of record of the admin API, and the texts of its pages. Everything else comes from the API document. */
 export interface RecordKind {
   readonly slug: string;
   readonly noun: string;
   readonly title: string;
   readonly lead: string;
-  /** What one is for, where there is none yet. */
+  /** What the record is for, shown while there is none. */
   readonly empty: string;
   readonly area: "Models" | "Tools and agents" | "Bounds" | "Assurance" | "People" | "Organization";
   readonly icon: LucideIcon;
   readonly path: string;
-  /** The member of a list's answer. */
+  /** The member of a list answer that holds the records. */
   readonly list: string;
-  /** The member that people know it by. */
+  /** The member shown as the name. */
   readonly nameMember: string;
   readonly columns: readonly string[];
-  /** The member by which others refer to it, where that is not its id. */
+  /** The member by which other records refer to it, if not its ID. */
   readonly referredBy?: string;
-  /** Members that hold ids of another kind. Of a list's items the member alone is named. */
+  /** Members that hold IDs of other kinds. For a list's items, the list's name alone is given. */
   readonly references?: Readonly<Record<string, string>>;
-  /** What a form shows first; all others stand folded below. */
+  /** Members a form shows at once; all others are collapsed below. */
   readonly first: readonly string[];
-  /** Members that mean something only where others have these values. Elsewhere they are not asked for. */
+  /** Members that apply only if others have these values; otherwise they are hidden. */
   readonly onlyWith?: OnlyWith;
-  /** Where one is made, when that is elsewhere: `{member}` is taken from the form. */
+  /** Path of the creation request, if it is another one: `{member}` is filled from the form. */
   readonly createPath?: string;
-  /** What can be asked before one is made; it takes members of its form, and keeps nothing. */
+  /** A check before creation; it takes members of the form and stores nothing. */
   readonly trial?: { readonly label: string; readonly path: string };
   readonly actions?: readonly RecordAction[];
   readonly documents?: readonly RecordDocument[];
-  /** Answered once when one is made. */
+  /** Members that are returned only once, on creation. */
   readonly shows?: readonly string[];
   readonly needsSystem?: true;
-  /** What null means of a member, where it is not that there is none. */
+  /** What null means for a member, if not "none". */
   readonly nulls?: Readonly<Record<string, string>>;
-  /** Its list cannot be searched. */
+  /** The list has no search. */
   readonly noSearch?: true;
 }
 
-/** Of kinds that are granted to resource groups. */
+/** For kinds that are granted to resource groups. */
 export const GROUP_REFERENCES = { group_ids: "resource-groups" } as const;

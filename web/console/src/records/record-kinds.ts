@@ -7,7 +7,7 @@ import { ORGANIZATION_KINDS } from "./organization-kinds.ts";
 import { PEOPLE_KINDS } from "./people-kinds.ts";
 import type { RecordKind } from "./record-kind.ts";
 
-/** Every kind of record that the console has pages of, in the order of its navigation. */
+/** Every kind of record with pages in the console, in navigation order. */
 export const RECORD_KINDS: readonly RecordKind[] = [
   ...MODEL_KINDS,
   ...TOOL_KINDS,

@@ -5,7 +5,7 @@ import type { RecordKind } from "./record-kind.ts";
 import { recordKind } from "./record-kinds.ts";
 import { useReferenceNames } from "./reference-names.ts";
 
-/** What it means that a member holds nothing, where that is more than nothing. */
+/** What an empty member means, if more than "none". */
 const EMPTY: readonly (readonly [member: RegExp, meaning: string])[] = [
   [/^(?:expires_at|last_\w+_at|last_login|synced_at)$/, "never"],
   [/^ended_at$/, "not yet"],
@@ -15,7 +15,7 @@ const EMPTY: readonly (readonly [member: RegExp, meaning: string])[] = [
 ];
 const DOLLARS = /(?:(?:^|_)cost_per_|^image_cost$|_usd$)/;
 
-/** As the API writes one. */
+/** A timestamp as the API writes it. */
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
 function Empty({ kind, member, value }: { readonly kind: RecordKind; readonly member: string; readonly value: unknown }): ReactNode {
@@ -23,7 +23,7 @@ function Empty({ kind, member, value }: { readonly kind: RecordKind; readonly me
   return <span className="text-muted">{meaning}</span>;
 }
 
-/** A member of a record as one reads it. */
+/** A member's value formatted for reading. */
 export function RecordValue({
   kind,
   member,

@@ -6,7 +6,7 @@ import type { RecordKind } from "./record-kind.ts";
 
 export type ApiRecord = Readonly<Record<string, unknown>>;
 
-/** One request of the admin API by an address that is put together; refused ones throw `ApiError`. */
+/** Sends a request to a dynamically built path of the admin API; throws `ApiError` if it is refused. */
 export async function askRecords(
   method: string,
   path: string,
@@ -20,7 +20,7 @@ export async function askRecords(
   return response.status === 204 ? {} : ((await response.json()) as ApiRecord);
 }
 
-/** Somebody else was first: what was to be saved was drawn from what is no more. `now` is what is there. */
+/** Someone else changed what the edit was based on. `now` is the current state. */
 export class ChangedByOthers extends Error {
   readonly now: ApiRecord;
 
@@ -31,12 +31,12 @@ export class ChangedByOthers extends Error {
   }
 }
 
-/** Each time somebody else was quicker, in the milliseconds between a look and a change. */
+/** Most attempts; each conflict means someone else wrote in the milliseconds between read and write. */
 const MOST_LOOKS = 5;
 
 /**
- * Changes what stands at an address, unless `overwritten` names what would be lost by that. What is written between the look and
- * the change is refused by the gateway, and looked at in its turn.
+ * Optimistic update: reads the record, then writes it unless `overwritten` names changes that would be lost. If the record changes in
+ * between, the gateway refuses the write and the record is read again.
  */
 export async function changeAsRead(
   path: string,
@@ -58,7 +58,7 @@ export async function changeAsRead(
   }
 }
 
-/** Of the members of a change, which are no longer as they were when it began. */
+/** Finds changed members that someone else has changed since `begun`; null if there are none. */
 export function changedSince(begun: ApiRecord, changes: ApiRecord): (now: ApiRecord) => string | null {
   return (now) => {
     const lost = Object.keys(changes).filter((member) => JSON.stringify(now[member]) !== JSON.stringify(begun[member]));
@@ -66,7 +66,7 @@ export function changedSince(begun: ApiRecord, changes: ApiRecord): (now: ApiRec
   };
 }
 
-/** The admin API's own description of itself, from which forms are drawn. */
+/** The admin API's own document, from which forms are generated. */
 export const documentQuery = queryOptions({
   queryKey: ["openapi"],
   queryFn: async () => (await askRecords("GET", "/openapi.json")) as unknown as ApiDocument,
@@ -92,11 +92,11 @@ export const recordsKey = (kind: RecordKind) => ["records", kind.slug] as const;
 export const recordQuery = (kind: RecordKind, id: string) =>
   queryOptions({ queryKey: [...recordsKey(kind), "one", id], queryFn: () => askRecords("GET", `${kind.path}/${encodeURIComponent(id)}`) });
 
-/** What can be chosen where a member names one of the kind: its first page, or that of what is searched. */
+/** Choices for a reference to this kind: the first page, or that of a search. */
 export const choicesQuery = (kind: RecordKind, search = "") =>
   queryOptions({ queryKey: [...recordsKey(kind), "choices", search], queryFn: () => readRecords(kind, search), staleTime: 10_000 });
 
-/** The one record that a reference means. */
+/** The record that a reference identifies. */
 export const choiceQuery = (kind: RecordKind, reference: string) =>
   queryOptions({
     queryKey: [...recordsKey(kind), "choice", reference],
@@ -113,7 +113,7 @@ export function shownName(kind: RecordKind, record: ApiRecord): string {
   return typeof name === "string" ? name : String(record["id"]);
 }
 
-/** What another record says to mean this one. */
+/** The value by which other records refer to this one. */
 export function referenceTo(kind: RecordKind, record: ApiRecord): string {
   return String(record[kind.referredBy ?? "id"]);
 }

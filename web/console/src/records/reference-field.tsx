@@ -18,7 +18,7 @@ const detailOf = (record: Readonly<Record<string, unknown>>) => {
   return typeof shown === "string" ? { detail: shown.slice(0, 80) } : {};
 };
 
-/** One record of another kind, found by its name. */
+/** Selects one record of another kind by name. */
 export function ReferenceField({
   kind,
   value,
@@ -45,7 +45,7 @@ export function ReferenceField({
 
 const FILTERED_FROM = 12;
 
-/** Any number of records of another kind. */
+/** Selects any number of records of another kind. */
 export function ManyReferencesField({
   kind,
   label,

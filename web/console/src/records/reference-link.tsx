@@ -14,7 +14,7 @@ function NamedLink({ kind, id }: { readonly kind: RecordKind; readonly id: strin
   );
 }
 
-/** The name of the record that an id means, as a link to its page; nothing where there is none, or not for this reader. */
+/** The name of the record with this ID, linked to its page; nothing if it does not exist or may not be read. */
 export function ReferenceLink({ slug, id }: { readonly slug: string; readonly id: string }): ReactNode {
   const kind = recordKind(slug);
   return kind === undefined ? null : <NamedLink kind={kind} id={id} />;

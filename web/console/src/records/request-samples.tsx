@@ -3,7 +3,7 @@ import { CodeSamplesView } from "@gatehouse/web-kit/code-samples-view.tsx";
 import type { ReactNode } from "react";
 import { adminSession } from "../admin-client.ts";
 
-/** The same from a shell or a program, for whoever is going to automate it. */
+/** The same request as shell and program code, for automation. */
 export function RequestSamples({ method = "GET", path }: { readonly method?: string; readonly path: string }): ReactNode {
   const samples = codeSamples({
     method,

@@ -11,9 +11,9 @@ import { recordKind } from "./record-kinds.ts";
 export interface FieldContext {
   readonly document: ApiDocument;
   readonly references: Readonly<Record<string, string>>;
-  /** What the gateway says is wrong with the member at this path. */
+  /** The gateway's error for the member at this path. */
   readonly errorAt: (path: string) => string | undefined;
-  /** What is emptied is to be so, and not as the gateway has it where it is left out. */
+  /** On a change, an emptied member is sent as empty; on creation it is omitted and gets its default. */
   readonly isChange?: boolean;
 }
 
@@ -31,13 +31,13 @@ const SECRETS = /^(?:password|api_key|client_secret|credentials?)$/;
 const LONG_TEXT = 1_000;
 const NOT_SET = "";
 
-/** What can be given and is never read back. */
+/** Whether a member is write-only. */
 export const isSecret = (member: string): boolean => SECRETS.test(member);
 
-/** One member of a request, drawn from its schema: a choice, a number, a list, members of its own, or JSON where nothing else fits. */
+/** A request member generated from its schema: a choice, a number, a list, nested members, or JSON if nothing else fits. */
 export function SchemaField({ context, member, path, schema: given, value, onChange, required = false }: SchemaFieldProps): ReactNode {
   const { schema, nullable, description } = resolvedSchema(context.document, given);
-  // An id that is chosen by a name is called after what it names; any other is an id.
+  // An ID chosen by name is labeled after the record it refers to.
   const reference = recordKind(context.references[member]);
   const label = memberLabel(reference === undefined ? member.replace(/_id$/, "_ID") : member);
   const error = context.errorAt(path);
@@ -153,7 +153,7 @@ function isSwitches({ document }: FieldContext, { type, properties }: ApiSchema)
   return type === "object" && members.length > 2 && members.every((one) => resolvedSchema(document, one).schema.type === "boolean");
 }
 
-/** An object whose members are all switched on or off. */
+/** An object whose members are all booleans. */
 function SwitchesField({ label, hint, error, schema, value, onChange }: PartProps<unknown> & { readonly schema: ApiSchema }): ReactNode {
   const given = typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
   const names = Object.keys(schema.properties ?? {});
@@ -169,7 +169,7 @@ function SwitchesField({ label, hint, error, schema, value, onChange }: PartProp
   );
 }
 
-/** A list: of choices, of texts, of objects, or of anything. */
+/** A list of choices, strings, objects, or anything else. */
 function ListField({
   context,
   path,
@@ -204,7 +204,7 @@ function resolvedItems({ document }: FieldContext, { items }: ApiSchema): ApiSch
   return resolvedSchema(document, items ?? {}).schema;
 }
 
-/** Of one that may be left out, members are only asked for once it has some; without any it is left out again. */
+/** For an optional object, required members are enforced only once it has any value; when empty it is omitted. */
 function ObjectField({
   context,
   path,
@@ -260,7 +260,7 @@ function GroupedMembers(props: Parameters<typeof SchemaMembers>[0]): ReactNode {
   );
 }
 
-/** The members of one object. One that is cleared is left out, unless it may be null. */
+/** The members of one object. A cleared member is omitted, or null if it may be. */
 export function SchemaMembers({
   context,
   path,
@@ -304,7 +304,7 @@ function ItemsField({
   value,
   onChange,
 }: PartProps<readonly unknown[]> & { readonly context: FieldContext; readonly path: string; readonly schema: ApiSchema }): ReactNode {
-  // Fields keep the text that is being typed: it goes with its item, not with the place.
+  // Keys belong to items, not positions, because fields keep the text being typed.
   const [keys, setKeys] = useState<readonly number[]>(() => value.map((_, at) => at));
   return (
     <FieldGroup label={label} hint={hint} error={error}>

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { memberLabel } from "./api-schema.ts";
 import type { ApiRecord } from "./records-client.ts";
 
-/** What an answer tells once and never again. */
+/** Values in an answer that are returned only this once. */
 export function ShownOnce({ answer, members }: { readonly answer: ApiRecord; readonly members: readonly string[] }): ReactNode {
   const shown = members.filter((member) => typeof answer[member] === "string");
   if (shown.length === 0) return null;

@@ -4,10 +4,10 @@ import type { ReactNode } from "react";
 
 const tenantOf = (search: { readonly tenant?: string }) => search.tenant;
 
-/** Asks before a page is left whose form holds what nobody saved. */
+/** Asks before leaving a page whose form has unsaved input. */
 export function UnsavedQuestion({ isUnsaved }: { readonly isUnsaved: () => boolean }): ReactNode {
   const leaving = useBlocker({
-    // What is looked for stands in the address, too, and leaves the form where it is.
+    // Search parameters are in the URL too; changing them leaves the form in place.
     shouldBlockFn: ({ current, next }) =>
       (current.pathname !== next.pathname || tenantOf(current.search) !== tenantOf(next.search)) && isUnsaved(),
     enableBeforeUnload: isUnsaved,

@@ -3,7 +3,7 @@ import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-/** What a directory is told of us, and where one reads what it changed. */
+/** The SCIM address to enter in a directory, and a link to the log of its changes. */
 export function DirectoryAddress(): ReactNode {
   const address = `${location.origin}/scim/v2`;
   return (

@@ -10,7 +10,7 @@ import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 
 export const IDENTITIES_KEY = ["linked-identities"] as const;
 
-/** One subject that signs in as an account. Its heading is what the page does not say already: the provider, or the account. */
+/** One linked subject. `heading` is what the page does not show already: the provider or the account. */
 export function IdentityLine({
   provider,
   identity,

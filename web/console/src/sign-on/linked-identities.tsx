@@ -10,7 +10,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { IDENTITIES_KEY, IdentityLine } from "./identity-line.tsx";
 
-/** Whose identities are shown. */
+/** The account whose identities are shown. */
 export interface Account {
   readonly kind: "people" | "administrators";
   readonly id: string;
@@ -51,7 +51,7 @@ async function read(account: Account) {
   return { providers, linked: linked.flat() };
 }
 
-/** What the identity providers know an account by, with what links one more and what takes one away. */
+/** An account's identities at identity providers, with controls to link and unlink them. */
 export function LinkedIdentities({ account, mayChange }: { readonly account: Account; readonly mayChange: boolean }): ReactNode {
   const found = useQuery({ queryKey: [...IDENTITIES_KEY, account.kind, account.id], queryFn: () => read(account) });
   return (

@@ -1,4 +1,4 @@
-/** What the address of the provisioning log says. */
+/** Search parameters in the URL of the provisioning log. */
 export interface ProvisioningSearch {
   readonly directory?: string;
   readonly resource?: "User" | "Group";

@@ -18,7 +18,7 @@ const askPreview = (id: string, claims: Record<string, unknown>) =>
   adminApi.call("POST /v1/admin/identity-providers/{id}/preview", { path: { id }, body: { claims } });
 type Preview = Awaited<ReturnType<typeof askPreview>>;
 
-/** What the other side needs to know, a sign-in that signs nobody in, what claims would become, and who signs in by it. */
+/** Values to enter at the identity provider, a test sign-in, a preview of the claim mapping, and the provider's accounts. */
 export function SignOnPanels({ id, mayWrite }: { readonly id: string; readonly mayWrite: boolean }): ReactNode {
   const provider = useQuery({ queryKey: ["records", "sign-on", "typed", id], queryFn: () => read(id) });
   if (provider.data === undefined) return null;
@@ -33,7 +33,7 @@ export function SignOnPanels({ id, mayWrite }: { readonly id: string; readonly m
 }
 
 function AtTheProvider({ provider }: { readonly provider: Provider }): ReactNode {
-  // Administrators sign in where this page is; people at the portal, which stands at another address.
+  // Administrators sign in at this page's origin, people at the portal's.
   const isHere = provider.audience === "admin";
   const redirect = `${isHere ? location.origin : ""}${provider.redirect_uri ?? ""}`;
   const base = redirect.replace(/\/(?:callback|acs)$/, "");
@@ -96,7 +96,7 @@ function TestSignIn({ provider }: { readonly provider: Provider }): ReactNode {
   );
 }
 
-/** Claims as the mapping reads them, to begin with: names with dots are nested. */
+/** Sample claims to start the preview with, as the mapping reads them: dotted names become nested objects. */
 function sampleClaims({ kind, oidc, saml, attributes, group_mappings: mappings, required_group: required }: Provider): string {
   const claims: Record<string, unknown> = {};
   const put = (path: string | null, value: unknown) => {

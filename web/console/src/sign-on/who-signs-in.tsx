@@ -17,7 +17,7 @@ const PAGE = 50;
 const read = (id: string, page: number) =>
   adminApi.call("GET /v1/admin/identity-providers/{id}/identities", { path: { id }, query: { page, page_size: PAGE } });
 
-/** The accounts that a provider's people sign in as. */
+/** The accounts that a provider's subjects sign in as. */
 export function WhoSignsIn({ provider, mayUnlink }: { readonly provider: Provider; readonly mayUnlink: boolean }): ReactNode {
   const found = useInfiniteQuery({
     queryKey: [...IDENTITIES_KEY, "sign-on", provider.id],

@@ -16,7 +16,7 @@ import { SKILLS } from "../records/tool-kinds.ts";
 
 const PAGE_SIZE = 200;
 
-/** The skills that callers of a group may use, granted to it or handed down to it. */
+/** The skills that a group's callers may use, granted or inherited. */
 export function GroupSkills(group: GroupOfPanels): ReactNode {
   const { id } = group;
   const [chosen, setChosen] = useState<string | null>(null);
@@ -35,7 +35,7 @@ export function GroupSkills(group: GroupOfPanels): ReactNode {
   const choices = useChoices(SKILLS, chosen === null ? [] : [chosen], text);
   const settled = async (said: string) => {
     await queries.invalidateQueries({ queryKey: key });
-    // The page of a skill says who may use it.
+    // The skill's page shows who may use it.
     await queries.invalidateQueries({ queryKey: ["skill"] });
     tell(said);
   };

@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 
-/** Who may use the skill. Grants are made and taken on the page of a group, each of which says what its callers have. */
+/** The groups that may use the skill. Grants are edited on the group's page. */
 export function SkillGroups({ id }: { readonly id: string }): ReactNode {
   const groups = useQuery({
     queryKey: ["skill", id, "groups"],

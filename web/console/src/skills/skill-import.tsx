@@ -8,7 +8,7 @@ import { type ReactNode, useRef } from "react";
 import { adminApi } from "../admin-client.ts";
 import { useAllowed } from "../records/allowed.tsx";
 
-/** Takes a ZIP with a SKILL.md: a new skill, or the next version of the one of its name. */
+/** Imports a ZIP with a SKILL.md as a new skill, or as the next version of the skill with its name. */
 export function SkillImport(): ReactNode {
   const queries = useQueryClient();
   const chosen = useRef<HTMLInputElement>(null);

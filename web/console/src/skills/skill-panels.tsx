@@ -15,7 +15,7 @@ import { SkillRuns } from "./skill-runs.tsx";
 import { SkillTrial } from "./skill-trial.tsx";
 import { versionQuery } from "./version-query.ts";
 
-/** The versions of a skill, the files of one and what differs from the one before it, who may use it, and its runs. */
+/** A skill's versions, their files and differences, who may use it, and its runs. */
 export function SkillPanels({ id }: { readonly id: string }): ReactNode {
   const [shown, setShown] = useState<number | null>(null);
   const mayPublish = useAllowed()("POST /v1/admin/agent-skills/{id}/versions/{version}/publish");
@@ -86,7 +86,7 @@ export function SkillPanels({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-/** Files of a version, each with what became of it since the previous version. */
+/** A version's files, each with its change since the previous version. */
 function VersionFiles({ id, version }: { readonly id: string; readonly version: number }): ReactNode {
   const own = useQuery(versionQuery(id, version));
   const before = useQuery({ ...versionQuery(id, version - 1), enabled: version > 1 });

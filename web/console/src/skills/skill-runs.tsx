@@ -18,7 +18,7 @@ interface RunFacts {
 const MOST = 50;
 const factsOf = (metadata: unknown): RunFacts => (metadata as { skill?: RunFacts } | null)?.skill ?? {};
 
-/** Latest runs of a skill's scripts, each with how it ended. */
+/** The latest runs of a skill's scripts and their outcomes. */
 export function SkillRuns({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({
     queryKey: ["skill", id, "runs"],

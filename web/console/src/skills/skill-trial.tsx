@@ -8,10 +8,10 @@ import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { versionQuery } from "./version-query.ts";
 
-/** Words as they are typed on a command line, those in quotes as one. */
+/** Splits a command line into words; quoted words may contain spaces. */
 const wordsOf = (text: string): string[] => [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
 
-/** Runs a script of a version in the sandbox, to see what it does. */
+/** Runs a script of a version in the sandbox as a trial. */
 export function SkillTrial({ id, version }: { readonly id: string; readonly version: number }): ReactNode {
   const files = useQuery(versionQuery(id, version));
   const scripts = files.data?.files.filter(({ path }) => path.startsWith("scripts/")).map(({ path }) => path) ?? [];

@@ -24,7 +24,7 @@ const METRICS: Readonly<Record<string, { readonly label: string; readonly format
   guardrail_rate: { label: "Share of calls that guardrails speak of", format: share },
 };
 
-/** What is normal for it, as curves beside how it was lately, and which of its controls give signs of life. */
+/** The system's baseline as curves next to its recent behavior, and the liveness of its controls. */
 export function BaselinePanel({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({ queryKey: ["ai-system", id, "baselines"], queryFn: () => read(id) });
   return (

@@ -25,7 +25,7 @@ const STATE_TONES: Readonly<Record<string, "good" | "warn" | "accent" | "neutral
   approved: "accent",
 };
 
-/** What the system may do, as it was agreed: versions, what each changed, and who has to look at it. */
+/** The system's contract: its versions, their differences, and pending reviews. */
 export function ContractPanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const found = useInfiniteQuery({

@@ -11,7 +11,7 @@ export interface ContractChange {
 
 const TONES = { widened: "bad", changed: "warn", narrowed: "good", unchanged: "neutral" } as const;
 
-/** Two texts of a contract side by side, clause by clause, where they differ: what widens first. */
+/** Two contract versions side by side: the clauses that differ, widening changes first. */
 export function ContractSides({
   changes,
   before,

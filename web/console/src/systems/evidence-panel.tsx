@@ -20,7 +20,7 @@ type Document = AdminApiSchemas["Evidence"];
 const ATTACH = "/v1/admin/ai-systems/{id}/evidence";
 const DETACH = "DELETE /v1/admin/ai-systems/{id}/evidence/{eid}";
 
-/** Assessments, reports and the like that somebody made of the system, each with the digest of what was read. */
+/** Assessments, reports and other evidence about the system, each with the digest of its content. */
 export function EvidencePanel({ id }: { readonly id: string }): ReactNode {
   const found = useInfiniteQuery({
     queryKey: ["ai-system", id, "evidence"],

@@ -34,7 +34,7 @@ const RESOLUTIONS = [
 ] as const;
 type Resolution = (typeof RESOLUTIONS)[number]["value"];
 
-/** What was found that is open, with the row that showed it, and what responses did about it. */
+/** Open findings, with the row that triggered each and the responses to it. */
 export function FindingPanel({ id }: { readonly id: string }): ReactNode {
   const found = useInfiniteQuery({
     queryKey: ["ai-system", id, "drift"],
@@ -66,7 +66,7 @@ export function FindingPanel({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-/** What was found, and what an administrator says of it. `namesSystem` where it is not known yet of which AI System it is. */
+/** A finding and the controls to resolve it. `namesSystem`: show which AI System it is about. */
 export function OneFinding({ finding, namesSystem = false }: { readonly finding: Finding; readonly namesSystem?: boolean }): ReactNode {
   return (
     <li className="grid gap-2">

@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 
-/** What the audit rows of an AI System show of each promise, with a row that shows it. */
+/** What an AI System's audit rows prove about each statement, with an example row. */
 export function LedgerStatementsPanel({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({
     queryKey: ["ai-system", id, "statements"],

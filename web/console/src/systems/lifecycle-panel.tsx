@@ -20,7 +20,7 @@ const RETIRE = "retire";
 
 export const stateWords = (state: string): string => state.replaceAll("_", " ");
 
-/** Where a system is in its life, and what each step that may follow still needs. */
+/** The system's lifecycle stage, and what each possible next stage still requires. */
 export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const [reason, setReason] = useState("");

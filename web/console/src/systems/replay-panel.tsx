@@ -23,7 +23,7 @@ const RUN_TONES = { queued: "neutral", running: "accent", passed: "good", failed
 const CANCEL = "POST /v1/admin/ai-systems/{id}/replay/runs/{run_id}/cancel";
 const isUnderWay = (state: string | undefined) => state === "queued" || state === "running";
 
-/** What was asked before, asked again under the rules in force: the suite, its newest run, and what the gate says. */
+/** Replays of pinned calls under the current rules: the suite, its newest run, and the gate's verdict. */
 export function ReplayPanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const renew = () => queries.invalidateQueries({ queryKey: ["ai-system", id] });
@@ -122,7 +122,7 @@ function CancelRun({ id, runId }: { readonly id: string; readonly runId: string 
   );
 }
 
-/** The runs before the newest one, folded away. */
+/** Earlier runs, collapsed. */
 function EarlierRuns({ id, newest }: { readonly id: string; readonly newest: string | undefined }): ReactNode {
   const found = useInfiniteQuery({
     queryKey: ["ai-system", id, "replay", "runs", newest],
@@ -154,7 +154,7 @@ function EarlierRuns({ id, newest }: { readonly id: string; readonly newest: str
 
 const percent = (share: number): string => `${formatNumber(Math.round(1000 * share) / 10)} %`;
 
-/** The cases of a run that were not as expected. */
+/** The cases of a run that did not match expectations. */
 function Results({ id, runId }: { readonly id: string; readonly runId: string }): ReactNode {
   const found = useQuery({
     queryKey: ["ai-system", id, "replay", runId],

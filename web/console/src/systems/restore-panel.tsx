@@ -19,7 +19,7 @@ const ACTIONS = {
 } as const;
 const TONES = { active: "bad", refused: "warn", dry_run: "neutral", expired: "neutral", restored: "neutral" } as const;
 
-/** What responses did to the system; what is in force is undone here. */
+/** Responses applied to the system; those in force can be undone here. */
 export function RestorePanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const [reason, setReason] = useState("");
@@ -33,7 +33,7 @@ export function RestorePanel({ id }: { readonly id: string }): ReactNode {
   });
   const responses = found.data?.pages.flatMap((page) => page.responses) ?? [];
   const isNarrowed = responses.some(({ status }) => status === "active");
-  // Dry runs and refusals may be newer than what is in force.
+  // Loads further pages, because dry runs and refusals may be newer than the responses in force.
   useEffect(() => {
     if (!isNarrowed) readOn(found);
   }, [isNarrowed, found]);

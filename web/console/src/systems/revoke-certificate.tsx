@@ -12,7 +12,7 @@ import { Allowed } from "../records/allowed.tsx";
 
 const REVOKE = "POST /v1/admin/ai-systems/{id}/assurance/history/{rid}/revoke";
 
-/** Takes back what was certified. It stays listed, with who revoked it and why. */
+/** Revokes a certificate. It stays listed, with who revoked it and why. */
 export function RevokeCertificate({
   systemId,
   certificate,

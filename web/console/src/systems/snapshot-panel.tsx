@@ -12,7 +12,7 @@ import { adminApi } from "../admin-client.ts";
 import { Allowed } from "../records/allowed.tsx";
 import { RevokeCertificate } from "./revoke-certificate.tsx";
 
-/** Reports that were kept as they were, each as a certificate that others verify without the gateway. */
+/** Snapshots of the report, each as a certificate that others can verify without the gateway. */
 export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const found = useInfiniteQuery({

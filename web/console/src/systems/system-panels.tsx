@@ -14,7 +14,7 @@ import { ReplayPanel } from "./replay-panel.tsx";
 import { SnapshotPanel } from "./snapshot-panel.tsx";
 import { SystemPolicies } from "./system-policies.tsx";
 
-/** One AI System: how it is, where it is in its life, what was agreed, what was found, and what was certified. */
+/** An AI System: health, lifecycle, contract, findings and certificates. */
 export function SystemPanels({ id }: { readonly id: string }): ReactNode {
   return (
     <>
@@ -33,7 +33,7 @@ export function SystemPanels({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-/** What its governance lacks, each with what to do about it. */
+/** Gaps in the system's governance, each with what to do about it. */
 function GapsPanel({ id }: { readonly id: string }): ReactNode {
   const board = useQuery({
     queryKey: ["ai-system", id, "gaps"],

@@ -19,7 +19,7 @@ const ARM = "/v1/admin/ai-systems/{id}/response-policies";
 const MODES = { off: "neutral", dry_run: "warn", armed: "good" } as const;
 type Preview = AdminApiSchemas["ResponsePreview"];
 
-/** The response policies that hold for one AI System: its own and those of the tenant. */
+/** The response policies that apply to an AI System: its own and the tenant's. */
 export function SystemPolicies({ id }: { readonly id: string }): ReactNode {
   const found = useInfiniteQuery({
     queryKey: ["ai-system", id, "response policies"],

@@ -14,7 +14,7 @@ import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 
 type Account = AdminApiSchemas["ConnectedAccount"];
 
-/** Whose accounts are shown: those at a tool server, or those of a person. */
+/** Whose accounts are shown: those at a tool server, or a person's. */
 export interface AccountsOf {
   readonly kind: "tool-servers" | "people";
   readonly id: string;
@@ -28,7 +28,7 @@ const read = ({ kind, id }: AccountsOf, page: number) =>
     ? adminApi.call("GET /v1/admin/end-users/{id}/connected-accounts", { path: { id }, query: { page, page_size: PAGE } })
     : adminApi.call("GET /v1/admin/mcp-servers/{id}/connected-accounts", { path: { id }, query: { page, page_size: PAGE } });
 
-/** The accounts at tool servers in whose name calls go out, and the button that ends one. */
+/** User accounts at tool servers that calls are made with, each with a button to disconnect it. */
 export function ConnectedAccounts({ of, mayEnd }: { readonly of: AccountsOf; readonly mayEnd: boolean }): ReactNode {
   const found = useInfiniteQuery({
     queryKey: [...KEY, of.kind, of.id],

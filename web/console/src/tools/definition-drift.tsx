@@ -18,10 +18,10 @@ type DriftedTool = Drift["tools"][number];
 
 const TONES = { added: "accent", removed: "warn", changed: "bad" } as const;
 
-/** What of a server's tools and instructions is not as somebody accepted it: names, words and schemas, and the button that accepts it. */
+/** How a server's tools and instructions differ from the accepted definitions (names, texts and schemas), with a button to accept them. */
 export function DefinitionDriftPanel({ id, mayAccept }: { readonly id: string; readonly mayAccept: boolean }): ReactNode {
   const queries = useQueryClient();
-  // Below what the server's own page reads, so that a look at the server reads this anew too.
+  // Below the key of the server's own page, so that refreshing that page refetches this too.
   const key = ["records", "tool-servers", "drift", id];
   const drift = useQuery({ queryKey: key, queryFn: () => read(id) });
   const accept = useMutation({
@@ -111,7 +111,7 @@ function ToolDifference({ tool }: { readonly tool: DriftedTool }): ReactNode {
   );
 }
 
-/** Texts by their words, all else by lines of JSON. What is gone and what is new is told by a sign too, not by colour alone. */
+/** Texts are compared by word, everything else by line of JSON. Changes are marked by a sign as well, not by color alone. */
 function Difference({ before, after }: { readonly before: unknown; readonly after: unknown }): ReactNode {
   const isText = [before, after].every((one) => one === undefined || typeof one === "string");
   const written = (value: unknown) => (value === undefined ? "" : typeof value === "string" && isText ? value : `${sortedJson(value)}\n`);

@@ -14,10 +14,10 @@ const named = (word: string, names: readonly string[]): string | null =>
     ? null
     : `${word} ${names.slice(0, MOST_NAMED).join(", ")}${names.length > MOST_NAMED ? ` and ${formatNumber(names.length - MOST_NAMED)} more` : ""}`;
 
-/** What each discovery of a tool server found, newest first, and what differed from the one before. */
+/** The results of each discovery of a tool server, newest first, with the changes since the previous one. */
 export function DiscoveryHistory({ id }: { readonly id: string }): ReactNode {
   const found = useInfiniteQuery({
-    // Below what the server's own page reads, so that a new discovery is shown.
+    // Below the key of the server's own page, so that a new discovery is shown.
     queryKey: ["records", "tool-servers", "snapshots", id],
     queryFn: ({ pageParam: page }) =>
       adminApi.call("GET /v1/admin/mcp-servers/{id}/snapshots", { path: { id }, query: { page, page_size: 10 } }),

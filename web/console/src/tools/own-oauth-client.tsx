@@ -17,14 +17,14 @@ import { type ApiRecord, askRecords, documentQuery } from "../records/records-cl
 type OAuthClient = AdminApiSchemas["McpOAuthClient"];
 const PATH = "/v1/admin/mcp-servers/{id}/oauth-client";
 
-/** Null where none was entered. */
+/** Null if no client was entered. */
 const read = (id: string): Promise<OAuthClient | null> =>
   adminApi.call(`GET ${PATH}`, { path: { id } }).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;
   });
 
-/** The client that the gateway is at the authorization server of a tool server, where it cannot become one by itself. */
+/** The gateway's client registration at a tool server's authorization server, for servers where it cannot register itself. */
 export function OwnOAuthClient({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({ queryKey: ["oauth-client", id], queryFn: () => read(id) });
   return (

@@ -3,10 +3,10 @@ export interface DifferencePart {
   readonly text: string;
 }
 
-/** Beyond this many pieces a side is told whole: comparing each with each would take too long. */
+/** Texts with more pieces are shown as wholly replaced: the comparison is quadratic. */
 const MOST_PIECES = 2_000;
 
-/** What became of a text, piece by piece: words and the space between them, or lines. */
+/** A diff of two texts, by words (and the space between them) or by lines. */
 export function textDifference(before: string, after: string, by: "words" | "lines"): readonly DifferencePart[] {
   const pieces = (text: string): readonly string[] => text.match(by === "words" ? /\S+|\s+/g : /[^\n]*\n|[^\n]+/g) ?? [];
   const [old, now] = [pieces(before), pieces(after)];
@@ -29,7 +29,7 @@ export function textDifference(before: string, after: string, by: "words" | "lin
 
 const part = (kind: DifferencePart["kind"], text: string): DifferencePart => ({ kind, text });
 
-/** Of each pair of ends, how many pieces they have in common in order. */
+/** Table of the longest common subsequence lengths for each pair of suffixes. */
 function commonLengths(old: readonly string[], now: readonly string[]): Uint16Array {
   const width = now.length + 1;
   const lengths = new Uint16Array((old.length + 1) * width);
@@ -53,7 +53,7 @@ function merged(parts: readonly DifferencePart[]): readonly DifferencePart[] {
   return joined;
 }
 
-/** JSON with the names of each object in one order, so that only what means something differs. */
+/** JSON with sorted member names, so that only meaningful differences show. */
 export function sortedJson(value: unknown): string {
   const sorted = (one: unknown): unknown =>
     Array.isArray(one)

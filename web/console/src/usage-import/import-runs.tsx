@@ -41,7 +41,7 @@ const columns: Column<Run>[] = [
   { id: "error", header: "Error", width: "minmax(9rem, 2fr)", cell: ({ error }) => error ?? "" },
 ];
 
-/** Latest runs of an import. */
+/** The latest runs of an import. */
 export function ImportRuns({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({
     queryKey: ["usage-import", id, "runs"],

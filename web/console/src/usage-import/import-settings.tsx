@@ -24,7 +24,7 @@ const settingsOf = (provider: Provider) => ({
 });
 type Settings = ReturnType<typeof settingsOf>;
 
-/** As a request says them; only those that are other than before. */
+/** The request body with only the changed settings. */
 function changesOf(now: Settings, before: Settings) {
   const isOther = (member: keyof Settings) => now[member] !== before[member];
   return {
@@ -36,10 +36,10 @@ function changesOf(now: Settings, before: Settings) {
   };
 }
 
-/** The import of one provider: when it runs, from when on, and with which key of the account. */
+/** A provider's import settings: schedule, start date, and the account's key. */
 export function ImportSettings({ provider }: { readonly provider: Provider }): ReactNode {
   const queries = useQueryClient();
-  // What is not changed here is not sent: somebody else may have changed it since.
+  // Unchanged settings are not sent, because someone else may have changed them meanwhile.
   const [begun, setBegun] = useState(() => settingsOf(provider));
   const [settings, setSettings] = useState(begun);
   const change = (changes: Partial<Settings>) => setSettings({ ...settings, ...changes });

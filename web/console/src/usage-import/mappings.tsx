@@ -11,7 +11,7 @@ import { useAllowed } from "../records/allowed.tsx";
 
 type Mapping = AdminApiSchemas["UsageImportMapping"];
 
-/** Names of the vendor that nothing here was found for, to be left out of account where they are somebody else's. */
+/** Vendor names that match nothing in the gateway; those that belong to someone else can be ignored. */
 export function UnmatchedNames({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const found = useQuery({

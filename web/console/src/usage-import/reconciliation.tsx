@@ -47,7 +47,7 @@ const columns: Column<Row>[] = [
   },
 ];
 
-/** The vendor's figures of the last 30 days beside the gateway's rows. */
+/** The vendor's figures of the last 30 days next to the gateway's rows. */
 export function Reconciliation({ id }: { readonly id: string }): ReactNode {
   const [by, setBy] = useState<(typeof BY)[number]["value"]>("model");
   const found = useQuery({

@@ -75,7 +75,7 @@ function columnsOf(by: Division): readonly Column<Part>[] {
   ];
 }
 
-/** What the whole tenant used of models, divided as one likes, and as a file for whoever charges it on. */
+/** The tenant's model usage, grouped by chosen dimensions, with a file export for chargeback. */
 export function TenantUsage({
   query,
   by,

@@ -1,10 +1,10 @@
 import { FILE_IN_SAMPLES, type SampleRequest } from "./sample-request.ts";
 
 const quoted = (text: string) => JSON.stringify(text);
-/** As it stands, where Go can hold it so. */
+/** A raw string literal where Go allows one. */
 const raw = (text: string) => (/[`\r]/.test(text) ? quoted(text) : `\`${text}\``);
 
-/** One whole program of the standard library. */
+/** A complete program using only the standard library. */
 export function goSample({ method, url, credential, headers, body }: SampleRequest): string {
   const isForm = body?.kind === "form";
   const imports = [
@@ -50,6 +50,6 @@ export function goSample({ method, url, credential, headers, body }: SampleReque
     "io.Copy(os.Stdout, response.Body)",
   ];
   const listed = imports.map((name) => `\t${quoted(name)}`).join("\n");
-  // What the text of a body breaks over lines is not indented: it would be sent so.
+  // Lines of a multi-line body must not be indented, or the indentation would be sent.
   return `package main\n\nimport (\n${listed}\n)\n\nfunc main() {\n${lines.map((line) => `\t${line}`).join("\n")}\n}`;
 }

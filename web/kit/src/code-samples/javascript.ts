@@ -1,6 +1,6 @@
 import { FILE_IN_SAMPLES, indented, jsonValue, keepsDigits, type SampleBody, type SampleRequest } from "./sample-request.ts";
 
-/** JSON is JavaScript but for two characters that end lines there. */
+/** JSON is valid JavaScript except for two characters that are line terminators there. */
 const literal = (value: unknown) =>
   JSON.stringify(value, null, 2)
     .replaceAll("\u2028", String.raw`\u2028`)

@@ -2,7 +2,7 @@ import { asksForStream, FILE_IN_SAMPLES, indented, jsonValue, keepsDigits, type 
 
 const INDENT = "    ";
 
-/** A value of JSON as Python writes it. Escapes of JSON's strings mean the same there, but for halves of one character. */
+/** A JSON value as a Python literal. JSON's string escapes mean the same in Python, except for surrogate pairs. */
 export function pythonLiteral(value: unknown): string {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
@@ -17,7 +17,7 @@ export function pythonLiteral(value: unknown): string {
     : `${open}\n${items.map((item) => `${INDENT}${indented(item, INDENT)},`).join("\n")}\n${close}`;
 }
 
-/** For requests. */
+/** Uses the requests library. */
 export function pythonSample({ method, url, credential, headers, body }: SampleRequest): string {
   const isStream = asksForStream(body);
   const asJson = body?.kind === "json" && jsonValue(body.text) !== undefined && keepsDigits(body.text);

@@ -1,9 +1,9 @@
-/** A request as a program of the reader's would make it. */
+/** A request as the reader's own program would send it. */
 export interface SampleRequest {
   readonly method: string;
-  /** Whole, with its query. */
+  /** Absolute, including its query. */
   readonly url: string;
-  /** Of the environment, for `Authorization: Bearer`; null where nobody is asked who they are. */
+  /** Environment variable with the token for `Authorization: Bearer`; null if the operation needs no authentication. */
   readonly credential: string | null;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: SampleBody | null;
@@ -11,12 +11,12 @@ export interface SampleRequest {
 
 export type SampleBody =
   | { readonly kind: "json"; readonly text: string }
-  /** `files` are names of parts that hold one. */
+  /** `files` are the names of the file parts. */
   | { readonly kind: "form"; readonly fields: readonly (readonly [name: string, value: string])[]; readonly files: readonly string[] };
 
 export const FILE_IN_SAMPLES = "file.bin";
 
-/** What the text says where it is JSON; undefined where it is none. */
+/** The parsed JSON; undefined if the text is not JSON. */
 export function jsonValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -25,7 +25,7 @@ export function jsonValue(text: string): unknown {
   }
 }
 
-/** Whether digits of it would change on the way through a program's numbers: such JSON is sent as text. */
+/** Whether parsing and serializing would change digits of a number; such JSON is sent as text. */
 export function keepsDigits(text: string): boolean {
   return (text.match(/-?\d[\d.eE+-]*/g) ?? []).every((number) => number.length < 16);
 }

@@ -6,7 +6,7 @@ export function curlSample({ method, url, credential, headers, body }: SampleReq
   const written = method === "GET" || (method === "POST" && body !== null) ? [] : [`-X ${method}`];
   const lines = [
     ["curl", ...(asksForStream(body) ? ["-N"] : []), ...written, quoted(url)].join(" "),
-    // In quotation marks that let the shell put it in.
+    // In double quotes, so that the shell expands the variable.
     ...(credential === null ? [] : [`-H "Authorization: Bearer $${credential}"`]),
     ...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body?.kind === "json" ? [`-H 'Content-Type: application/json'`, `-d ${quoted(body.text)}`] : []),

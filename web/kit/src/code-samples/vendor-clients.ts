@@ -5,14 +5,14 @@ interface VendorClient {
   readonly vendor: string;
   readonly module: string;
   readonly name: string;
-  /** What its base URL is behind the gateway's address. */
+  /** The client's base URL, relative to the gateway's address. */
   readonly base: string;
   readonly call: string;
 }
 
 const OPENAI = { vendor: "OpenAI SDK", module: "openai", name: "OpenAI", base: "/v1/proxy/llm" } as const;
 
-/** Addresses that a vendor's own client has a call for. */
+/** Paths for which a vendor's SDK has a method. */
 const CALLS: Readonly<Record<string, VendorClient>> = {
   "/v1/proxy/llm/chat/completions": { ...OPENAI, call: "chat.completions.create" },
   "/v1/proxy/llm/responses": { ...OPENAI, call: "responses.create" },
@@ -20,7 +20,7 @@ const CALLS: Readonly<Record<string, VendorClient>> = {
   "/v1/messages": { vendor: "Anthropic SDK", module: "anthropic", name: "Anthropic", base: "", call: "messages.create" },
 };
 
-/** The vendor's own client at the gateway's address, in Python and JavaScript. Nothing for what none of them calls. */
+/** The request with the vendor's own SDK, in Python and JavaScript; empty if no SDK has a method for it. */
 export function sdkSamples({ method, url, credential, body }: SampleRequest): readonly { language: string; code: string }[] {
   const { origin, pathname } = new URL(url);
   const known = CALLS[pathname];

@@ -7,9 +7,9 @@ import { type AskedCall, streamAnswer } from "./ask.ts";
 import type { ChatTurn, ToolCall, ToolRound } from "./conversation.ts";
 import { messagesOf, messagesOfRounds } from "./messages.ts";
 
-/** A model that calls tools round after round is asked to end here. */
+/** After this many rounds of tool calls the model must finish. */
 const MOST_ROUNDS = 12;
-/** Of one answer of a tool, what a model is told of it. */
+/** Most characters of a tool result that are passed to the model. */
 const LONGEST_TOLD = 100_000;
 
 type Patch = Partial<Pick<ChatTurn, "text" | "rounds" | "runId" | "passages" | "cut">>;
@@ -19,7 +19,7 @@ interface AnswerTurn {
   readonly modelId: string;
   /** The turns before this answer. */
   readonly before: readonly ChatTurn[];
-  /** The answer as far as it came before, when the page was left meanwhile. */
+  /** The answer so far, if it was interrupted when the page was left. */
   readonly begun: ChatTurn;
   readonly tools: readonly OfferedTool[];
   readonly knowledgeBaseIds: readonly string[] | null;
@@ -27,7 +27,10 @@ interface AnswerTurn {
   readonly onChange: (patch: Patch, keep: boolean) => void;
 }
 
-/** Asks the model, makes the calls it asks for, tells it what came of them, and so on until it only says something. */
+/**
+ * Runs the tool loop: asks the model, makes the calls it requests, returns their results to it, and repeats until it answers with text
+ * only.
+ */
 export async function answerTurn({ handle, modelId, before, begun, tools, knowledgeBaseIds, signal, onChange }: AnswerTurn): Promise<void> {
   let rounds = begun.rounds ?? [];
   let runId = begun.runId ?? null;
@@ -58,7 +61,7 @@ export async function answerTurn({ handle, modelId, before, begun, tools, knowle
       onText: (text) => onChange({ text }, false),
     });
     runId = answer.runId ?? runId;
-    // A turn that brings results of tools is given nothing anew: what it may cite is what was given before.
+    // A turn with tool results gets no new passages, so the answer may still cite the earlier ones.
     if (answer.passages.length > 0) onChange({ passages: answer.passages }, true);
     if (answer.calls.length === 0 || rounds.length >= MOST_ROUNDS)
       return onChange({ runId, ...(answer.cut === null ? {} : { cut: answer.cut }) }, true);
@@ -87,7 +90,7 @@ function roundOf(
   };
 }
 
-/** What a result says to a model: its texts, and of anything else what it is. */
+/** The text of a result for the model; for other content, its type. */
 function toldOf(result: PlainObject): string {
   const parts = (Array.isArray(result.content) ? result.content : []).map((part: unknown) => {
     if (!isPlainObject(part)) return "";
@@ -102,7 +105,7 @@ function toldOf(result: PlainObject): string {
     : `${whole.slice(0, LONGEST_TOLD)}\n[cut off: the whole answer has ${whole.length} characters]`;
 }
 
-/** Brings one call to its end, whatever it is. Only a stop leaves it without one. */
+/** Brings a call to an end state. Only a stop leaves it without one. */
 async function settle(call: ToolCall, runId: string | null, signal: AbortSignal, tell: (patch: Partial<ToolCall>) => void): Promise<void> {
   const argumentsText = call.arguments === "" ? "{}" : call.arguments;
   if (call.tool === null || call.serverId === null) return tell({ state: "failed", told: "There is no such tool." });

@@ -1,16 +1,16 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 
 const lockOf = (handle: string) => `gatehouse.answer.${handle}`;
-/** None in pages that came over plain HTTP from another machine. */
+/** Undefined in insecure contexts, such as pages loaded over plain HTTP from another machine. */
 const locks = navigator.locks as LockManager | undefined;
 
-/** Lets other tabs know that this one answers in a conversation, until it does no more or is gone. */
+/** Holds a lock while this tab answers in a conversation, so that other tabs can tell; the browser releases it if the tab closes. */
 export async function whileAnswering(handle: string, work: () => Promise<void>): Promise<void> {
   if (locks === undefined) return work();
   await locks.request(lockOf(handle), { ifAvailable: true }, work);
 }
 
-/** Whether another tab is just answering in the conversation. It looks by itself once, and when it is told of a change there. */
+/** Whether another tab is answering in the conversation. Checked once, and again whenever `look` is called. */
 export function useAnsweredElsewhere(handle: string, isHere: boolean): { readonly elsewhere: boolean; readonly look: () => void } {
   const [elsewhere, setElsewhere] = useState(false);
   const looking = useRef<AbortController | null>(null);

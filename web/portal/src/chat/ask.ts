@@ -20,13 +20,13 @@ interface Answered {
   readonly text: string;
   readonly calls: readonly AskedCall[];
   readonly passages: readonly GivenPassage[];
-  /** Null where the model ended it itself. */
+  /** Why the answer was cut off; null if the model ended it itself. */
   readonly cut: AnswerCut | null;
 }
 
 const CUTS: Readonly<Record<string, AnswerCut>> = { length: "length", content_filter: "filter" };
 
-/** Calls come in pieces, each under its place among them. */
+/** Assembles tool calls that are streamed in pieces, by index. */
 class CallPieces {
   private readonly calls = new Map<number, { id: string; name: string; arguments: string }>();
 
@@ -50,14 +50,14 @@ class CallPieces {
   }
 }
 
-/** Asks the model and tells of its answer as it comes, at most once for each frame of the screen. */
+/** Asks the model and reports its answer as it arrives, at most once per animation frame. */
 export async function streamAnswer(given: {
   readonly handle: string;
   readonly modelId: string;
   readonly messages: readonly unknown[];
   readonly tools: readonly OfferedTool[];
   readonly knowledgeBaseIds: readonly string[] | null;
-  /** It may call no more tools, and is to say what it knows. */
+  /** Forbids further tool calls, so that the model answers with what it knows. */
   readonly mustEnd: boolean;
   readonly runId: string | null;
   readonly signal: AbortSignal;
@@ -107,7 +107,7 @@ export async function streamAnswer(given: {
       if (frame === 0) frame = requestAnimationFrame(flush);
     }
   } catch (error) {
-    // The connection went in the middle, for which every browser has words of its own.
+    // The connection broke mid-stream; every browser has its own message for that.
     if (error instanceof ApiError || given.signal.aborted) throw error;
     throw new ApiError(0, response.headers, null, translations.t("unreachable"));
   } finally {
@@ -118,7 +118,7 @@ export async function streamAnswer(given: {
   return { runId: response.headers.get("x-gw-run-id"), text: whole, calls: calls.whole(), passages, cut };
 }
 
-/** `1=document:ordinal,...` */
+/** Parses `1=document:ordinal,...`. */
 const passagesIn = (header: string | null): readonly GivenPassage[] =>
   (header ?? "").split(",").flatMap((one) => {
     const found = /^(\d{1,3})=([0-9a-f-]{36}:\d{1,6})$/.exec(one);
@@ -129,7 +129,7 @@ const functionOf = ({ name, description, parameters }: OfferedTool) => ({ type: 
 
 const POLICY_CODES = new Set(["guardrail_blocked", "semantic_policy_block", "argument_policy_denied", "forbidden"]);
 
-/** A refusal as a message of the conversation: the rule, the reason, what to do, and the id of the request. */
+/** A refusal as a turn of the conversation: the rule, the reason, what to do, and the request ID. */
 export function refusalOf(error: unknown): TurnRefusal {
   const nothing = { rule: null, usage: null, requestId: null, retryAfterSeconds: null };
   if (!(error instanceof ApiError)) return { ...nothing, kind: "other", message: error instanceof Error ? error.message : String(error) };

@@ -1,4 +1,4 @@
-/** As much of a tree of Markdown as matters here. */
+/** The parts of a Markdown tree needed here. */
 interface MarkdownNode {
   readonly type: string;
   readonly value?: string;
@@ -10,10 +10,10 @@ interface MarkdownNode {
 
 const ADDRESS = "#source-";
 const NUMBER = /\[(\d{1,3})\]/g;
-/** What stands there is an address of its own, or code. */
+/** Nodes that are links or code and are left unchanged. */
 const LEFT_ALONE = new Set(["link", "code", "inlineCode", "html", "math", "inlineMath"]);
 
-/** The number that a link of `remarkCitations` stands for. */
+/** The citation number of a link made by `remarkCitations`; null for other links. */
 export function citedBy(href: string | undefined): number | null {
   const found = href?.startsWith(ADDRESS) === true ? Number(href.slice(ADDRESS.length)) : Number.NaN;
   return Number.isInteger(found) && found > 0 ? found : null;
@@ -39,7 +39,10 @@ function pieces(text: string, most: number): MarkdownNode[] {
   return nodes;
 }
 
-/** Makes links of numbers in brackets up to `most`, wherever an answer says they lead: what a source is, the gateway said. */
+/**
+ * Remark plugin that turns numbers in brackets up to `most` into citation links, replacing any target the answer gave: only the gateway
+ * says what a source is.
+ */
 export function remarkCitations({ most }: { readonly most: number }): (tree: MarkdownNode) => void {
   const walk = (node: MarkdownNode): void => {
     node.children = node.children?.flatMap((child) => {

@@ -9,7 +9,7 @@ import { usePortalTexts } from "../translations.ts";
 import type { GivenPassage } from "./conversation.ts";
 import { Markdown } from "./markdown.tsx";
 
-/** The passages under one number, as they are now and as far as the person may read them: a document's text is shown and never obeyed. */
+/** The current passages under one number, as far as the person may read them. A document's text is displayed, never interpreted. */
 function PassagesOfSource({ passages }: { readonly passages: readonly GivenPassage[] }): ReactNode {
   const t = usePortalTexts();
   const ids = passages.map(({ id }) => id).join(",");
@@ -47,7 +47,7 @@ interface CitedAnswerProps {
   readonly passages: readonly GivenPassage[];
 }
 
-/** An answer whose numbers in brackets open what they stand for; a number that nothing was given under is text. */
+/** An answer whose citation numbers open their passages; numbers without passages stay plain text. */
 export function CitedAnswer({ text, streaming, passages }: CitedAnswerProps): ReactNode {
   const t = usePortalTexts();
   const [shown, setShown] = useState<number | null>(null);

@@ -5,7 +5,7 @@ import { usePortalTexts } from "../translations.ts";
 import type { Attachment } from "./conversation.ts";
 
 interface ComposerProps {
-  /** Whose it is: what is typed there and not sent is there again after a look at another page, or another sign-in. */
+  /** Key under which unsent text is kept, so that it reappears after visiting another page or signing in again. */
   readonly draft: string;
   readonly streaming: boolean;
   readonly ready: boolean;
@@ -17,7 +17,7 @@ interface ComposerProps {
 const INPUT_METHOD_KEY = 229;
 const MOST_IMAGE_BYTES = 4_000_000;
 
-/** Only as long as the page lives: nobody else is to find them. */
+/** In memory only, so that nobody else finds them. */
 const drafts = new Map<string, string>();
 
 function read(file: File): Promise<Attachment> {
@@ -57,7 +57,7 @@ function Attached({
   );
 }
 
-/** Enter sends and Shift+Enter breaks the line; while an input method composes, Enter is its own. */
+/** Enter sends and Shift+Enter breaks the line; during IME composition, Enter belongs to the input method. */
 export function Composer({ draft, streaming, ready, takesImages, onSend, onStop }: ComposerProps): ReactNode {
   const t = usePortalTexts();
   const [text, setText] = useState(() => drafts.get(draft) ?? "");
@@ -79,7 +79,7 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
     setRefused([]);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    // Safari tells of the key that ends a composition after its end, with the number of all keys of an input method.
+    // Safari reports the key that ends a composition after its end, with the generic key code of input methods.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing || event.keyCode === INPUT_METHOD_KEY) return;
     event.preventDefault();
     send();
@@ -93,11 +93,11 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
     const added = await Promise.all(fit.map(read));
     setAttachments((before) => [...before, ...added]);
   };
-  /** Files that were pasted or dropped; a text that comes with them is the browser's own to put in. */
+  /** Takes pasted or dropped files; if text comes with them, the browser inserts it. */
   const take = (event: ClipboardEvent | DragEvent, given: DataTransfer, isText: boolean) => {
     if (!takesImages || given.files.length === 0 || isText) return;
     event.preventDefault();
-    // The list is emptied once the event is over.
+    // The file list is emptied when the event handler returns.
     void add([...given.files]);
   };
   return (
@@ -154,7 +154,7 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
             icon={Square}
             onClick={() => {
               onStop();
-              // The button goes with the answer.
+              // Focus moves to the box, because the stop button disappears with the answer.
               box.current?.focus();
             }}
           >

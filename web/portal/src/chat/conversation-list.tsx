@@ -11,15 +11,15 @@ import { usePortalTexts } from "../translations.ts";
 import type { KeptConversation } from "./conversation.ts";
 import { newestFirst, readConversations } from "./conversation-store.ts";
 
-/** Links are costly to draw, and nobody looks through thousands of them: older ones are asked for, or searched. */
+/** Most conversations listed at once, because links are costly to render; older ones appear on request or through search. */
 const SHOWN_AT_ONCE = 100;
 
 const keyOf = (owner: string) => ["conversations", owner];
 
-/** One of them is other than it was, or gone: all are read once for the page, which takes seconds where they are many. */
+/** Updates the cached list with one changed or deleted (null) conversation: reading all of them again can take seconds. */
 export function listAnew(cache: QueryClient, owner: string, handle: string, conversation: KeptConversation | null): void {
   const queryKey = keyOf(owner);
-  // What is being read just now may have been looked up before the change.
+  // A read in progress may predate the change.
   if (cache.isFetching({ queryKey }) > 0) void cache.invalidateQueries({ queryKey });
   else
     cache.setQueryData(queryKey, (listed: readonly KeptConversation[] | undefined) => {
@@ -34,7 +34,7 @@ interface ConversationListProps {
   readonly current: string;
 }
 
-/** Whether its name or a message of it has the words, in any case. */
+/** Whether the title or a message contains the words, ignoring case. */
 function tellsOf({ title, turns }: KeptConversation, words: string): boolean {
   const wanted = words.toLocaleLowerCase();
   return [title, ...turns.map(({ text }) => text)].some((text) => text.toLocaleLowerCase().includes(wanted));
@@ -46,7 +46,7 @@ function ConversationLinks({ owner, current, onChoose }: ConversationListProps &
     queryKey: keyOf(owner),
     queryFn: () => readConversations(owner),
     structuralSharing: false,
-    // Other tabs tell of each change while this is on the page.
+    // Other tabs report their changes while this list is mounted.
     refetchOnWindowFocus: false,
   });
   const [words, setWords] = useState("");
@@ -110,7 +110,7 @@ function ConversationLinks({ owner, current, onChoose }: ConversationListProps &
   );
 }
 
-/** Beside the conversation where there is room, else behind a button. */
+/** Next to the conversation if there is room, otherwise behind a button. */
 export function ConversationList({ owner, current }: ConversationListProps): ReactNode {
   const t = usePortalTexts();
   return (

@@ -32,7 +32,7 @@ async function stored<T>(request: (store: IDBObjectStore) => IDBRequest<T>): Pro
   return asPromise(request((await database()).transaction(STORE).objectStore(STORE)));
 }
 
-/** Resolves once it is on the disk. A request that succeeded may still be undone with its transaction, where no room is left. */
+/** Resolves when the transaction is complete. A request that succeeded may still be rolled back, for example if the disk is full. */
 async function written<T>(work: (store: IDBObjectStore) => Promise<T>): Promise<T> {
   const transaction = (await database()).transaction(STORE, "readwrite");
   const ended = new Promise<void>((resolve, reject) => {
@@ -46,7 +46,7 @@ async function written<T>(work: (store: IDBObjectStore) => Promise<T>): Promise<
 export const newestFirst = (all: readonly KeptConversation[]): readonly KeptConversation[] =>
   all.toSorted((a, b) => (a.changedAt < b.changedAt ? 1 : -1));
 
-/** The person's conversations, the newest first. They are nowhere but in this browser. */
+/** The person's conversations, newest first. They are stored only in this browser. */
 export async function readConversations(owner: string): Promise<readonly KeptConversation[]> {
   const all = (await stored((store) => store.getAll())) as KeptConversation[];
   return newestFirst(all.filter((one) => one.owner === owner));
@@ -57,7 +57,7 @@ export async function readConversation(owner: string, handle: string): Promise<K
   return found?.owner === owner ? found : null;
 }
 
-/** What a tab tells the others of a conversation. */
+/** A change to a conversation that a tab broadcasts to the others. */
 interface Change {
   readonly handle: string;
   readonly isGone: boolean;
@@ -66,12 +66,12 @@ interface Change {
 const channel = new BroadcastChannel(NAME);
 
 function tellOthers(change: Change): void {
-  // A channel is of one origin already.
+  // A BroadcastChannel reaches only its own origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   channel.postMessage(change);
 }
 
-/** Keeps it, together with what other tabs have made of it since it was `known`; answers what is kept now. */
+/** Stores the conversation, merged with what other tabs stored since `known`. Resolves to what is stored. */
 export async function keepConversation(conversation: KeptConversation, known: KeptConversation): Promise<KeptConversation> {
   const { handle, owner } = conversation;
   const kept = await written(async (store) => {
@@ -90,7 +90,7 @@ export async function forgetConversation(handle: string): Promise<void> {
   tellOthers({ handle, isGone: true });
 }
 
-/** Hears of each of the person's conversations that another tab kept, or deleted (null); answers with what ends that. */
+/** Calls `listener` when another tab stores or deletes (null) one of the person's conversations. Returns a function that unsubscribes. */
 export function onChangedElsewhere(owner: string, listener: (handle: string, now: KeptConversation | null) => void): () => void {
   const hear = ({ data }: MessageEvent) => {
     const { handle, isGone } = data as Change;

@@ -1,4 +1,4 @@
-/** How a conversation is kept. */
+/** How conversations are stored. */
 
 export interface Attachment {
   readonly name: string;
@@ -6,7 +6,7 @@ export interface Attachment {
   readonly url: string;
 }
 
-/** Why there is no answer, in the words of the gateway. */
+/** Why there is no answer, in the gateway's words. */
 export interface TurnRefusal {
   readonly kind: "limit" | "policy" | "approval" | "model" | "other";
   readonly message: string;
@@ -16,22 +16,22 @@ export interface TurnRefusal {
   readonly retryAfterSeconds: number | null;
 }
 
-/** One call of a tool that a model asked for: what it was to be, how far it is, and what came of it. */
+/** A tool call requested by a model: its arguments, status and result. */
 export interface ToolCall {
   readonly id: string;
-  /** As the model calls it. */
+  /** The name the model calls it by. */
   readonly name: string;
   readonly arguments: string;
-  /** Null where it named a tool that there is not. */
+  /** The server's name for it; null if the model named an unknown tool. */
   readonly tool: string | null;
   readonly serverId: string | null;
   readonly serverName: string;
   readonly appUri: string | null;
   readonly state: "running" | "waiting" | "done" | "failed" | "refused" | "stopped";
   readonly approval?: { readonly id: string; readonly expiresAt: string | null };
-  /** What the model is told. */
+  /** The result as text for the model. */
   readonly told?: string;
-  /** As the server answered, for the tool's own interface. */
+  /** The server's raw result, for the tool's own interface. */
   readonly result?: Readonly<Record<string, unknown>>;
   readonly requestId?: string | null;
 }
@@ -42,14 +42,14 @@ export interface ToolRound {
   readonly calls: readonly ToolCall[];
 }
 
-/** A passage that an answer was given, under the number it is cited by. */
+/** A passage given for an answer, and the number it is cited by. */
 export interface GivenPassage {
   readonly source: number;
-  /** Its document and its place in it. */
+  /** Document ID and position in the document. */
   readonly id: string;
 }
 
-/** It reached the most it may say, or its provider's own rules ended it. */
+/** It reached the output limit, or the provider's filter ended it. */
 export type AnswerCut = "length" | "filter";
 
 export interface ChatTurn {
@@ -58,21 +58,21 @@ export interface ChatTurn {
   readonly text: string;
   readonly at: string;
   readonly attachments?: readonly Attachment[];
-  /** Of an answer: the model by its name, and the run it may be rated by. */
+  /** For answers: the model's name, and the run to attach feedback to. */
   readonly model?: string;
   readonly runId?: string | null;
   readonly score?: 1 | -1 | null;
   readonly stopped?: boolean;
-  /** Why the model did not end it itself. */
+  /** Why it was cut off, if the model did not end it. */
   readonly cut?: AnswerCut;
-  /** Of an answer that called tools: what came before its text. */
+  /** For answers that called tools: the rounds before the final text. */
   readonly rounds?: readonly ToolRound[];
   readonly refusal?: TurnRefusal;
-  /** Of an answer from documents: what it may cite. */
+  /** For answers from documents: the passages it may cite. */
   readonly passages?: readonly GivenPassage[];
 }
 
-/** What was shown before the first turn, and how: it stays as it was, so that the record says what was read. */
+/** The notice shown before the first turn. Kept unchanged, so that the conversation shows what was read. */
 export interface ShownNotice {
   readonly text: string;
   readonly locale: string;
@@ -81,20 +81,20 @@ export interface ShownNotice {
 
 export interface KeptConversation {
   readonly handle: string;
-  /** Whose it is: a browser may be shared. */
+  /** Whose conversation it is: several people may share a browser. */
   readonly owner: string;
   readonly title: string;
-  /** Whether its person gave it that title, which then stays. */
+  /** Whether the person chose the title, which then does not change by itself. */
   readonly isNamed?: boolean;
   readonly modelId: string | null;
   /** The tool servers whose tools the model may call here. */
   readonly toolServerIds?: readonly string[];
-  /** The knowledge bases it is answered from; without any those of the group, whatever they are. */
+  /** The knowledge bases to answer from; without any, those of the group. */
   readonly knowledgeBaseIds?: readonly string[] | null;
   readonly startedAt: string;
   readonly changedAt: string;
   readonly notice: ShownNotice | null;
   readonly turns: readonly ChatTurn[];
-  /** Other with each time it is kept: what was kept under another than is known here came from another tab. */
+  /** Changes with every write; an unknown value means that another tab wrote it. */
   readonly write?: string;
 }

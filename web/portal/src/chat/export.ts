@@ -8,7 +8,7 @@ interface ExportTexts {
 
 const calledTool = ({ tool, name, serverName }: ToolCall) => ({ tool: tool ?? name, server: serverName });
 
-/** What was said and called, in the order in which it came, and which pictures went with it. */
+/** Text and tool calls in order, and the names of attached images. */
 function saidIn({ text, attachments = [], rounds = [] }: ChatTurn): string {
   const called = rounds.flatMap((round) => [
     round.text,
@@ -22,7 +22,7 @@ function saidIn({ text, attachments = [], rounds = [] }: ChatTurn): string {
   return [...called, text, ...attachments.map(({ name }) => `> ${name}`)].filter((part) => part !== "").join("\n\n");
 }
 
-/** Both forms open with what is AI-generated in them, and mark each turn that is. */
+/** Both formats state first which parts are AI-generated, and mark each such turn. */
 export function conversationAsMarkdown({ title, turns }: KeptConversation, { preamble, you, aiGenerated }: ExportTexts): string {
   const parts = turns
     .map((turn) => ({ ...turn, said: saidIn(turn) }))

@@ -1,18 +1,18 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from "react";
 
-/** Pixels above the end at which a reader is still at it: places on a screen are fractions of them. */
+/** Within this many pixels of the end, a reader counts as being there: scroll positions are fractional. */
 const AT_END_PX = 8;
 
 interface FollowedEnd {
   readonly region: RefObject<HTMLDivElement | null>;
   readonly content: RefObject<HTMLDivElement | null>;
-  /** Goes to the end and stays there. */
+  /** Scrolls to the end and stays there. */
   follow(): void;
 }
 
 /**
- * Keeps the end of what grows in sight, once it has begun: what stands before the first turn is to be read. Whoever scrolls
- * up to read is left there until they come back to the end.
+ * Keeps the end of growing content in view once the conversation has begun; before that, the text above the first turn is to be read. A
+ * reader who scrolls up is left there until they return to the end.
  */
 export function useFollowedEnd(hasBegun: boolean): FollowedEnd {
   const region = useRef<HTMLDivElement>(null);
@@ -31,7 +31,7 @@ export function useFollowedEnd(hasBegun: boolean): FollowedEnd {
     let before = scrolled.scrollTop;
     const onScroll = () => {
       const top = scrolled.scrollTop;
-      // What is told of here may have happened before the text grew: only who went up has left the end.
+      // The event may be older than the text's growth: only scrolling up stops following.
       if (scrolled.scrollHeight - scrolled.clientHeight - top <= AT_END_PX) follows.current = true;
       else if (top < before) follows.current = false;
       before = top;

@@ -42,10 +42,10 @@ function drawn(node: Token | string, key: number): ReactNode {
   );
 }
 
-/** Longer code is shown without colours: each of its words would be an element. */
+/** Longer code is not highlighted: each token would be an element. */
 const LONGEST = 30_000;
 
-/** Its tokens as elements: the library's own HTML is text that nothing here may turn into a page. */
+/** Renders tokens as elements, because trusted types forbid inserting the library's HTML. */
 export function HighlightedCode({ text, language }: { readonly text: string; readonly language: string }): ReactNode {
   const name = text.length > LONGEST || hljs.getLanguage(language) === undefined ? null : language;
   if (name === null) return <code className="font-mono text-sm">{text}</code>;

@@ -7,7 +7,7 @@ import { portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
 import type { Talk } from "./use-conversation.ts";
 
-/** Which knowledge bases the conversation is answered from; nothing where none is open to the person. */
+/** Selects the knowledge bases to answer from; renders nothing if the person has access to none. */
 export function KnowledgeChooser({ talk }: { readonly talk: Talk }): ReactNode {
   const t = usePortalTexts();
   const [open, setOpen] = useState(false);
@@ -43,7 +43,7 @@ export function KnowledgeChooser({ talk }: { readonly talk: Talk }): ReactNode {
                     checked={isChosen}
                     onChange={() => {
                       const next = isChosen ? chosen.filter((other) => other !== id) : [...known.map((one) => one.id), id];
-                      // Without a choice those of the group are used, whatever they are.
+                      // Null means the group's knowledge bases.
                       talk.change((now) => ({ ...now, knowledgeBaseIds: next.length === 0 ? null : next }));
                     }}
                   />

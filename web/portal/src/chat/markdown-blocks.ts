@@ -1,6 +1,6 @@
 /**
- * The blocks of a text that grows: each is what markdown makes of it alone, so that while an answer comes only the last is
- * read again. A fence that is open, of code or of a formula, keeps everything after it.
+ * Splits growing text into blocks that can be parsed independently, so that only the last is parsed again while an answer streams. An open
+ * code or formula fence extends to the end.
  */
 export function markdownBlocks(text: string): readonly string[] {
   const blocks: string[] = [];
@@ -19,7 +19,7 @@ export function markdownBlocks(text: string): readonly string[] {
       fence = null;
       continue;
     }
-    // A list and what hangs in it stay together: a line that is indented belongs to what stands before.
+    // Indented lines belong to what precedes them, so a list stays together with its nested content.
     if (
       fence === null &&
       line.trim() === "" &&

@@ -1,25 +1,25 @@
 import { markdownBlocks } from "./markdown-blocks.ts";
 
-/** Characters of one piece: what a parser takes grows faster than what it reads. */
+/** Most characters per piece: parse time grows faster than linearly. */
 const PIECE = 3_000;
-/** A paragraph of one line is longer than any that somebody reads. */
+/** A longer single-line paragraph is treated as plain text. */
 const LONGEST = 20_000;
-/** Marks that have to be matched with each other, in one piece: to match them takes the square of their number. */
+/** Most delimiters in one piece: matching them takes quadratic time. */
 const MOST_MARKS = 1_000;
 const MARK = /[*_~[\]<&$`\\@|]/g;
-/** Quotes and lists within each other, all of them begun on one line. */
+/** Deeply nested quotes and lists that begin on one line. */
 const DEEP = /^[ \t]*(?:(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])[ \t]*){20}/m;
 const FENCE = /^ {0,3}(?:`{3}|~{3}|\$\$\s*$)/m;
-/** What hangs in the line before, or is a row of a table. */
+/** Lines that continue the previous line, or are table rows. */
 const CONTINUES = /^(?:\s|\||$)/;
 
-/** A part of an answer that is drawn by itself; `isPlain` where to read it as markdown would hold up the page. */
+/** A part of an answer that is rendered separately; `isPlain` if parsing it as Markdown would block the page. */
 export interface Piece {
   readonly text: string;
   readonly isPlain: boolean;
 }
 
-/** A long list, or lines without an empty one between them, in pieces that begin where nothing hangs in what is before. */
+/** Splits a long list or block of lines where no line depends on the one before. */
 function cut(block: string): string[] {
   if (block.length <= PIECE || FENCE.test(block)) return [block];
   const parts: string[] = [];
@@ -38,7 +38,7 @@ function isTooMuch(text: string): boolean {
   return !isCode && (text.length > LONGEST || DEEP.test(text) || (text.match(MARK)?.length ?? 0) > MOST_MARKS);
 }
 
-/** The parts of an answer, none of which takes long to draw. */
+/** Splits an answer into pieces that each render quickly. */
 export function markdownPieces(text: string): readonly Piece[] {
   return markdownBlocks(text)
     .flatMap(cut)

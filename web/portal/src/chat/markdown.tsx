@@ -55,7 +55,7 @@ function Code({ className, children, streaming }: ComponentProps<"code"> & { rea
   );
 }
 
-/** A block of code, or a formula on lines of its own. */
+/** A code block, or a display formula. */
 function Pre({ children, streaming }: { readonly children?: ReactNode; readonly streaming: boolean }): ReactNode {
   const { className, children: inner } = isValidElement<ComponentProps<"code">>(children) ? children.props : {};
   if (className?.includes(`language-${MATH_LANGUAGE}`) === true && !streaming)
@@ -73,7 +73,7 @@ function Pre({ children, streaming }: { readonly children?: ReactNode; readonly 
   );
 }
 
-/** Opens the source of a number; null where nothing is cited. */
+/** Opens the source with a given number; null if nothing is cited. */
 const OpenSource = createContext<((source: number) => void) | null>(null);
 
 function Citation({ source }: { readonly source: number }): ReactNode {
@@ -92,7 +92,7 @@ function Citation({ source }: { readonly source: number }): ReactNode {
   );
 }
 
-/** As the colons of a table's second line say. */
+/** Column alignment from the second line of a table. */
 function aligned(style: CSSProperties | undefined): string {
   return style?.textAlign === "right" ? "text-end" : style?.textAlign === "center" ? "text-center" : "text-start";
 }
@@ -106,7 +106,7 @@ function Table({ children }: { readonly children: ReactNode }): ReactNode {
   );
 }
 
-/** What a model, a tool or a person wrote is shown and never obeyed: no HTML, no picture fetched, no address but a web's. */
+/** Text from models, tools and people is displayed, never interpreted: no HTML, no external images, only web links. */
 function componentsFor(streaming: boolean): Components {
   return {
     a: ({ href, children }) => {
@@ -138,7 +138,7 @@ function componentsFor(streaming: boolean): Components {
       </ol>
     ),
     blockquote: ({ children }) => <blockquote className="my-3 border-s-4 border-line ps-4 text-muted">{children}</blockquote>,
-    // A heading of an answer is none of the page.
+    // Headings in an answer are not headings of the page.
     ...Object.fromEntries(
       ["h1", "h2", "h3", "h4", "h5", "h6"].map((name, at) => [
         name,
@@ -156,11 +156,11 @@ const PLUGINS: ComponentProps<typeof ReactMarkdown>["remarkPlugins"] = [remarkGf
 const WHOLE = componentsFor(false);
 const COMING = componentsFor(true);
 
-/** Milliseconds that one answer may hold up the page at a time, and in all: the rest of it stays as it was written. */
+/** Milliseconds that one answer may block the page at a time and in total; the rest is shown as plain text. */
 const AT_ONCE_MS = 100;
 const IN_ALL_MS = 1_500;
 const PAUSE_MS = 30;
-/** Blocks that are added at a time: what is known already takes no time to read again, but takes time to lay out. */
+/** Most blocks added at once: cached blocks need no parsing, but still have to be laid out. */
 const MOST_MORE = 300;
 
 interface BlockProps {
@@ -178,7 +178,7 @@ const Block = memo(function Block({ text, drawn }: BlockProps): ReactNode {
 
 const AsWritten = ({ text }: { readonly text: string }): ReactNode => <p className="my-2 break-words whitespace-pre-wrap">{text}</p>;
 
-/** What a block is drawn as. Whoever nests one deep enough leaves the parser no room. */
+/** Renders one block. Deeply nested input can overflow the parser's stack. */
 function drawnBlock(text: string, streaming: boolean, sources: number): ReactNode {
   try {
     return ReactMarkdown({
@@ -204,17 +204,17 @@ interface Drawn extends BlockProps {
   readonly sources: number;
 }
 
-/** What has been drawn of one answer, and how long that took. */
+/** The rendered blocks of one answer, and the time spent on them. */
 class Drawing {
   private known = new Map<string, Drawn>();
   private spentMs = 0;
   private shown = 0;
-  /** The last block of an answer that is coming is drawn anew with each word. */
+  /** The last block of a streaming answer is rendered again with each word. */
   private growing = { at: -1, ms: 0 };
 
   /**
-   * Blocks in order as long as there is time, then what is left as it was written. One that was drawn while the answer came stays
-   * until there is time for it. `isOver` where no more of it will be drawn.
+   * Renders blocks in order while there is time, and the rest as plain text. A block already rendered during streaming stays. `isOver`:
+   * nothing more will be rendered.
    */
   next(pieces: readonly Piece[], streaming: boolean, sources: number) {
     const began = performance.now();
@@ -252,7 +252,7 @@ class Drawing {
     return { blocks, rest, began, isOver: isWhole || this.spentMs > IN_ALL_MS };
   }
 
-  /** `growsAt`: its place, of the last one of an answer that is coming. */
+  /** `growsAt`: position of the last block of a streaming answer. */
   private one({ text, isPlain }: Piece, growsAt: number, streaming: boolean, sources: number): ReactNode {
     if (isPlain || (growsAt >= 0 && this.growing.at === growsAt && this.growing.ms > AT_ONCE_MS)) return <AsWritten text={text} />;
     const began = performance.now();
@@ -261,13 +261,13 @@ class Drawing {
     return drawn;
   }
 
-  /** What was drawn, and put on the page, took this long. */
+  /** Records the time rendering and layout took, in milliseconds. */
   spent(ms: number): void {
     this.spentMs += ms;
   }
 }
 
-/** Markdown of any length, drawn a little at a time so that the page can be used meanwhile. */
+/** Renders Markdown of any length in small steps, so that the page stays responsive. */
 export function Markdown({ text, streaming = false, sources = 0, onSource }: MarkdownProps): ReactNode {
   const [drawing] = useState(() => new Drawing());
   const [turn, setTurn] = useState(0);
@@ -278,7 +278,7 @@ export function Markdown({ text, streaming = false, sources = 0, onSource }: Mar
   );
   useEffect(() => {
     if (isOver) return undefined;
-    // By then the browser has laid out what was drawn, which for a long text takes longer than to draw it.
+    // Runs after layout, which for long text takes longer than rendering.
     const timer = setTimeout(() => {
       drawing.spent(performance.now() - began - PAUSE_MS);
       setTurn((before) => before + 1);

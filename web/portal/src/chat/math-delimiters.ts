@@ -1,11 +1,11 @@
-/** Code is as it is: a dollar in it is one. */
+/** Code is left unchanged: a dollar sign in it is literal. */
 const CODE = /(`+)[\s\S]{0,2000}?\1(?!`)/g;
 const FENCE = /^ {0,3}(?:`{3}|~{3})/;
 const BLOCK = /\\\[([\s\S]{1,2000}?)\\\]/g;
 const INLINE = /\\\((.{1,1000}?)\\\)/g;
-/** Of a longer block nothing is looked for: who writes one has no formulas in mind. */
+/** Longer blocks are not searched for formulas. */
 const LONGEST = 20_000;
-/** One dollar each side, hugging what is between them, and no digit behind: "$5 and $6" are prices. */
+/** Single dollar signs directly around their content and not followed by a digit: "$5 and $6" are prices. */
 const DOLLARS = /(?<![\\$\w])\$(?![\s$\d]+(?:[\s,.;]|$))(?=\S)([^$\n]*?\S)\$(?![\d$\w])/g;
 
 function outsideOfCode(text: string, change: (part: string) => string): string {
@@ -18,7 +18,7 @@ function outsideOfCode(text: string, change: (part: string) => string): string {
   return result + change(text.slice(from));
 }
 
-/** Models write formulas in several ways; markdown here knows one, two dollars, which nobody means by a price. */
+/** Converts the various ways models delimit formulas to `$$`, the only one the Markdown parser knows, because it never means a price. */
 export function withMathDelimiters(text: string): string {
   if (text.length > LONGEST || FENCE.test(text) || !/\\[[(]|\$/.test(text)) return text;
   return outsideOfCode(text, (part) =>

@@ -1,7 +1,7 @@
 import temml from "temml";
 import { createElement, Fragment, type ReactNode } from "react";
 
-/** What a node of the library's tree holds, of which there are elements, texts and groups without an element. */
+/** A node of the library's tree: an element, text, or a group without an element. */
 interface MathTree {
   readonly type?: unknown;
   readonly text?: unknown;
@@ -10,7 +10,7 @@ interface MathTree {
   readonly children?: readonly MathTree[];
 }
 
-/** Of MathML, what draws and does nothing else: no link, no action, no foreign element. */
+/** MathML elements that only draw: no links, actions or foreign elements. */
 const ELEMENTS = new Set(
   (
     "math mrow mi mn mo mtext mspace ms mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mprescripts " +
@@ -26,7 +26,7 @@ const ATTRIBUTES = new Set(
 );
 const STYLES =
   /^(?:color|background(?:Color)?|padding\w*|margin\w*|border\w*|width|height|textAlign|verticalAlign|fontSize|fontStyle|fontWeight)$/;
-/** Nested deeper than anybody writes: a browser's own layout would suffer first. */
+/** Deeper nesting than any real formula; browsers' layout would suffer. */
 const DEEPEST = 120;
 const LONGEST = 5_000;
 
@@ -41,11 +41,11 @@ function drawn(tree: MathTree, key: number, depth: number): ReactNode {
   return createElement(name, { key, ...Object.fromEntries(attributes), style: Object.fromEntries(style) }, ...children);
 }
 
-/** A formula as MathML, which browsers draw themselves. What cannot be read as one stays as it was written. */
+/** A formula as MathML, which browsers render natively. Invalid formulas are shown as written. */
 export function Maths({ text, display }: { readonly text: string; readonly display: boolean }): ReactNode {
   try {
     if (text.length > LONGEST) throw new RangeError("too long for a formula");
-    // The one way to its tree, which the library calls so.
+    // The library exposes its tree only under this name.
     // oxlint-disable-next-line no-underscore-dangle
     const tree = temml.__renderToMathMLTree(text, {
       displayMode: display,

@@ -3,9 +3,9 @@ import type { ChatTurn, KeptConversation } from "./conversation.ts";
 type Turns = readonly ChatTurn[];
 
 /**
- * The turns of a conversation that two tabs change at once: `own` are this tab's, `base` those it last had in common with the others,
- * and `stored` what the others have made of them since. Nothing that was said in either is lost, and what one took away stays away. A turn
- * that this tab changed, which is another object than in `base`, is as it is here, and any other as the others have it.
+ * Merges a conversation's turns when two tabs change it at once: `own` are this tab's turns, `base` the last common version, and `stored`
+ * what other tabs stored since. No tab's new turns are lost, and turns removed by one stay removed. A turn that this tab changed (another
+ * object than in `base`) keeps this tab's version; all others take the stored one.
  */
 export function mergeTurns(base: Turns, own: Turns, stored: Turns): Turns {
   const [before, mine, theirs] = [base, own, stored].map((turns) => new Map(turns.map((turn) => [turn.id, turn])));
@@ -24,7 +24,7 @@ export function mergeTurns(base: Turns, own: Turns, stored: Turns): Turns {
   return merged;
 }
 
-/** Behind the one it follows here, and behind what others asked there before it was asked. An answer stands with its question. */
+/** After the turn it follows in this tab, and after what other tabs asked there earlier. An answer stays with its question. */
 function placeOf(merged: Turns, previous: string | undefined, turn: ChatTurn, mine: ReadonlyMap<string, ChatTurn>): number {
   let at = previous === undefined ? 0 : merged.findIndex(({ id }) => id === previous) + 1;
   if (turn.role === "assistant") return at;
@@ -33,8 +33,8 @@ function placeOf(merged: Turns, previous: string | undefined, turn: ChatTurn, mi
 }
 
 /**
- * A conversation that two tabs change at once. Its name, tools and the like are as this tab has changed them since `base`, and else
- * as the others have them.
+ * Merges a conversation changed by two tabs at once. Title, tools and other settings are this tab's if it changed them since `base`,
+ * otherwise the others'.
  */
 export function mergeConversations(base: KeptConversation, own: KeptConversation, stored: KeptConversation): KeptConversation {
   const changed = (Object.keys(own) as (keyof KeptConversation)[]).filter((member) => own[member] !== base[member]);

@@ -5,7 +5,7 @@ function contentOf({ text, attachments = [] }: ChatTurn): unknown {
   return [...(text === "" ? [] : [{ type: "text", text }]), ...attachments.map(({ url }) => ({ type: "image_url", image_url: { url } }))];
 }
 
-/** Calls with what came of them. One without an answer would be refused by every model: it is told as broken off. */
+/** Tool calls with their results. Calls without a result are reported as interrupted, because models reject a call without one. */
 export function messagesOfRounds(rounds: readonly ToolRound[]): unknown[] {
   return rounds.flatMap(({ text, calls }) => [
     {
@@ -24,8 +24,8 @@ export function messagesOfRounds(rounds: readonly ToolRound[]): unknown[] {
 const isBlocked = (turn: ChatTurn | undefined) => turn?.role === "assistant" && turn.refusal?.kind === "policy";
 
 /**
- * What of a conversation the model is told. Answers that were refused said nothing; where a rule blocked one, its question
- * is left out too, or the rule would block everything that is asked after it.
+ * The messages to send to the model. Refused answers are left out; if a rule blocked one, its question is left out too, or the rule would
+ * block every later request.
  */
 export function messagesOf(turns: readonly ChatTurn[]): unknown[] {
   return turns.flatMap((turn, at) => {

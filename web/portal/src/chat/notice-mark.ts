@@ -4,9 +4,8 @@ import type { ShownNotice } from "./conversation.ts";
 const keyOf = (handle: string) => `gatehouse.notice.${handle}`;
 
 /**
- * Notes what of a conversation's notice has left. Unlike the conversations' own storage it holds what it is given at once,
- * so that a page which is loaded anew right after does not send the record a second time. A browser that keeps nothing sends it
- * once more, which is better than not at all.
+ * Marks the notice's record as sent. Unlike the conversation store, it writes synchronously, so that a reload right afterwards does not
+ * send the record again. If the browser stores nothing, the record is sent twice, which is better than never.
  */
 export function markNotice(handle: string, notice: ShownNotice): void {
   keepBrowserText("sessionStorage", keyOf(handle), JSON.stringify(notice));
@@ -17,7 +16,7 @@ export function markedNotice(handle: string): ShownNotice | null {
   return found === null ? null : (JSON.parse(found) as ShownNotice);
 }
 
-/** What is kept with the conversation itself by now needs no mark; what came after it does. */
+/** Removes the mark of whatever is stored with the conversation by now; anything newer keeps it. */
 export function unmarkNotice(handle: string, kept: ShownNotice): void {
   if (browserText("sessionStorage", keyOf(handle)) === JSON.stringify(kept)) keepBrowserText("sessionStorage", keyOf(handle), null);
 }

@@ -2,7 +2,7 @@ import type { NoticeSettings } from "../api/portal-records.ts";
 
 export type NoticeMethod = "banner" | "inline";
 
-/** What is shown before the first turn; null where a declared exemption says that nothing is. */
+/** The notice to show before the first turn; null if a declared exemption says to show none. */
 export interface NoticePlan {
   readonly text: string;
   readonly locale: string;
@@ -22,7 +22,7 @@ function isSettings(value: unknown): value is NoticeSettings {
   );
 }
 
-/** Fallback: on, both surfaces, the built-in text. Whatever cannot be read must not leave a reader untold. */
+/** Unreadable settings fall back to the built-in text on both surfaces: the reader must be informed in any case. */
 export function noticePlanOf(settings: unknown, locale: string, builtIn: string): NoticePlan | null {
   if (!isSettings(settings)) return { text: builtIn, locale, methods: ["banner", "inline"] };
   if (!settings.enabled && settings.exemption?.asserted === true) return null;

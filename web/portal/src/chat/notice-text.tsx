@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import type { NoticeGate } from "./notice.ts";
 import type { NoticeMethod, NoticePlan } from "./notice-plan.ts";
 
-/** The text as it is, alone in one element as one text node: what is sealed is the digest of exactly this. */
+/** The exact text as the only text node of one element: the record contains the digest of exactly this text. */
 export function NoticeText({
   plan,
   method,

@@ -13,8 +13,8 @@ export async function readNoticePlan(systemId: string | null): Promise<NoticePla
 }
 
 /**
- * One conversation's notice records: each method is posted once, when its text stands on the page, and the first chat
- * request waits until every one was handed to the network. It does not wait for what the gateway says to them.
+ * Sends one conversation's notice records: one per method, when its text is on the page. The first chat request waits until all were handed
+ * to the network, but not for their answers.
  */
 export class NoticeGate {
   private readonly handle: string;
@@ -22,7 +22,7 @@ export class NoticeGate {
   private readonly owed: Set<NoticeMethod>;
   private readonly under = new Set<NoticeMethod>();
   private readonly onPosted: (method: NoticeMethod, isPosted: boolean) => void;
-  /** Where each text stands by now: an element may be made anew while its record is under way. */
+  /** The element that currently shows each text: it may be replaced while its record is being sent. */
   private readonly places = new Map<NoticeMethod, Element>();
   private waiting: (() => void)[] = [];
 
@@ -30,7 +30,7 @@ export class NoticeGate {
     handle: string;
     systemId: string | null;
     owed: readonly NoticeMethod[];
-    /** To be remembered: it is not posted again when the page is loaded anew, unless it was lost on the way. */
+    /** Called to remember that a record was posted, so that a reload does not post it again, or that it was lost. */
     onPosted: (method: NoticeMethod, isPosted: boolean) => void;
   }) {
     this.handle = settings.handle;
@@ -39,7 +39,7 @@ export class NoticeGate {
     this.onPosted = settings.onPosted;
   }
 
-  /** The text stands on the page in `element`, alone in one text node. */
+  /** Reports that the text is on the page, as the only text node of `element`. */
   async shown(method: NoticeMethod, element: Element, locale: string): Promise<void> {
     this.places.set(method, element);
     const [node] = element.childNodes;
@@ -47,7 +47,7 @@ export class NoticeGate {
     this.under.add(method);
     try {
       const token = await ownSession.token();
-      // The text as it stands there now: what is read is what is sealed.
+      // Hashes the text as displayed at this moment: what is read is what is sealed.
       const body = {
         conversation_handle: this.handle,
         locale,
@@ -66,8 +66,8 @@ export class NoticeGate {
       this.release();
       await (await post).body?.cancel();
     } catch {
-      // It never arrived. A question that left right behind it did not either, and the next one waits for another try.
-      // A page that is being left breaks off requests that go on without it: the loss is noted where the page stays.
+      // The record was lost. A question sent right after it was lost too, and the next one waits for another attempt. Leaving the page
+      // aborts requests that still complete, so the loss is noted only if the page stays.
       if (!this.owed.has(method)) setTimeout(() => this.onPosted(method, false), STAYS_MS);
       this.owed.add(method);
       setTimeout(() => {
@@ -79,7 +79,7 @@ export class NoticeGate {
     }
   }
 
-  /** Resolves when a chat request may leave. */
+  /** Resolves when a chat request may be sent. */
   open(): Promise<void> {
     return this.owed.size === 0 ? Promise.resolve() : new Promise((resolve) => this.waiting.push(resolve));
   }

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { usePortalTexts } from "../translations.ts";
 import type { TurnRefusal } from "./conversation.ts";
 
-/** A refusal where the answer would be: what, why, by which rule, what to do, and under which id it is known. */
+/** A refusal in place of an answer: what happened, why, by which rule, what to do, and the request ID. */
 export function RefusalCard({ refusal, isPart }: { readonly refusal: TurnRefusal; readonly isPart: boolean }): ReactNode {
   const t = usePortalTexts();
   const { kind, message, rule, usage, requestId, retryAfterSeconds } = refusal;

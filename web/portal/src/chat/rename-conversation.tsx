@@ -13,7 +13,7 @@ interface RenameConversationProps {
   readonly onRename: (title: string) => void;
 }
 
-/** Gives a conversation a name of its person's own. */
+/** Lets the person name a conversation. */
 export function RenameConversation({ conversation: { title }, onRename }: RenameConversationProps): ReactNode {
   const t = usePortalTexts();
   const [open, setOpen] = useState(false);

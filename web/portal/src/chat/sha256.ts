@@ -1,4 +1,4 @@
-/** FIPS 180-4. The browser's own is missing on pages without TLS, and it answers later, when what was shown may have changed. */
+/** FIPS 180-4. crypto.subtle is missing on pages without TLS, and asynchronous: the displayed text could change before it answers. */
 const K = Uint32Array.from(
   (
     "428a2f98 71374491 b5c0fbcf e9b5dba5 3956c25b 59f111f1 923f82a4 ab1c5ed5 d807aa98 12835b01 243185be 550c7dc3 72be5d74 80deb1fe " +
@@ -31,7 +31,7 @@ function block(state: Uint32Array, words: Uint32Array): void {
   [a, b, c, d, e, f, g, h].forEach((word, i) => (state[i] = at(state, i) + word));
 }
 
-/** SHA-256 of the UTF-8 bytes of a text, in hex. */
+/** Hex SHA-256 of the text's UTF-8 bytes. */
 export function sha256OfText(text: string): string {
   const bytes = new TextEncoder().encode(text);
   const padded = new Uint8Array((((bytes.length + 8) >> 6) + 1) << 6);

@@ -95,7 +95,7 @@ function CallView({ call, isLast }: { readonly call: ToolCall; readonly isLast: 
   );
 }
 
-/** What a model called, in the order in which it did, with what it said in between. */
+/** A model's tool calls in order, with what it said in between. */
 export function ToolRounds({ rounds, isLast }: { readonly rounds: readonly ToolRound[]; readonly isLast: boolean }): ReactNode {
   return rounds.map(({ text, calls }, at) => (
     <div key={at} className="grid min-w-0 gap-2">

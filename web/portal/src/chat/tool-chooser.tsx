@@ -14,7 +14,7 @@ interface ToolChooserProps {
   readonly onChange: (serverIds: readonly string[]) => void;
 }
 
-/** What a server has, once it is chosen: what a model may do must be in sight before it is asked. */
+/** Shows the tools of a chosen server: people must see what a model may do before they ask it. */
 function ToolsOfServer({ server }: { readonly server: PortalToolServer }): ReactNode {
   const t = usePortalTexts();
   const tools = useQuery(serverTools(server));

@@ -14,7 +14,7 @@ interface TurnViewProps {
   readonly turn: ChatTurn;
   readonly streaming: boolean;
   readonly busy: boolean;
-  /** Nothing comes after it. */
+  /** Whether it is the last turn. */
   readonly isLast: boolean;
   readonly onResume: () => void;
   readonly onAgain: (turnId: string, text?: string) => void;

@@ -3,7 +3,7 @@ import { type RefObject, useCallback } from "react";
 import { usePortalTexts } from "../translations.ts";
 import type { AskedModel, Talk } from "./use-conversation.ts";
 
-/** Asks once more from a turn on. What stood below it is given up, which can be taken back. */
+/** Asks again from a turn on. The turns below it are dropped, which can be undone. */
 export function useAgain(
   talk: Talk,
   model: AskedModel | null,
@@ -16,7 +16,7 @@ export function useAgain(
       if (model === null) return;
       const { before, givenUp } = again(turnId, model, text);
       if (givenUp > 0) tell(t("gaveWay"), { label: t("undo"), run: () => restore(before) });
-      // The button that was used is gone or waits.
+      // The button that was used is gone or disabled.
       region.current?.focus({ preventScroll: true });
     },
     [again, restore, model, region, t],

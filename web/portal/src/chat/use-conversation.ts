@@ -12,7 +12,7 @@ import { titleOf } from "./title-of.ts";
 import { newUlid } from "./ulid.ts";
 import { type Asking, type Keeping, useKeeping } from "./use-keeping.ts";
 
-/** Of an answer that comes, no more than this is lost with its page. */
+/** Interval at which a streaming answer is saved; at most this much is lost if the page closes. */
 const KEEP_EVERY_MS = 2_000;
 
 export interface AskedModel {
@@ -27,31 +27,31 @@ function newConversation(owner: string, handle: string): KeptConversation {
 
 export interface Talk {
   readonly conversation: KeptConversation | null;
-  /** Null while it is not known yet, and where none is shown. */
+  /** Null until it is known, and if none is shown. */
   readonly notice: NoticePlan | null;
   readonly gate: NoticeGate | null;
   readonly streaming: boolean;
-  /** Whether another tab answers in it: what is asked here meanwhile would leave without that answer. */
+  /** Whether another tab is answering in it: a question asked here meanwhile would be sent without that answer. */
   readonly elsewhere: boolean;
-  /** Whether this browser could not keep what was last said. */
+  /** Whether the browser failed to store the latest turns. */
   readonly unkept: boolean;
   send(text: string, attachments: readonly Attachment[], model: AskedModel): void;
-  /** Goes on with the last answer, whose calls were left when the page was. */
+  /** Resumes the last answer, whose tool calls were interrupted when the page was left. */
   resume(model: AskedModel): void;
-  /** The turns from this one on give way to another answer, or to another question: what there was, and how many turns below go. */
+  /** Replaces the turns from this one on by a new answer or question. Returns the previous turns and the number dropped below. */
   again(turnId: string, model: AskedModel, text?: string): { readonly before: readonly ChatTurn[]; readonly givenUp: number };
-  /** The turns are these again. */
+  /** Restores these turns. */
   restore(turns: readonly ChatTurn[]): void;
   stop(): void;
-  /** It is no longer there: what still comes of an answer is not kept. */
+  /** The conversation was deleted: parts of an answer that still arrive are not stored. */
   forget(): void;
   change(patch: (conversation: KeptConversation) => KeptConversation): void;
 }
 
-/** The tools of the servers that a conversation may use. */
+/** Resolves to the tools of the given servers. */
 export type ToolsOf = (serverIds: readonly string[]) => Promise<readonly OfferedTool[]>;
 
-/** A call that was under way when the page was left may have been made: it is not made again. */
+/** A call in flight when the page was left may have been executed, so it is not made again. */
 const leftBehind = (turn: ChatTurn): ChatTurn =>
   turn.rounds?.some((round) => round.calls.some((call) => call.state === "running")) !== true
     ? turn
@@ -72,7 +72,7 @@ interface Shown extends Pick<Keeping, "keep"> {
   tell(conversation: KeptConversation): void;
 }
 
-/** What of the notice is still owed, told of the conversation as it is handed over. */
+/** Creates the gate for the notice records that are still due. */
 function gateOf(
   handle: string,
   systemId: string | null,
@@ -92,21 +92,21 @@ function gateOf(
       const shown = { text: plan.text, locale: plan.locale, posted: isPosted ? [...others, method] : others };
       const told = { ...before, notice: shown };
       conversation.tell(told);
-      // Also without a turn: a page that is loaded anew must not post it again.
+      // Marked even without a turn, so that a reload does not post the record again.
       markNotice(handle, shown);
       void conversation.keep(told).then((kept) => kept !== null && unmarkNotice(handle, shown));
     },
   });
 }
 
-/** The conversation as it was left, and the notice that belongs above it. `known`: without what only this tab knows. */
+/** The stored conversation and its notice. `known`: the stored version, without what only this tab knows. */
 async function openConversation(owner: string, handle: string, systemId: string | null) {
   const stored = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
-  // What another tab comes to say of a call that looks left behind is the newer.
+  // If another tab updates a call that looks interrupted, its version is newer.
   const known = { ...stored, turns: stored.turns.map(leftBehind) };
   const kept = { ...known, notice: markedNotice(handle) ?? stored.notice };
   const plan = await readNoticePlan(systemId);
-  // What was shown stays as it was: the record is of that text.
+  // A notice already shown keeps its text: the record is about that text.
   const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
   return { known, kept, shown };
 }
@@ -116,13 +116,13 @@ export interface Talked {
   readonly handle: string;
   readonly systemId: string | null;
   readonly toolsOf: ToolsOf;
-  /** Told of each change that is kept, here or in another tab; null of one that was deleted there. */
+  /** Called on each stored change, here or in another tab; null if another tab deleted the conversation. */
   readonly onListed: (handle: string, conversation: KeptConversation | null) => void;
-  /** Told when another tab deleted it. */
+  /** Called when another tab deleted it. */
   readonly onGone: () => void;
 }
 
-/** One conversation: as it is kept, as it grows, and what must be told before it begins. */
+/** One conversation: its stored and streaming turns, and the notice to show before it begins. */
 export function useConversation({ owner, handle, systemId, toolsOf, onListed, onGone }: Talked): Talk {
   const [conversation, setConversation] = useState<KeptConversation | null>(null);
   const [notice, setNotice] = useState<NoticePlan | null>(null);
@@ -159,7 +159,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
       if (left) return;
       readAs(known);
       show(kept);
-      // Another tab may have gone on since it was read.
+      // Another tab may have changed it since it was read.
       void join(owner, handle);
       setNotice(shown);
       setGate(gateOf(handle, systemId, kept, shown, { now: () => current.current, tell: show, keep }));
@@ -223,7 +223,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
         onListed(changed, now);
         if (changed !== handle) return;
         if (now === null) {
-          // What this tab kept meanwhile goes too.
+          // Also removes what this tab stored meanwhile.
           if (current.current !== null) void forgetConversation(handle);
           forget();
           onGone();
@@ -244,7 +244,7 @@ interface TurnParts extends Pick<Talk, "change">, Pick<Keeping, "drop"> {
   readonly answer: (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => Promise<void>;
 }
 
-/** What can be done with the turns. Each stays the same function, so that a turn is drawn again only when it changes. */
+/** Operations on the turns. Their identities are stable, so that a turn is rendered again only when it changes. */
 function useTurns(
   current: RefObject<KeptConversation | null>,
   asking: RefObject<Asking | null>,
@@ -286,7 +286,7 @@ function useTurns(
       },
       resume(model) {
         const last = all().at(-1);
-        // As it was kept by another tab, which may have begun calls of it.
+        // As another tab stored it, possibly with calls it had begun.
         if (last?.role === "assistant") void answer(all().slice(0, -1), model, null, { ...leftBehind(last), stopped: false });
       },
     };

@@ -3,13 +3,13 @@ import { keepConversation, readConversation } from "./conversation-store.ts";
 import type { KeptConversation } from "./conversation.ts";
 import { mergeConversations } from "./merge-turns.ts";
 
-/** The answer that comes here. */
+/** The answer being received in this tab. */
 export interface Asking {
   readonly turnId: string;
   abort(): void;
 }
 
-/** As it is kept while an answer comes: if the page ends first, that answer was stopped, or goes on from its calls. */
+/** What is stored while an answer streams: if the page closes first, the answer counts as stopped, or resumes at its tool calls. */
 const keptMeanwhile = (conversation: KeptConversation, { turnId }: Asking): KeptConversation => ({
   ...conversation,
   turns: conversation.turns.map((turn) =>
@@ -18,31 +18,31 @@ const keptMeanwhile = (conversation: KeptConversation, { turnId }: Asking): Kept
 });
 
 export interface Keeping {
-  /** Whether this browser could not keep what was last said. */
+  /** Whether the browser failed to store the latest turns. */
   readonly unkept: boolean;
-  /** It was read as this just now, or is as new as this. */
+  /** Sets the stored version this tab is based on. */
   readonly readAs: (stored: KeptConversation) => void;
-  /** Keeps it as it is when its turn comes. What is kept then, with what was said in other tabs; null where it could not be. */
+  /** Stores the conversation, after earlier writes. Resolves to what is stored, merged with other tabs' changes; null if storing failed. */
   readonly keep: (conversation: KeptConversation) => Promise<KeptConversation | null>;
-  /** Another tab kept it: what was said there is shown here too. */
+  /** Takes over what another tab stored. */
   readonly join: (owner: string, handle: string) => Promise<void>;
-  /** It was deleted: what waits to be kept of it is not. */
+  /** The conversation was deleted: discards pending writes of it. */
   readonly drop: (handle: string) => void;
 }
 
-/** Keeps a conversation in the browser's storage, in which other tabs may keep it at the same time. */
+/** Stores a conversation in the browser's storage, to which other tabs may write at the same time. */
 export function useKeeping(
   current: RefObject<KeptConversation | null>,
   asking: RefObject<Asking | null>,
   show: (conversation: KeptConversation) => void,
 ): Keeping {
   const [unkept, setUnkept] = useState(false);
-  /** As it last was in the storage, as far as this tab knows. */
+  /** The last stored version this tab knows of. */
   const common = useRef<KeptConversation | null>(null);
   const last = useRef<Promise<unknown>>(Promise.resolve());
   const dropped = useRef(new Set<string>());
 
-  /** One after the other: what is in common with other tabs goes on and never back. */
+  /** Writes run one after the other, so that the common version only moves forward. */
   const inTurn = useCallback(<T>(work: () => Promise<T>): Promise<T> => {
     const next = last.current.then(work);
     last.current = next.catch(() => null);

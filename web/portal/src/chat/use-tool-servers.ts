@@ -17,12 +17,12 @@ export const serverTools = (server: PortalToolServer) => ({
   retry: false,
 });
 
-/** One server may be granted by several configurations; a conversation knows it once. */
+/** Several configurations may grant the same server; a conversation lists it once. */
 function once(servers: readonly PortalToolServer[]): readonly PortalToolServer[] {
   return servers.filter((server, at) => servers.findIndex(({ mcp_server: { id } }) => id === server.mcp_server.id) === at);
 }
 
-/** The tool servers that are open to the person, and the tools of those that a conversation uses. */
+/** The tool servers the person may use, and the tools of those a conversation uses. */
 export function useToolServers(): { readonly servers: readonly PortalToolServer[]; readonly toolsOf: ToolsOf } {
   const cache = useQueryClient();
   const open = useQuery(OPEN_SERVERS);

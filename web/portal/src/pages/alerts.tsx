@@ -25,7 +25,7 @@ function AlertCard({ alert }: { readonly alert: ShownAlert }): ReactNode {
     async onSuccess() {
       tell(t("acknowledged"));
       await cache.invalidateQueries({ queryKey: ["alerts"] });
-      // The button that was pressed is gone.
+      // The pressed button is gone, so the focus moves to the card.
       card.current?.focus();
     },
   });

@@ -94,7 +94,7 @@ function useRating(talk: Talk): (turn: ChatTurn, score: 1 | -1) => void {
   );
 }
 
-/** The conversation: the list of them is read again as it changes, and it is left where another tab deletes it. */
+/** The conversation; updates the list when it changes, and leaves it if another tab deletes it. */
 function useTalk(talked: Omit<Talked, "onListed" | "onGone">): Talk {
   const t = usePortalTexts();
   const go = useNavigate();
@@ -229,7 +229,7 @@ function Conversation({
   );
 }
 
-/** The address holds the conversation, so a reload goes on with it; without one a new handle is made. */
+/** The URL holds the conversation's handle, so that a reload continues it; without one, a new handle is created. */
 export function ChatPage(): ReactNode {
   const t = usePortalTexts();
   const go = useNavigate();
@@ -240,7 +240,7 @@ export function ChatPage(): ReactNode {
   useEffect(() => {
     if (!isHandle) void go({ to: "/chat/$handle", params: { handle: newUlid() }, replace: true });
   }, [go, isHandle]);
-  // Without a group the notice of another would be shown, and recorded.
+  // Without the group, another group's notice would be shown and recorded.
   if (groups.data === undefined && groups.isError)
     return (
       <div className="mx-auto max-w-3xl px-4 py-8">
@@ -260,7 +260,7 @@ export function ChatPage(): ReactNode {
         <Skeleton label={t("loading")} />
       </div>
     );
-  // Whoever chose no primary group acts for the first one.
+  // Without a primary group, the first one is used.
   const systemId = groups.data.primary_group_id ?? groups.data.groups[0]?.id ?? null;
   return (
     <div className="flex h-[calc(100dvh-3.5rem)]">

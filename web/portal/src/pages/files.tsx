@@ -21,7 +21,7 @@ const FILES = "/v1/proxy/files";
 const PAGE_SIZE = 50;
 const KIB = 1024;
 
-/** The kind a file is stored as. What it really is, the gateway finds out by its bytes. */
+/** The kind to store a file as. The gateway determines the actual type from its bytes. */
 function kindOf({ type }: File): StoredFile["kind"] {
   const [family] = type.split("/");
   if (family === "image" || family === "audio" || family === "video") return family;
@@ -36,7 +36,7 @@ async function store(file: File): Promise<void> {
   await portalApi.send(FILES, { method: "POST", body: form });
 }
 
-/** Saved, never shown: what somebody stored may be anything. */
+/** Downloads the file instead of displaying it: stored files may contain anything. */
 async function save({ id, display_name: name }: StoredFile): Promise<void> {
   const response = await portalApi.send(`${FILES}/${encodeURIComponent(id)}/content`);
   saveFile(await response.blob(), name ?? id);

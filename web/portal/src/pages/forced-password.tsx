@@ -7,7 +7,7 @@ import { ownSession } from "../portal-client.ts";
 import { PasswordFields, usePasswordChange } from "../profile/change-password.tsx";
 import { usePortalTexts } from "../translations.ts";
 
-/** Stands before everything else for whoever signed in with a password that somebody else chose. */
+/** Blocks all other pages for people who signed in with a password set by someone else. */
 export function ForcedPassword(): ReactNode {
   const t = usePortalTexts();
   const { submit, error, isPending } = usePasswordChange();

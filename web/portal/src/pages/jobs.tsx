@@ -31,7 +31,7 @@ const STATES = {
   cancelled: ["jobCancelledState", "warn"],
 } as const;
 
-/** The endpoint that the lines name: a job has one. */
+/** The endpoint named by the lines; a job has only one. */
 async function endpointOf(file: File): Promise<string> {
   const [first = ""] = (await file.slice(0, 65_536).text()).split("\n");
   try {

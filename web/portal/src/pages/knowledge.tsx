@@ -9,7 +9,7 @@ import type { ReactNode } from "react";
 import { portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
 
-/** Under the name that the gateway gives it. */
+/** Saves the skill under the file name the gateway gives it. */
 async function saveSkill({ id, name }: Named): Promise<void> {
   const response = await portalApi.send(`/v1/portal/skills/${encodeURIComponent(id)}/export`);
   const named = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1];

@@ -46,7 +46,7 @@ function useLogin(onOwed: (tempToken: string) => void) {
   };
 }
 
-/** Of these calls alone: the token names the tenant of those that follow, whoever signs in next. */
+/** Only for the sign-in calls: later calls get the tenant from the token, whoever signs in next. */
 function forTenantOf(form: FormData): Record<string, string> {
   const tenant = textOf(form, "tenant");
   return tenant === "" ? {} : { "x-tenant-id": tenant };
@@ -63,7 +63,7 @@ function TenantField(): ReactNode {
   );
 }
 
-/** Another tenant may take passwords. */
+/** Password sign-in is off; another tenant may allow it. */
 function NoPasswords({ tenant }: { readonly tenant: string }): ReactNode {
   const t = usePortalTexts();
   return (

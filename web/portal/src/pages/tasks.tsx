@@ -32,11 +32,11 @@ const STATES = {
 } as const;
 const ENDED: ReadonlySet<string> = new Set(["TASK_STATE_COMPLETED", "TASK_STATE_FAILED", "TASK_STATE_CANCELED", "TASK_STATE_REJECTED"]);
 
-/** Where a task is at the gateway. */
+/** The task's path at the gateway. */
 const addressOf = ({ tenant_id: tenant, card_name: card, id }: AgentTask) =>
   `/a2a/${encodeURIComponent(tenant)}/${encodeURIComponent(card)}/tasks/${encodeURIComponent(id)}`;
 
-/** What one has agents working on: how it stands, what was said, and a way to stop it. */
+/** The person's agent tasks: their state, messages, and a way to cancel them. */
 export function TasksPage(): ReactNode {
   const t = usePortalTexts();
   const found = useInfiniteQuery({
@@ -112,10 +112,10 @@ function OneTask({ task }: { readonly task: AgentTask }): ReactNode {
 function TaskLife({ task }: { readonly task: AgentTask }): ReactNode {
   const t = usePortalTexts();
   const read = useQuery({
-    // Its list is looked at again while it works; with each change it is read anew.
+    // The list is polled while the task works; each change refetches the task.
     queryKey: ["agent-tasks", "one", task.agent_id, task.id, task.updated_at],
     async queryFn() {
-      // Nobody tells the gateway of a task that no stream follows: its agent is asked how it stands.
+      // The gateway hears nothing of a task without an open stream, so the agent is asked for its state.
       if (!ENDED.has(task.state)) await portalApi.send(addressOf(task)).catch(() => undefined);
       return portalApi.call("GET /v1/portal/agent-tasks/{agent_id}/{task_id}", { path: { agent_id: task.agent_id, task_id: task.id } });
     },
@@ -161,7 +161,7 @@ function CancelButton({ task }: { readonly task: AgentTask }): ReactNode {
       setAsking(false);
       tell(t("taskCancelled"));
     },
-    // What the agent says of it is the truth, whether it could be stopped or not.
+    // The agent's state is authoritative, whether or not the task was cancelled.
     onSettled: () => queries.invalidateQueries({ queryKey: ["agent-tasks"] }),
   });
   return (

@@ -7,7 +7,7 @@ import type { ReactNode, SubmitEvent } from "react";
 import { ownSession, portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
 
-/** Changes one's own password by a form with `PasswordFields`. `onChanged` runs before the new session takes the place of the old. */
+/** Changes the person's own password from a form with `PasswordFields`. `onChanged` runs before the new session replaces the old one. */
 export function usePasswordChange(onChanged?: () => void) {
   const t = usePortalTexts();
   const change = useMutation({

@@ -18,7 +18,7 @@ const KEY = ["own-keys"];
 const LIFETIMES = [30, 90, 365];
 const DAY_MS = 86_400_000;
 
-/** API keys of the person's own. Nothing is shown where the tenant lets nobody make any and there are none. */
+/** The person's own API keys. Renders nothing if the tenant does not allow personal keys and there are none. */
 export function OwnKeysPanel(): ReactNode {
   const t = usePortalTexts();
   const keys = useQuery({ queryKey: KEY, queryFn: () => portalApi.call("GET /v1/portal/api-keys") });

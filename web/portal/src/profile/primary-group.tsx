@@ -9,7 +9,7 @@ import { type ReactNode, useState } from "react";
 import { portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
 
-/** What somebody has whose primary group this is. */
+/** What people with this primary group have access to. */
 function OpenToGroup({ groupId }: { readonly groupId: string }): ReactNode {
   const t = usePortalTexts();
   const open = useQuery({
@@ -34,7 +34,7 @@ function OpenToGroup({ groupId }: { readonly groupId: string }): ReactNode {
   );
 }
 
-/** A choice is looked at before it holds: whoever goes through the list with the keyboard chooses each entry on the way. */
+/** A choice must be confirmed: keyboard users select each entry on their way through the list. */
 export function PrimaryGroupPanel(): ReactNode {
   const t = usePortalTexts();
   const cache = useQueryClient();

@@ -9,7 +9,7 @@ const membersOf = (value: unknown): Members =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
 const listOf = (value: unknown): readonly Members[] => (Array.isArray(value) ? value.map(membersOf) : []);
 
-/** A part of a message in words; files by their names or addresses. */
+/** A part of a message as text; files by their name or URL. */
 function partText({ text, data, url, filename, mediaType }: Members): string {
   if (typeof text === "string") return text;
   if (data !== undefined) return JSON.stringify(data, null, 2);
@@ -18,7 +18,7 @@ function partText({ text, data, url, filename, mediaType }: Members): string {
 
 const textOf = ({ parts }: Members) => listOf(parts).map(partText).join("\n");
 
-/** What was said in a task (an object of A2A 1.0), in order, and what came of it. */
+/** The messages and artifacts of a task (an A2A 1.0 object), in order. */
 export function saidIn(task: unknown): readonly Said[] {
   const { history, status, artifacts } = membersOf(task);
   const messages = [...listOf(history), membersOf(membersOf(status)["message"])];
@@ -28,7 +28,7 @@ export function saidIn(task: unknown): readonly Said[] {
     text: textOf(message),
   }));
   const made = listOf(artifacts).map((artifact, at) => {
-    // What comes piece by piece is one text.
+    // Streamed pieces are joined into one text.
     const pieces = listOf(artifact["parts"]);
     const isText = pieces.every(({ text }) => typeof text === "string");
     const text = isText ? pieces.map(({ text: piece }) => String(piece)).join("") : textOf(artifact);

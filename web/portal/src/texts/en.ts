@@ -1,4 +1,4 @@
-/** Every text of the portal. Short and plain; a language has all of them or does not compile. */
+/** Every text of the portal. Keep them short and plain; a language that lacks one does not compile. */
 const en = {
   product: "Gatehouse Portal",
   loading: "Loading",

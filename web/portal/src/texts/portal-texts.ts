@@ -1,5 +1,5 @@
 import type { TranslationOf } from "@gatehouse/web-kit/i18n.ts";
 import type en from "./en.ts";
 
-/** What every language has. */
+/** The texts every language must have. */
 export type PortalTexts = TranslationOf<typeof en>;

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { usePortalTexts } from "../translations.ts";
 import { writtenMembers } from "./written-json.ts";
 
-/** Names and values, one under the other: a phone has no room for a table, and nothing may be cut off. `text`: as they will be sent. */
+/** Names and values, stacked: phones have no room for a table, and nothing may be cut off. `text`: the arguments as they will be sent. */
 export function CallArguments({ text }: { readonly text: string }): ReactNode {
   const t = usePortalTexts();
   const members = text === "" ? [] : (writtenMembers(text) ?? [{ name: "", value: text }]);

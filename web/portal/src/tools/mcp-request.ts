@@ -6,23 +6,23 @@ export type PlainObject = Readonly<Record<string, unknown>>;
 export const isPlainObject = (value: unknown): value is PlainObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const VERSION = "2026-07-28";
-/** This page shows the interfaces of tools, and asks nobody anything for a server. */
+/** This page displays tool interfaces; it supports no other client feature, such as elicitation. */
 const CAPABILITIES = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
 
 interface McpRequest {
   readonly serverId: string;
   readonly method: "tools/list" | "tools/call" | "resources/read";
   readonly params?: PlainObject;
-  /** Of a call: JSON, which goes as it is written. */
+  /** The arguments of a call as JSON, sent unchanged. */
   readonly argumentsText?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** What `mcp-name` says of a request, where it is one that has a name. */
+/** The value of the `mcp-name` header; null for requests without a name. */
 const nameOf = ({ name, uri }: PlainObject) => (typeof name === "string" ? name : typeof uri === "string" ? uri : null);
 
-/** Header values are of ASCII; what is not goes as the protocol says. */
+/** Header values must be ASCII; others are encoded as the protocol specifies. */
 function headerText(text: string): string {
   if (/^[\x21-\x7e]+$/.test(text) && !text.startsWith("=?")) return text;
   return `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`;
@@ -40,7 +40,7 @@ function paramsText(params: PlainObject, argumentsText: string | undefined): str
   return argumentsText === undefined ? text : `{"arguments":${argumentsText},${text.slice(1)}`;
 }
 
-/** Asks a tool server through the gateway, as any client does. A refusal and an error of the protocol throw `ApiError`. */
+/** Calls a tool server through the gateway like any client. Throws `ApiError` for refusals and protocol errors. */
 export async function mcpRequest({ serverId, method, params = {}, argumentsText, headers = {}, signal }: McpRequest): Promise<PlainObject> {
   const name = nameOf(params);
   const response = await portalApi.send(`/v1/proxy/mcp/${encodeURIComponent(serverId)}`, {
@@ -61,7 +61,7 @@ export async function mcpRequest({ serverId, method, params = {}, argumentsText,
   throw new ApiError(response.status, response.headers, answer, "The tool server gave no answer.");
 }
 
-/** A stream tells of progress first; its answer is what has a result or an error. */
+/** A stream may report progress first; the answer is the message with a result or an error. */
 async function answerOf(response: Response): Promise<unknown> {
   if (response.headers.get("content-type")?.startsWith("text/event-stream") !== true) return response.json();
   const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());

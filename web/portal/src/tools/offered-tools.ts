@@ -1,22 +1,22 @@
 import type { PortalToolServer } from "../api/portal-records.ts";
 import { isPlainObject, type PlainObject, mcpRequest } from "./mcp-request.ts";
 
-/** A tool of a server, under the name a model calls it by. */
+/** A server's tool with the name a model calls it by. */
 export interface OfferedTool {
   readonly name: string;
   readonly serverId: string;
   readonly serverName: string;
-  /** As its server calls it. */
+  /** The server's own name for it. */
   readonly tool: string;
   readonly description: string;
   readonly parameters: PlainObject;
-  /** The address of its interface; null where it has none. */
+  /** URI of its user interface; null if it has none. */
   readonly appUri: string | null;
   readonly forModel: boolean;
   readonly forApp: boolean;
 }
 
-/** A server that goes on and on is heard this long. */
+/** Most pages read from a server's tool list, which might never end. */
 const MOST_PAGES = 20;
 const LONGEST_NAME = 64;
 
@@ -59,7 +59,7 @@ export async function toolsOfServer(server: PortalToolServer, signal?: AbortSign
 
 const spelled = (text: string) => text.replaceAll(/[^\w-]+/g, "_");
 
-/** Tools of many servers under names that models take: a tool's own where only one has it, else with its server's in front. */
+/** Makes names unique across servers and valid for models: a tool's own name if no other has it, else prefixed with its server's. */
 export function namedTools(tools: readonly OfferedTool[]): readonly OfferedTool[] {
   const taken = new Set<string>();
   return tools.map((tool) => {

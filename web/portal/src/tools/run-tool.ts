@@ -15,10 +15,10 @@ export type ToolEnd =
 interface ToolRun {
   readonly serverId: string;
   readonly tool: string;
-  /** JSON, which goes as it is written. */
+  /** JSON, sent unchanged. */
   readonly argumentsText: string;
   readonly runId: string | null;
-  /** One that was asked for before, when the page was left meanwhile. */
+  /** An approval requested earlier, before the page was left. */
   readonly approval?: HeldApproval;
   readonly signal: AbortSignal;
   readonly onHeld: (approval: HeldApproval) => void;
@@ -34,7 +34,7 @@ function heldBy(error: unknown): HeldApproval | null {
   return { id: data.approval_id, expiresAt: typeof data.expires_at === "string" ? data.expires_at : null };
 }
 
-/** Calls a tool as the gateway's rules have it: one that needs an approval waits for it, and is then made once. */
+/** Calls a tool under the gateway's rules: if the call needs approval, waits for it and then makes the call once. */
 export async function runTool(run: ToolRun): Promise<ToolEnd> {
   const { serverId, tool, signal } = run;
   const call = (token: string | null) =>
@@ -67,12 +67,12 @@ interface Decision {
   readonly note: string | null;
 }
 
-/** Looks when the gateway tells of something, and now and then, in case it could not. */
+/** Checks at each event from the gateway, and at an interval in case events are lost. */
 async function decision(id: string, signal: AbortSignal): Promise<Decision> {
   for (;;) {
     const told = nextFeedEvent(LOOK_AGAIN_MS, signal);
     const decided = await decidedNow(id, signal).catch((error: unknown) => {
-      // The call still waits: it does not end because one look at it did not reach the gateway.
+      // A failed poll does not end the wait: the call is still pending.
       if (error instanceof ApiError && (error.status === 0 || error.status >= 502)) return null;
       throw error;
     });

@@ -26,10 +26,10 @@ interface InterfaceCall {
 const FIRST_HEIGHT = 240;
 const MOST_HEIGHT = 900;
 const LEAST_HEIGHT = 60;
-/** Of what an interface called, the last so many are told. */
+/** How many of the interface's latest calls are listed. */
 const CALLS_TOLD = 5;
 
-/** The interface of a tool, in a frame that reaches neither this page nor, unless an administrator lets it, the network. */
+/** A tool's interface in a sandboxed frame that can reach neither this page nor the network, unless an administrator allows hosts. */
 export function ToolApp({ serverId, serverName, uri, given, result }: ToolAppProps): ReactNode {
   const t = usePortalTexts();
   const page = useQuery({
@@ -62,7 +62,7 @@ function AppFrame({ page, serverId, serverName, given, result }: Omit<ToolAppPro
       onLink: setLink,
       onCall: (call) => setCalls((before) => [...before.filter(({ id }) => id !== call.id), call].slice(-CALLS_TOLD)),
     });
-    // It listens before the frame has anything in it, so that its first word is heard.
+    // Listens before the frame has content, so that its first message is not missed.
     void bridge.connect(new PostMessageTransport(view, view)).then(() => {
       if (frame.current !== null) frame.current.src = page.address;
     });
@@ -113,7 +113,9 @@ interface BridgeEvents {
   readonly onCall: (call: InterfaceCall) => void;
 }
 
-/** What the interface may ask of this page: its own server's tools and pages, by the way every call takes, and a link to be clicked. */
+/**
+ * What the interface may request: its own server's tools and resources, through the gateway like any call, and links the person confirms.
+ */
 function bridgeFor(serverId: string, signal: AbortSignal, { input, page, onHeight, onLink, onCall }: BridgeEvents): AppBridge {
   const bridge = new AppBridge(
     null,

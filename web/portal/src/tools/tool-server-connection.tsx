@@ -14,7 +14,7 @@ interface HeldTokens {
   readonly ids: readonly string[];
 }
 
-/** What the person has connected at the server's authorization server, which the broker keeps for them. */
+/** The person's connections at the server's authorization server, held by the broker. */
 async function heldTokens(serverId: string): Promise<HeldTokens> {
   const metadata = await portalApi.send(`/v1/proxy/mcp/${serverId}/.well-known/oauth-protected-resource`);
   const { authorization_servers: brokers } = (await metadata.json()) as { authorization_servers?: readonly string[] };
@@ -24,7 +24,9 @@ async function heldTokens(serverId: string): Promise<HeldTokens> {
   return { broker, ids: tokens.map(({ id }) => id) };
 }
 
-/** The page where the person lets the gateway use their account: what a call without it is refused with names it. */
+/**
+ * The URL where the person authorizes the gateway to use their account, taken from the refusal of a call without it; null if there is none.
+ */
 async function connectAddress(serverId: string): Promise<string | null> {
   try {
     await mcpRequest({ serverId, method: "tools/list" });
@@ -32,7 +34,7 @@ async function connectAddress(serverId: string): Promise<string | null> {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const address = /"connect_url":\s*"([^"]+)"/.exec(JSON.stringify(error.body))?.[1];
-    // Only an address of this gateway is followed.
+    // Only URLs of this gateway are followed.
     const found = address === undefined ? null : new URL(address, location.origin);
     if (found === null || !found.pathname.startsWith("/v1/proxy/oauth/")) throw error;
     return found.pathname + found.search;

@@ -1,14 +1,14 @@
 import { isPlainObject } from "./mcp-request.ts";
 
-/** JSON as the text that was written: read as a value, a number may be longer than this language holds, and be another one. */
+/** Handles JSON as the text that was written: parsing can change numbers that exceed JavaScript's precision. */
 
 const TOKEN = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-/** What is nested deeper stands below one another. */
+/** Deeper levels are not indented further. */
 const DEEPEST_INDENT = 20;
 
 interface WrittenMember {
   readonly name: string;
-  /** A text without its quotes, and everything else as JSON over several lines. */
+  /** A string without its quotes, or any other value as indented JSON. */
   readonly value: string;
 }
 
@@ -20,7 +20,7 @@ export function isWrittenObject(text: string): boolean {
   }
 }
 
-/** Also those that are there twice; null for what is no object. */
+/** The members as written, including duplicates; null if the text is not an object. */
 export function writtenMembers(text: string): readonly WrittenMember[] | null {
   if (!isWrittenObject(text)) return null;
   const members: WrittenMember[] = [];

@@ -48,7 +48,7 @@ function LimitLine({ limit }: { readonly limit: UsedLimit }): ReactNode {
   );
 }
 
-/** What the person's groups used of their limits. It is read from what is stored: a budget that is spent keeps nobody from it. */
+/** Usage of the limits of the person's groups. Read from stored totals, so it works even when a budget is exhausted. */
 export function GroupUsage(): ReactNode {
   const t = usePortalTexts();
   const usage = useQuery({ queryKey: ["usage"], queryFn: () => portalApi.call("GET /v1/portal/usage") });

@@ -1,4 +1,4 @@
-/** As much of OpenAPI 3.1 as the gateway's documents use. */
+/** The subset of OpenAPI 3.1 that the gateway's documents use. */
 export interface DocumentSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -32,7 +32,7 @@ export interface DocumentedOperation {
   readonly summary: string;
   readonly description?: string;
   readonly "x-access"?: string;
-  /** Without it the document's; empty where nobody is asked who they are. */
+  /** Overrides the document's security; empty if no authentication is needed. */
   readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly DocumentParameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: DocumentContent };
@@ -53,7 +53,7 @@ export interface Operation {
   readonly about: DocumentedOperation;
 }
 
-/** Operations that are read together: of applications, of the portal's pages, of administrators. */
+/** Operations shown together: those for applications, for the portal's pages, or for administrators. */
 export interface ApiArea {
   readonly slug: "runtime" | "portal" | "admin";
   readonly title: string;
@@ -62,7 +62,7 @@ export interface ApiArea {
 
 const PORTAL = "/v1/portal/";
 
-/** Within the portal's one tag, by what stands behind its address. */
+/** All portal operations have one tag, so they are grouped by path. */
 function groupOf(path: string, { tags }: DocumentedOperation): string {
   if (!path.startsWith(PORTAL)) return tags[0] ?? "";
   const [first = ""] = path.slice(PORTAL.length).split("/");
@@ -83,12 +83,12 @@ export function areasOf(document: PlaneDocument): readonly ApiArea[] {
   ];
 }
 
-/** In the order in which the document has them. */
+/** In document order. */
 export function groupedOperations(
   operations: readonly Operation[],
 ): readonly (readonly [group: string, operations: readonly Operation[]])[] {
   return [...Map.groupBy(operations, ({ group }) => group)];
 }
 
-/** Whether it asks who calls. */
+/** Whether the operation needs authentication. */
 export const asksWho = ({ about }: Operation): boolean => about.security === undefined || about.security.length > 0;

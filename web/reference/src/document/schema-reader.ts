@@ -10,20 +10,20 @@ export interface SchemaMember {
 export interface SchemaReader {
   resolve(schema: DocumentSchema | undefined): DocumentSchema;
   typeOf(schema: DocumentSchema | undefined): string;
-  /** Each member at any depth, by its path: `budget.hard_stop`, `rules[].message`, `text.*` for names the caller chooses. */
+  /** Members at every depth by path: `budget.hard_stop`, `rules[].message`, `text.*` for names the caller chooses. */
   membersOf(schema: DocumentSchema | undefined): SchemaMember[];
-  /** A value to begin with: the required members. */
+  /** A sample value with the required members. */
   sampleOf(schema: DocumentSchema | undefined): unknown;
 }
 
 const DEEPEST_SAMPLE = 4;
 const EMPTY: Readonly<Record<string, unknown>> = { string: "", integer: 0, number: 0, boolean: true, array: [], object: {} };
 
-/** Reads schemas that may refer to these. */
+/** Reads schemas that may reference these. */
 export function schemaReader(schemas: Readonly<Record<string, DocumentSchema>>): SchemaReader {
   const resolve = (schema: DocumentSchema | undefined): DocumentSchema =>
     schema?.$ref === undefined ? (schema ?? {}) : (schemas[schema.$ref.split("/").pop() ?? ""] ?? {});
-  /** A schema that holds itself is followed once. */
+  /** Recursive schemas are followed once. */
   const entered = (schema: DocumentSchema | undefined, within: readonly string[]) =>
     schema?.$ref === undefined ? within : [...within, schema.$ref];
   const isWithin = (schema: DocumentSchema | undefined, within: readonly string[]) =>
@@ -80,7 +80,7 @@ export function schemaReader(schemas: Readonly<Record<string, DocumentSchema>>):
   return { resolve, typeOf: (schema) => typeOf(schema), membersOf: (schema) => membersOf(schema), sampleOf: (schema) => sampleOf(schema) };
 }
 
-/** What alternatives have in common is told once. */
+/** Members shared by alternatives are listed once. */
 function distinct(members: readonly SchemaMember[]): SchemaMember[] {
   return [...new Map(members.map((member) => [JSON.stringify(member), member])).values()];
 }

@@ -15,7 +15,7 @@ function save(file: Blob): void {
   URL.revokeObjectURL(address);
 }
 
-/** What came back: its head, and its text as it arrives. */
+/** A response: status and headers, and its text as it arrives. */
 export function AnswerView({ answer }: { readonly answer: ShownAnswer }): ReactNode {
   const { status, statusText, took, headers, text, left, file, problem, isDone } = answer;
   return (

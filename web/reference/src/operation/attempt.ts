@@ -1,12 +1,12 @@
 import type { SampleRequest } from "@gatehouse/web-kit/code-samples.ts";
 import type { Operation } from "../document/api-document.ts";
 
-/** What a reader has filled in. */
+/** The reader's input. */
 export interface TriedRequest {
   readonly values: Readonly<Record<string, string>>;
   readonly body: string;
   readonly file: File | null;
-  /** `Name: value`, one a line. */
+  /** `Name: value`, one per line. */
   readonly headers: string;
 }
 
@@ -20,7 +20,7 @@ export const takesJson = ({ about }: Operation): boolean => about.requestBody?.c
 export const takesForm = ({ about }: Operation): boolean => about.requestBody?.content[FORM_BODY] !== undefined;
 export const formBodySchema = ({ about }: Operation) => about.requestBody?.content[FORM_BODY]?.schema;
 
-/** Parts of a form that hold a file, and those that hold text. */
+/** The names of a form's file parts and text parts. */
 export function formParts(operation: Operation): { readonly files: readonly string[]; readonly texts: readonly string[] } {
   const parts = Object.entries(formBodySchema(operation)?.properties ?? {});
   const isFile = (schema: object) => "contentMediaType" in schema || (schema as { format?: string }).format === "binary";
@@ -37,7 +37,7 @@ export function givenHeaders({ headers }: TriedRequest): readonly (readonly [nam
   });
 }
 
-/** The address as filled in. What is left out of the path stays a name in braces. */
+/** The URL with the input filled in. Path parameters without a value stay in braces. */
 export function addressOf({ path, about }: Operation, { values }: TriedRequest, origin: string): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[parameterKey("path", name)] ?? "";
@@ -68,7 +68,7 @@ const partsOf = (operation: Operation, { values }: TriedRequest) =>
     .texts.map((name) => [name, values[parameterKey("part", name)] ?? ""] as const)
     .filter(([, value]) => value !== "");
 
-/** What is filled in, as a program would send it; who calls stands in the program's environment. */
+/** The input as a sample request; the credential is an environment variable. */
 export function sampleOfAttempt(operation: Operation, attempt: TriedRequest, credential: string | null, origin: string): SampleRequest {
   const body = takesForm(operation)
     ? ({ kind: "form", fields: partsOf(operation, attempt), files: formParts(operation).files } as const)
@@ -94,7 +94,7 @@ export function requestOf(operation: Operation, attempt: TriedRequest, token: st
   return new Request(addressOf(operation, attempt, location.origin), {
     method: operation.method,
     headers,
-    // Only the token says who calls: the cookie of a page's session is for other addresses.
+    // Only the token authenticates; the session cookie is for other paths.
     credentials: "omit",
     ...(body === undefined ? {} : { body }),
   });

@@ -1,6 +1,6 @@
 type WrittenJson = typeof JSON & { rawJSON?: (text: string) => unknown };
 
-/** JSON with a line for each member, each number in the digits it came with where the browser can tell them; else the text as it is. */
+/** Indented JSON, with the original digits of numbers where the browser can preserve them; other text is returned unchanged. */
 export function laidOut(text: string): string {
   const { rawJSON } = JSON as WrittenJson;
   const asWritten = (_name: string, value: unknown, context?: { source?: string }) =>

@@ -10,7 +10,7 @@ import type { PageCaller } from "../use-caller.ts";
 import { type TriedRequest, formBodySchema, jsonBodySchema, sampleOfAttempt } from "./attempt.ts";
 import { TryIt } from "./try-it.tsx";
 
-/** One operation: what it takes and gives, the same in several languages, and a form that sends it. */
+/** One operation: its request and response, code samples, and a form to send it. */
 export function OperationPage({
   operation,
   reader,

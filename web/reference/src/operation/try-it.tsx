@@ -11,7 +11,7 @@ import { AnswerView } from "./answer-view.tsx";
 import { type TriedRequest, formParts, parameterKey, requestOf, takesForm, takesJson } from "./attempt.ts";
 import { useAnswer } from "./use-answer.ts";
 
-/** Sends the operation from here, in the name that is chosen above, and shows what comes back. */
+/** Sends the operation with the chosen credential and shows the response. */
 export function TryIt({
   operation,
   reader,

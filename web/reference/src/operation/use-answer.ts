@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from "react";
 import { laidOut } from "./laid-out.ts";
 
-/** An answer, whole or so far. */
+/** A response, complete or so far. */
 export interface ShownAnswer {
   readonly status: number | null;
   readonly statusText: string;
-  /** Milliseconds until its end. */
+  /** Milliseconds until it was complete; null before that. */
   readonly took: number | null;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly text: string;
-  /** Characters behind those that are shown. */
+  /** Number of characters not shown. */
   readonly left: number;
-  /** What is no text. */
+  /** Content that is not text. */
   readonly file: Blob | null;
   readonly problem: string | null;
   readonly isDone: boolean;
@@ -33,7 +33,7 @@ const IS_TEXT = /json|text|xml|javascript|^$/;
 
 const shown = (text: string) => ({ text: text.slice(0, MOST_SHOWN), left: Math.max(text.length - MOST_SHOWN, 0) });
 
-/** Sends one request at a time and shows what comes back, a stream as it comes. */
+/** Sends one request at a time and shows the response, a stream as it arrives. */
 export function useAnswer() {
   const [answer, setAnswer] = useState<ShownAnswer | null>(null);
   const running = useRef<AbortController | null>(null);
