@@ -113,6 +113,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     audio_input_cost_per_million_tokens: 3,
     audio_output_cost_per_million_tokens: null,
     web_search_cost_per_thousand: 10,
+    tool_prices: [{ tool: "file_search", usd_per_thousand: 2.5 }],
     search_unit_cost_per_thousand: 2,
     batch_price_factor: 0.4,
     price_tiers: [{ above_input_tokens: 200_000, input_cost_per_million_tokens: 0.3 }],
@@ -259,6 +260,8 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     allowed_domains: ["example.org"],
     create_accounts: false,
     scim_directory: null,
+    suspends_api_keys: false,
+    two_factor_at_provider: false,
     client_secret: "a secret of the plan's",
   }),
   "/v1/admin/scim-tokens": () => ({
