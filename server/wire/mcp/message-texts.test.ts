@@ -123,3 +123,9 @@ test("a part of a result that is looked at by itself is left out, and nothing el
   replaceMessageTexts(message, (text) => (texts.push(text), text), new Set(["tools"]));
   expect(texts).toEqual(["two", "three"]);
 });
+
+test("an ID that is none hides nothing", () => {
+  expect(textsOf({ id: { id: "one two", of: ["three"] }, method: "ping" })).toEqual(["one two", "three"]);
+  expect(textsOf({ id: ["one"], result: {} })).toEqual(["one"]);
+  expect(textsOf({ id: "one two", result: {} })).toEqual([]);
+});

@@ -38,14 +38,14 @@ class Path {
     this.except = except;
   }
 
-  /** The kind of the next value. */
-  kind(): Kind {
+  /** The kind of the next value; `object`: whether that is an object or array. */
+  kind(object = false): Kind {
     const { level } = this;
     if (level === undefined) return "text";
     const { name, named, kind } = level;
     if (name === null || kind === "free" || kind === "skipped") return kind;
-    // Answers are matched by ID.
-    if (this.levels.length === 1 && name === "id") return "skipped";
+    // Answers are matched by ID, which is a string or number.
+    if (this.levels.length === 1 && name === "id") return object ? "text" : "skipped";
     if (this.levels.length === 2) {
       const parent = this.levels[0]?.name ?? "";
       if (parent === "result" && this.except.has(name)) return "skipped";
@@ -63,7 +63,7 @@ class Path {
   open(object: boolean): void {
     const { level } = this;
     const name = level?.name ?? null;
-    const kind = this.kind();
+    const kind = this.kind(true);
     this.level = {
       object,
       // An object in place of a keyword or address is unknown to the protocol.

@@ -190,7 +190,7 @@ function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: Tool
 function toldBy(call: Call, respond: ((said: string) => Promise<void>) | null, parts: ToolParts): JudgeTold | null {
   if (!parts.gates.looksAt(call, "mcp_output")) return null;
   return async ({ text, value }) => {
-    const said = await toldText(call, text, parts, value !== null);
+    const said = await toldText(call, { text, value }, parts);
     const question = said === null && typeof value?.method === "string" ? idIn(memberText(text, "id"), value.id) : null;
     if (question !== null) await respond?.(errorText(question, QUESTION_WITHHELD));
     return said;
