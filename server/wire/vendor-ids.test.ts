@@ -39,8 +39,16 @@ test.each([
     { contents: [{ parts: [{ fileData: { fileUri: "https://x@generativelanguage.googleapis.com/v1beta/files/1" } }] }] },
     "contents[0].parts[0].fileData.fileUri",
   ],
-  ["a file in a bucket as a document", { messages: [{ content: [{ source: { type: "url", url: "gs://b/1" } }] }] }, "messages[0].content[0].source.url"],
-  ["a file in a bucket as an item", { input: [{ content: [{ type: "input_file", file_url: "gs://b/1" }] }] }, "input[0].content[0].file_url"],
+  [
+    "a file in a bucket as a document",
+    { messages: [{ content: [{ source: { type: "url", url: "gs://b/1" } }] }] },
+    "messages[0].content[0].source.url",
+  ],
+  [
+    "a file in a bucket as an item",
+    { input: [{ content: [{ type: "input_file", file_url: "gs://b/1" }] }] },
+    "input[0].content[0].file_url",
+  ],
   [
     "a skill of the account's in a shell",
     { tools: [{ type: "shell", environment: { type: "container_auto", skills: [{ type: "skill_reference", skill_id: "skill_1" }] } }] },

@@ -133,6 +133,7 @@ export function addressSlot(address: string, forget: () => void): TextSlot {
   return fixedSlot("fixed_text", decodedAddress(address), forget);
 }
 
-function fixedSlot(kind: "fixed_text" | "fixed_name", text: string, forget: () => void = () => undefined): TextSlot {
+/** A text that cannot be changed: the request is refused if it would have to be. */
+export function fixedSlot(kind: "fixed_text" | "fixed_name", text: string, forget: () => void = () => undefined): TextSlot {
   return { role: "tool", kind, text, rulesOnly: true, replace: () => undefined, forget };
 }

@@ -145,3 +145,20 @@ test("an answer is refused, not withheld, where the path that it is sent to is b
   path?.forget?.();
   expect(view.withhold).toBeNull();
 });
+
+test("a handle among the headers is looked at where it may be content, before what is sent with it", () => {
+  const message = readRpc(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"result":{"a":"b"}}')) as RpcMessage;
+  const view = toolView({ ...toolCalled("{}"), message }, undefined, () => ["e-1", null, "one two"]);
+  const [handle, ...others] = view.texts();
+  expect([handle?.text, ...others.map(({ text }) => text)]).toEqual(["one two", "b"]);
+  handle?.forget?.();
+  expect(view.withhold).toBeNull();
+});
+
+test("the address of a root is looked at as its reader decodes it, and keeps its spelling", () => {
+  const { message, view } = received(
+    '{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///joe%40example.com"},{"uri":"file:///a%20b"}]}}',
+  );
+  for (const slot of view.texts()) if (slot.text.includes("joe@example.com")) slot.replace("file:///[WHO]");
+  expect(message.document.memberText("result")).toBe('{"roots":[{"uri":"file:///[WHO]"},{"uri":"file:///a%20b"}]}');
+});

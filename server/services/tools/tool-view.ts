@@ -6,7 +6,7 @@ import { REFUSED } from "../../wire/mcp/rpc.ts";
 import { hasWords } from "../../wire/texts/other-texts.ts";
 import type { RequestView } from "../../road/view.ts";
 import { answerTexts } from "./questions/client-answer-texts.ts";
-import { addressSlot, type Forget, messageTexts } from "./request-texts.ts";
+import { addressSlot, fixedSlot, type Forget, messageTexts } from "./request-texts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 /** The error sent to a server whose question's answer was blocked by a guardrail. */
@@ -14,23 +14,24 @@ const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail
 
 /**
  * The view of a request to a tool server: the texts of its params and of answers to the server's questions. All can be replaced in place
- * except names and addresses. `forget` removes text from the audit row.
+ * except names, addresses and handles. `forget` removes text from the audit row. `handles`: headers that the server gets unchanged.
  */
 export function toolView(
   { target, subPath, message, body, envelope, capability, paramHeaders }: ToolRequest,
   forget: Forget = () => undefined,
+  handles: () => readonly (string | null)[] = () => [],
 ): RequestView {
-  let pathBlocked = false;
+  let blockedOutside = false;
   const texts = (): readonly TextSlot[] => {
     const slots: TextSlot[] = [];
-    // Below a server's endpoint, the path itself may carry content. It is inspected first, because it stays in a message that is withheld.
-    if (subPath !== null)
-      slots.push(
-        addressSlot(subPath, () => {
-          pathBlocked = true;
-          forget("endpoint");
-        }),
-      );
+    // What is sent besides the message is inspected first, because it would still be sent if the message were withheld. Below a server's
+    // endpoint, the path itself may carry content.
+    const outside = (told?: "endpoint") => () => {
+      blockedOutside = true;
+      if (told !== undefined) forget(told);
+    };
+    if (subPath !== null) slots.push(addressSlot(subPath, outside("endpoint")));
+    for (const handle of handles()) if (handle !== null && hasWords(handle)) slots.push(fixedSlot("fixed_text", handle, outside()));
     if (message !== null) {
       messageTexts(message, slots, forget);
       answerTexts(message, slots);
@@ -60,7 +61,7 @@ export function toolView(
       return texts().reduce((sum, { text, rulesOnly }) => sum + (rulesOnly === true ? 0 : text.length), 0);
     },
     get withhold() {
-      return pathBlocked ? null : withholding(message, paramHeaders);
+      return blockedOutside ? null : withholding(message, paramHeaders);
     },
   };
 }

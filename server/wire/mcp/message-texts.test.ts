@@ -129,3 +129,11 @@ test("an ID that is none hides nothing", () => {
   expect(textsOf({ id: ["one"], result: {} })).toEqual(["one"]);
   expect(textsOf({ id: "one two", result: {} })).toEqual([]);
 });
+
+test("an address in data of a tool's own, in a log and in an error is read as its reader decodes it", () => {
+  const data = { elicitations: [{ url: "https://x.test/?to=joe%40example.com" }] };
+  const decoded = "https://x.test/?to=joe@example.com";
+  expect(textsOf({ result: { structuredContent: data } })).toContain(decoded);
+  expect(textsOf({ method: "notifications/message", params: { level: "info", data } })).toContain(decoded);
+  expect(textsOf({ error: { code: -32042, message: "", data } })).toContain(decoded);
+});

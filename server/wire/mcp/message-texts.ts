@@ -119,7 +119,8 @@ export function replaceMessageTexts(
       if (file !== null) return respelled.say(start, end, "", file);
     }
     if (kind === "plain" && !hasWords(text)) return;
-    const read = kind === "address" ? decodedAddress(text) : text;
+    const isAddress = kind === "address" || (kind === "free" && ADDRESS_MEMBERS.has(path.level?.name ?? ""));
+    const read = isAddress ? decodedAddress(text) : text;
     const said = change(read, path.isBlock() ? "block" : path.aside || kind === "address" ? "aside" : "text");
     if (said !== read) respelled.say(start, end, text, said);
   };

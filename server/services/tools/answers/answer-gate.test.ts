@@ -27,7 +27,8 @@ async function told(text: string): Promise<{ said: string | null; tags: unknown 
 const cancelled = (params: string) => `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
 
 test("what passes keeps its spelling, and what is redacted all but that", async () => {
-  const plain = '{ "jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 12345678901234567890, "message": "\\u00e9"} }';
+  const plain =
+    '{ "jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 12345678901234567890, "message": "\\u00e9"} }';
   expect(await told(plain)).toEqual({ said: plain, tags: undefined });
   expect((await told(plain.replace("\\u00e9", "joe"))).said).toBe(plain.replace("\\u00e9", "[WHO]"));
 });
@@ -38,7 +39,14 @@ test("a cancellation is told without its reason, whatever it says it cancels", a
       said: cancelled(`{"requestId":${id}}`),
       tags: ["message_withheld"],
     });
-  for (const params of ['{"requestId":"a titan"}', '{"requestId":{"of":"titan"}}', '{"requestId":["titan"]}', '["titan"]', '"titan"', '{"reason":"titan"}'])
+  for (const params of [
+    '{"requestId":"a titan"}',
+    '{"requestId":{"of":"titan"}}',
+    '{"requestId":["titan"]}',
+    '["titan"]',
+    '"titan"',
+    '{"reason":"titan"}',
+  ])
     expect(await told(cancelled(params))).toEqual({ said: null, tags: ["message_withheld"] });
 });
 

@@ -272,10 +272,13 @@ async function whole(
   }
   const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
   if (unclear !== null) return unclear;
-  const error = value === null ? null : errorIn(call, value);
-  if (value !== null) noteServerVersion(call, value.result);
+  const isError = value !== null && errorIn(call, value) !== null;
   const changed = value === null || answer === null ? null : await edit({ text: answer, value });
   if (changed !== null && typeof changed !== "string") return changed;
+  // The row repeats only what the caller may have.
+  const told = changed === null ? value : readUpstreamRpc(changed);
+  const error = isError && told !== null ? errorMember(told) : null;
+  if (told !== null) noteServerVersion(call, told.result);
   const failure =
     error !== null
       ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`
