@@ -1,9 +1,9 @@
 import { hasWords } from "../texts/other-texts.ts";
-import { base64Readers, isReadAsText } from "../texts/text-file.ts";
 import { Respelled, jsonStringAt } from "../json/json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json/json-members.ts";
 import { afterNumber, startsNumber, wholeDigits } from "../json/json-numbers.ts";
 import { decodedAddress } from "../decoded-address.ts";
+import { changedTextFile } from "./changed-text-file.ts";
 import { ADDRESS_MEMBERS, ASIDE_MEMBERS, FREE_DATA_OF, FREE_MEMBER, MEMBER_NAME, NAMED_MEMBERS, PLAIN_MEMBERS } from "./message-members.ts";
 
 /**
@@ -87,18 +87,6 @@ class Path {
 }
 const BLOCK = ["result", "content", null, "text"];
 
-/** The base64 text file with `change` applied to each of its possible decodings; null if unchanged or not text. */
-function changedFile(encoded: string, change: (text: string) => string): string | null {
-  let changed: string | null = null;
-  if (!isReadAsText("", null, encoded)) return null;
-  for (const read of base64Readers(encoded)) {
-    const text = read(encoded).toString("utf8");
-    const said = change(text);
-    if (said !== text) changed = Buffer.from(said).toString("base64");
-  }
-  return changed;
-}
-
 /**
  * Applies `change` to the texts of a tool server's message; unchanged texts keep their exact spelling. Both occurrences of
  * a duplicate member are visited. `message` must be valid JSON.
@@ -115,7 +103,7 @@ export function replaceMessageTexts(
     if (kind === "skipped") return;
     const text = jsonStringAt(message, start, end);
     if (path.level?.name === "blob" && kind === "plain") {
-      const file = changedFile(text, (read) => change(read, "text"));
+      const file = changedTextFile(text, (read) => change(read, "text"));
       if (file !== null) return respelled.say(start, end, "", file);
     }
     if (kind === "plain" && !hasWords(text)) return;
