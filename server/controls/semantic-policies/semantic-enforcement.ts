@@ -129,10 +129,12 @@ export class SemanticEnforcement {
 
 const UNREADABLE: Judged = { kind: "failed", reason: "the text cannot be read", cached: true };
 
+/** A tool server may send any number of messages in one call, each of which may be judged. */
+const MAX_NOTED = 100;
+
 function note({ row }: Call, policy: SemanticPolicyEntry, surface: GuardrailSurface, verdict: Judged): void {
   const known = row.custom_metadata as { semantic_policies?: unknown[] } | null | undefined;
-  row.custom_metadata = {
-    ...known,
-    semantic_policies: [...(known?.semantic_policies ?? []), recordedVerdict(policy, SURFACES[surface].direction, verdict)],
-  };
+  const noted = known?.semantic_policies ?? [];
+  if (noted.length >= MAX_NOTED) return;
+  row.custom_metadata = { ...known, semantic_policies: [...noted, recordedVerdict(policy, SURFACES[surface].direction, verdict)] };
 }

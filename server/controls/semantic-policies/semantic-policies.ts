@@ -8,6 +8,7 @@ import type { Call } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { surfaceOf } from "../../road/content-surface.ts";
+import { addTag } from "../../road/record/add-tag.ts";
 import { settle } from "../../road/metering/settle.ts";
 import { streamUsage } from "../../road/metering/stream-usage.ts";
 import type { Exchange } from "../../road/surface.ts";
@@ -57,7 +58,9 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     if (unclear !== null) return refused(unclear);
     // Token IDs cannot be judged.
     const text = view.opaque ? null : textOf(view);
-    return this.enforcement.apply(call, policies, surface, text).then((refusal) => (refusal === null ? PASS : refused(refusal)));
+    return this.enforcement
+      .apply(call, policies, surface, text)
+      .then((refusal) => (refusal === null ? PASS : blocked(call, view, refusal)));
   }
 
   /** A stream is consumed here, so its usage is settled here too. */
@@ -107,6 +110,14 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     });
     return { ...answer, codec: kept };
   }
+}
+
+/** Whoever waits for what was blocked is told so instead, if there is anybody; otherwise the call ends. */
+function blocked(call: Call, view: RequestView, refusal: Refusal): Decision {
+  if (refusal.code !== "semantic_policy_block" || view.withhold === null) return refused(refusal);
+  addTag(call, view.withhold());
+  call.requestContent = view.content();
+  return PASS;
 }
 
 function readingOf({ conversation, output }: Exchange): Pick<Passed, "form" | "textOfWhole" | "textOfPieces"> | null {

@@ -4,6 +4,7 @@ import { decodedAddress } from "../../wire/decoded-address.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { META } from "../../wire/mcp/dialect.ts";
+import { MEMBER_NAME } from "../../wire/mcp/message-members.ts";
 import type { RpcMessage } from "../../wire/mcp/rpc.ts";
 import { hasWords } from "../../wire/texts/other-texts.ts";
 import { collectSlots, exactAt, memberNameSlot } from "./argument-slots.ts";
@@ -20,11 +21,10 @@ const META_HANDLES: ReadonlySet<string> = new Set([
   "traceparent",
   "tracestate",
 ]);
-/** Names that a protocol or one of its extensions may define. */
-const PLAIN_NAME = /^[\w.$:/-]{1,128}$/;
-export const isProtocolMember = (name: string): boolean => PLAIN_NAME.test(name);
-/** Members of the JSON-RPC envelope, and those that are inspected separately. */
-const FRAME: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
+export const isProtocolMember = (name: string): boolean => MEMBER_NAME.test(name);
+/** Members of the JSON-RPC envelope and those that are inspected separately: of a request or notification, and of a response. */
+const OF_REQUEST: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
+const OF_RESPONSE: ReadonlySet<string> = new Set(["jsonrpc", "id", "result", "error"]);
 
 type Holder = Record<string, JsonValue | undefined> | JsonValue[];
 type Changed = () => void;
@@ -43,12 +43,15 @@ interface Look {
 /** Collects every text of a message, in whichever member, except answers. */
 export function messageTexts({ kind, id, method, params, document }: RpcMessage, slots: TextSlot[], forget: Forget): void {
   const { value } = document;
+  const frame = kind === "response" ? OF_RESPONSE : OF_REQUEST;
   for (const name of Object.keys(value)) {
-    if (FRAME.has(name) && (kind === "response" || (name !== "result" && name !== "error"))) continue;
+    if (frame.has(name)) continue;
     collectSlots(value, name, slots, () => document.touch(name), exactReading(document.memberText(name) ?? ""));
     slots.push(fixedSlot("fixed_name", name));
   }
   if (typeof id === "string" && hasWords(id)) slots.push(fixedSlot("fixed_text", id, () => forget("mcp_request_id")));
+  // Only a response may have an ID that is none.
+  else if (id === null) collectSlots(value, "id", slots, () => document.touch("id"), exactReading(document.memberText("id") ?? ""));
   if (method === null) return;
   if (!Object.hasOwn(OWN_PARAMS, method)) slots.push(fixedSlot("fixed_name", method, () => forget("mcp_method")));
   const look: Look = { slots, changed: () => document.touch("params"), forget: () => forget("mcp_capability_name") };
@@ -130,6 +133,7 @@ export function addressSlot(address: string, forget: () => void): TextSlot {
   return fixedSlot("fixed_text", decodedAddress(address), forget);
 }
 
-function fixedSlot(kind: "fixed_text" | "fixed_name", text: string, forget: () => void = () => undefined): TextSlot {
+/** A text that cannot be changed: the request is refused if it would have to be. */
+export function fixedSlot(kind: "fixed_text" | "fixed_name", text: string, forget: () => void = () => undefined): TextSlot {
   return { role: "tool", kind, text, rulesOnly: true, replace: () => undefined, forget };
 }

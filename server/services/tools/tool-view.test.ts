@@ -101,3 +101,64 @@ test("what a request asks for and what its sender says of itself is looked at, w
   expect(textsOf("notifications/progress", { progressToken: "p", progress: 1, message: "one" })).toEqual(["one"]);
   expect(textsOf("x/one", { inputResponses: "two" })).toEqual(["x/one", "two"]);
 });
+
+function received(text: string, more: object = {}) {
+  const message = readRpc(new TextEncoder().encode(text)) as RpcMessage;
+  const request = { ...toolCalled("{}"), message, ...more };
+  return { ...request, message, view: toolView(request) };
+}
+
+test("of an answer that is withheld nothing else is sent, in whichever member", () => {
+  const paramHeaders = { "mcp-param-x": "secret" };
+  const { message, view } = received('{"jsonrpc":"2.0","id":7,"result":{"a":"b"},"params":{"c":"secret"},"d":"secret"}', { paramHeaders });
+  expect(view.texts().map(({ text }) => text)).toEqual(expect.arrayContaining(["secret", "params", "c", "d", "b"]));
+  expect(view.withhold?.()).toBe("answer_withheld");
+  expect(JSON.parse(message.document.text())).toEqual({ jsonrpc: "2.0", id: 7, error: { code: 4031, message: expect.any(String) } });
+  expect(paramHeaders).toEqual({} as typeof paramHeaders);
+});
+
+test("of a cancellation that is withheld only the request is sent, and nothing where that may be content", () => {
+  const cancelled = (requestId: unknown, more: object = {}) =>
+    received(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason: "secret" }, ...more }));
+  const { message, view } = cancelled(12, { extra: "secret" });
+  expect(view.withhold?.()).toBe("reason_withheld");
+  expect(message.document.text()).toBe('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":12}}');
+  for (const requestId of ["a secret", { of: "secret" }, ["secret"]]) expect(cancelled(requestId).view.withhold).toBeNull();
+  expect(cancelled(1, { id: "a secret" }).view.withhold).toBeNull();
+});
+
+test("an ID that may be content is looked at, and never sent with an answer that is withheld", () => {
+  for (const id of ['"one two"', '{"one":"two"}', '["one two"]']) {
+    const { view } = received(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    expect(view.texts().map(({ text }) => text)).not.toEqual([]);
+    expect(view.withhold).toBeNull();
+  }
+  for (const id of ['"q-1"', "1", "12345678901234567890", "null"])
+    expect(received(`{"jsonrpc":"2.0","id":${id},"result":{}}`).view.withhold).not.toBeNull();
+});
+
+test("an answer is refused, not withheld, where the path that it is sent to is blocked", () => {
+  const { view } = received('{"jsonrpc":"2.0","id":1,"result":{"a":"b"}}', { subPath: "/to/joe%40example.com" });
+  expect(view.withhold).not.toBeNull();
+  const [path] = view.texts();
+  expect(path?.text).toBe("/to/joe@example.com");
+  path?.forget?.();
+  expect(view.withhold).toBeNull();
+});
+
+test("a handle among the headers is looked at where it may be content, before what is sent with it", () => {
+  const message = readRpc(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"result":{"a":"b"}}')) as RpcMessage;
+  const view = toolView({ ...toolCalled("{}"), message }, undefined, () => ["e-1", null, "one two"]);
+  const [handle, ...others] = view.texts();
+  expect([handle?.text, ...others.map(({ text }) => text)]).toEqual(["one two", "b"]);
+  handle?.forget?.();
+  expect(view.withhold).toBeNull();
+});
+
+test("the address of a root is looked at as its reader decodes it, and keeps its spelling", () => {
+  const { message, view } = received(
+    '{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///joe%40example.com"},{"uri":"file:///a%20b"}]}}',
+  );
+  for (const slot of view.texts()) if (slot.text.includes("joe@example.com")) slot.replace("file:///[WHO]");
+  expect(message.document.memberText("result")).toBe('{"roots":[{"uri":"file:///[WHO]"},{"uri":"file:///a%20b"}]}');
+});

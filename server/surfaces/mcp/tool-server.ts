@@ -3,6 +3,7 @@ import type { Call } from "../../road/call.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { ToolRequest } from "../../services/tools/tool-request.ts";
+import type { Forget } from "../../services/tools/request-texts.ts";
 import { toolView } from "../../services/tools/tool-view.ts";
 import { ambiguityOf } from "../../wire/json/ambiguous-name.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
@@ -39,10 +40,11 @@ export function surface(tools: ToolService, kind: ToolRequest["target"]["kind"],
   };
 }
 
-export function exchange(tools: ToolService, request: ToolRequest, { row }: Call): Exchange {
-  const view = toolView(request, (told) => {
+export function exchange(tools: ToolService, request: ToolRequest, { row, headers }: Call): Exchange {
+  const forget = (told: Parameters<Forget>[0]) => {
     row[told] = told === "endpoint" ? endpointAbove(row.endpoint, request.subPath) : null;
-  });
+  };
+  const view = toolView(request, forget, () => [headers.get("last-event-id"), headers.get("mcp-protocol-version")]);
   return { view, answer: (call) => tools.call(call, request, view) };
 }
 

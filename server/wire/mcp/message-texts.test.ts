@@ -123,3 +123,17 @@ test("a part of a result that is looked at by itself is left out, and nothing el
   replaceMessageTexts(message, (text) => (texts.push(text), text), new Set(["tools"]));
   expect(texts).toEqual(["two", "three"]);
 });
+
+test("an ID that is none hides nothing", () => {
+  expect(textsOf({ id: { id: "one two", of: ["three"] }, method: "ping" })).toEqual(["one two", "three"]);
+  expect(textsOf({ id: ["one"], result: {} })).toEqual(["one"]);
+  expect(textsOf({ id: "one two", result: {} })).toEqual([]);
+});
+
+test("an address in data of a tool's own, in a log and in an error is read as its reader decodes it", () => {
+  const data = { elicitations: [{ url: "https://x.test/?to=joe%40example.com" }] };
+  const decoded = "https://x.test/?to=joe@example.com";
+  expect(textsOf({ result: { structuredContent: data } })).toContain(decoded);
+  expect(textsOf({ method: "notifications/message", params: { level: "info", data } })).toContain(decoded);
+  expect(textsOf({ error: { code: -32042, message: "", data } })).toContain(decoded);
+});

@@ -1,9 +1,9 @@
 import { hasWords } from "../texts/other-texts.ts";
-import { base64Readers, isReadAsText } from "../texts/text-file.ts";
 import { Respelled, jsonStringAt } from "../json/json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json/json-members.ts";
 import { afterNumber, startsNumber, wholeDigits } from "../json/json-numbers.ts";
 import { decodedAddress } from "../decoded-address.ts";
+import { changedTextFile } from "./changed-text-file.ts";
 import { ADDRESS_MEMBERS, ASIDE_MEMBERS, FREE_DATA_OF, FREE_MEMBER, MEMBER_NAME, NAMED_MEMBERS, PLAIN_MEMBERS } from "./message-members.ts";
 
 /**
@@ -38,14 +38,14 @@ class Path {
     this.except = except;
   }
 
-  /** The kind of the next value. */
-  kind(): Kind {
+  /** The kind of the next value; `object`: whether that is an object or array. */
+  kind(object = false): Kind {
     const { level } = this;
     if (level === undefined) return "text";
     const { name, named, kind } = level;
     if (name === null || kind === "free" || kind === "skipped") return kind;
-    // Answers are matched by ID.
-    if (this.levels.length === 1 && name === "id") return "skipped";
+    // Answers are matched by ID, which is a string or number.
+    if (this.levels.length === 1 && name === "id") return object ? "text" : "skipped";
     if (this.levels.length === 2) {
       const parent = this.levels[0]?.name ?? "";
       if (parent === "result" && this.except.has(name)) return "skipped";
@@ -63,7 +63,7 @@ class Path {
   open(object: boolean): void {
     const { level } = this;
     const name = level?.name ?? null;
-    const kind = this.kind();
+    const kind = this.kind(true);
     this.level = {
       object,
       // An object in place of a keyword or address is unknown to the protocol.
@@ -87,18 +87,6 @@ class Path {
 }
 const BLOCK = ["result", "content", null, "text"];
 
-/** The base64 text file with `change` applied to each of its possible decodings; null if unchanged or not text. */
-function changedFile(encoded: string, change: (text: string) => string): string | null {
-  let changed: string | null = null;
-  if (!isReadAsText("", null, encoded)) return null;
-  for (const read of base64Readers(encoded)) {
-    const text = read(encoded).toString("utf8");
-    const said = change(text);
-    if (said !== text) changed = Buffer.from(said).toString("base64");
-  }
-  return changed;
-}
-
 /**
  * Applies `change` to the texts of a tool server's message; unchanged texts keep their exact spelling. Both occurrences of
  * a duplicate member are visited. `message` must be valid JSON.
@@ -115,11 +103,12 @@ export function replaceMessageTexts(
     if (kind === "skipped") return;
     const text = jsonStringAt(message, start, end);
     if (path.level?.name === "blob" && kind === "plain") {
-      const file = changedFile(text, (read) => change(read, "text"));
+      const file = changedTextFile(text, (read) => change(read, "text"));
       if (file !== null) return respelled.say(start, end, "", file);
     }
     if (kind === "plain" && !hasWords(text)) return;
-    const read = kind === "address" ? decodedAddress(text) : text;
+    const isAddress = kind === "address" || (kind === "free" && ADDRESS_MEMBERS.has(path.level?.name ?? ""));
+    const read = isAddress ? decodedAddress(text) : text;
     const said = change(read, path.isBlock() ? "block" : path.aside || kind === "address" ? "aside" : "text");
     if (said !== read) respelled.say(start, end, text, said);
   };

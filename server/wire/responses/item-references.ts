@@ -37,9 +37,14 @@ function sealsOf(type: string, items: JsonValue | undefined): string[] {
 /** In characters. Longer items are not stored, so clients must send them again. */
 const LONGEST = 256 * 1024;
 
-/** Whether an item refers to an item of an answer written by the gateway. */
+/** Whether the ID is that of an item of an answer written by the gateway. */
+export function isOwnItem(id: JsonValue | undefined): boolean {
+  return OWN.test(filledOf(id) ?? "");
+}
+
+/** Whether an item refers to such an item. */
 export function isOwnReference(item: JsonObject): boolean {
-  return item.type === "item_reference" && OWN.test(filledOf(item.id) ?? "");
+  return item.type === "item_reference" && isOwnItem(item.id);
 }
 
 /** The items that later requests may reference, as JSON by ID; empty if the request has `store: false`. */

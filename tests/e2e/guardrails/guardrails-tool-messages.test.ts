@@ -130,6 +130,9 @@ test.each([
     ]) {
       expect(said.body.error.message).toContain("[REDACTED:email]");
       expect(said.text).not.toContain("@example.com");
+      const row = await rowOf(odd.world.admin, { id: said.headers.get("x-request-id") });
+      expect(row.error_message).toContain("[REDACTED:email]");
+      expect(JSON.stringify(row)).not.toContain("@example.com");
     }
   }
 });

@@ -1,12 +1,14 @@
 import type { Refusal } from "../../../kernel/errors.ts";
-import { isObject, type JsonValue } from "../../../kernel/json-value.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
 import { MessageSlots } from "../../../wire/mcp/message-slots.ts";
 import type { Call } from "../../../road/call.ts";
 import type { ToolTarget } from "../../../road/target.ts";
 import { ownEntry } from "../../../kernel/collections/own-entry.ts";
-import { memberText, readUpstreamRpc, REFUSED, requestText } from "../../../wire/mcp/rpc.ts";
+import { REFUSED, requestText } from "../../../wire/mcp/rpc.ts";
+import { hasWords } from "../../../wire/texts/other-texts.ts";
 import type { TextSlot } from "../../../wire/inbound.ts";
 import { addTag } from "../../../road/record/add-tag.ts";
+import { cancelledQuestion } from "../questions/questions-together.ts";
 import { refuseAnswerSize } from "./answer-size.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
@@ -63,15 +65,25 @@ export async function textGate(call: Call, text: string, { gates }: Pick<ToolPar
   return (await gates.inspect(call, "mcp_output", [slot])) ?? (said === text ? null : said);
 }
 
-/** Inspects what a server sends besides its answers. Null if it is withheld; the call goes on without it. */
-export async function toldText(call: Call, text: string, parts: Pick<ToolParts, "gates">, isMessage = true): Promise<string | null> {
-  const verdict = await (isMessage ? messageGate : textGate)(call, text, parts);
-  if (verdict === null || typeof verdict === "string") return verdict ?? text;
+/**
+ * Inspects what a server sends besides its answers. Null if it is withheld; the call goes on without it. `value`: null if the text is not a
+ * message.
+ */
+export async function toldText(
+  call: Call,
+  { text, value }: { readonly text: string; readonly value: JsonObject | null },
+  parts: Pick<ToolParts, "gates">,
+): Promise<string | null> {
+  // An ID cannot be changed, because its answer or its request would no longer be found.
+  const id = value?.id;
+  const hidden = typeof id === "string" && hasWords(id) ? await textGate(call, id, parts) : null;
+  const verdict = hidden !== null ? hidden : await (value === null ? textGate : messageGate)(call, text, parts);
+  if (hidden === null && (verdict === null || typeof verdict === "string")) return verdict ?? text;
   addTag(call, "message_withheld");
-  const value = isMessage ? readUpstreamRpc(text) : null;
-  if (value?.method !== CANCELLED) return null;
-  // A cancellation must reach the caller even if its reason text is withheld.
-  return requestText(null, CANCELLED, `{"requestId":${memberText(memberText(text, "params") ?? "{}", "requestId")}}`);
+  const cancelled = value === null ? null : cancelledQuestion({ text, value });
+  // A cancellation must reach the caller even if its reason is withheld, unless the ID may be content as well.
+  if (cancelled === null || (typeof cancelled === "string" && hasWords(cancelled))) return null;
+  return requestText(null, CANCELLED, JSON.stringify({ requestId: cancelled }));
 }
 const CANCELLED = "notifications/cancelled";
 

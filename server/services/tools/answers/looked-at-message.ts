@@ -16,7 +16,7 @@ export async function lookedAtMessage(
   message: UpstreamMessage,
   parts: Pick<ToolParts, "gates">,
 ): Promise<UpstreamMessage | null> {
-  const text = await toldText(call, message.text, parts);
+  const text = await toldText(call, message, parts);
   if (text === message.text) return message;
   if (text !== null) return { text, value: JSON.parse(text) as JsonObject };
   const { id, method } = message.value;

@@ -13,7 +13,7 @@ export function lookedAtChanges(call: Call, open: OpenChanges, parts: Pick<ToolP
   const looked = new WeakMap<JsonObject, Promise<JsonObject | null>>();
   const look = async (message: JsonObject) => {
     const text = JSON.stringify(message);
-    const said = await toldText(call, text, parts);
+    const said = await toldText(call, { text, value: message }, parts);
     if (said === null) return null;
     return said === text ? message : exactMessage(said, JSON.parse(said) as JsonObject);
   };

@@ -1,3 +1,4 @@
+import { decodedAddress } from "../../../wire/decoded-address.ts";
 import { exactReading } from "../../../kernel/text/exact-numbers.ts";
 import { isObject, type JsonValue } from "../../../kernel/json-value.ts";
 import type { TextSlot } from "../../../wire/inbound.ts";
@@ -79,5 +80,21 @@ function said(holder: Holder | JsonValue[], key: string | number, slots: TextSlo
       if (!(isBytes && name === "data")) said(value, name, slots, changed, exactAt(exact, name));
       if (!OWN_WORDS.has(name)) slots.push(memberNameSlot(value, name, changed));
     }
-  } else if (typeof value !== "string" || !OWN_WORDS.has(value)) collectSlots(holder, key, slots, changed, exact);
+  } else if (key === "uri" && typeof value === "string") slots.push(decodedSlot(holder as Holder, key, value, changed));
+  else if (typeof value !== "string" || !OWN_WORDS.has(value)) collectSlots(holder, key, slots, changed, exact);
+}
+
+/** The address of a root or resource in the form that its reader decodes; it keeps its spelling unless it is changed. */
+function decodedSlot(holder: Holder, key: string, address: string, changed: () => void): TextSlot {
+  return {
+    role: "tool",
+    kind: "text",
+    get text() {
+      return decodedAddress(String(holder[key] ?? address));
+    },
+    replace(text) {
+      holder[key] = text;
+      changed();
+    },
+  };
 }

@@ -190,7 +190,7 @@ function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: Tool
 function toldBy(call: Call, respond: ((said: string) => Promise<void>) | null, parts: ToolParts): JudgeTold | null {
   if (!parts.gates.looksAt(call, "mcp_output")) return null;
   return async ({ text, value }) => {
-    const said = await toldText(call, text, parts, value !== null);
+    const said = await toldText(call, { text, value }, parts);
     const question = said === null && typeof value?.method === "string" ? idIn(memberText(text, "id"), value.id) : null;
     if (question !== null) await respond?.(errorText(question, QUESTION_WITHHELD));
     return said;
@@ -272,10 +272,13 @@ async function whole(
   }
   const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
   if (unclear !== null) return unclear;
-  const error = value === null ? null : errorIn(call, value);
-  if (value !== null) noteServerVersion(call, value.result);
+  const isError = value !== null && errorIn(call, value) !== null;
   const changed = value === null || answer === null ? null : await edit({ text: answer, value });
   if (changed !== null && typeof changed !== "string") return changed;
+  // The row repeats only what the caller may have.
+  const told = changed === null ? value : readUpstreamRpc(changed);
+  const error = isError && told !== null ? errorMember(told) : null;
+  if (told !== null) noteServerVersion(call, told.result);
   const failure =
     error !== null
       ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`
