@@ -61,20 +61,7 @@ export async function claimOwedCost(db: Database, key: TaskKey, rowId: string, m
   });
 }
 
-/** Ends the claim of a row that is stored and reports its part of the cost. */
-export async function endCostClaim(db: Database, key: TaskKey, rowId: string): Promise<void> {
-  await db
-    .deleteFrom("agent_cost_claims")
-    .where((eb) => eb.and(ofTask(key)))
-    .where("row_id", "=", rowId)
-    .execute();
-}
-
 /** Releases the claim of a row that will never report it, so that another row must. */
-export async function returnCostClaim(db: Database, key: TaskKey, rowId: string): Promise<void> {
-  await db.transaction().execute((trx) => giveBack(trx, { ...ofTask(key), row_id: rowId }));
-}
-
 async function giveBack(
   trx: Trx,
   claim: { readonly tenant_id: string; readonly agent_id: string; readonly task_id: string; readonly row_id: string },
