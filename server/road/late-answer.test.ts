@@ -39,11 +39,11 @@ describe("an exchange whose answer is awaited", () => {
 
   test("is late, too, where something else had to be waited for before a model was asked", async () => {
     const call = someCall(false);
-    const answer = () => {
+    const preparing = () => {
       setTimeout(() => (call.begun = true), 20);
       return new Promise<Answer>(() => undefined);
     };
-    expect(await asked(call, { answer }, (governed, exchange) => exchange.answer(governed))).toMatchObject({ kind: "late" });
+    expect(await asked(call, { answer: preparing }, (governed, exchange) => exchange.answer(governed))).toMatchObject({ kind: "late" });
   });
 
   const slowly = () => new Promise<Answer>((resolve) => setTimeout(resolve, 50, answer));
