@@ -37,6 +37,15 @@ describe("an exchange whose answer is awaited", () => {
     expect(await (late as LateAnswer).coming).toBe(answer);
   });
 
+  test("is late, too, where something else had to be waited for before a model was asked", async () => {
+    const call = someCall(false);
+    const preparing = () => {
+      setTimeout(() => (call.begun = true), 20);
+      return new Promise<Answer>(() => undefined);
+    };
+    expect(await asked(call, { answer: preparing }, (governed, exchange) => exchange.answer(governed))).toMatchObject({ kind: "late" });
+  });
+
   const slowly = () => new Promise<Answer>((resolve) => setTimeout(resolve, 50, answer));
   test.each<[string, Partial<Exchange>, Govern, boolean]>([
     ["while nothing left for a model yet", { answer: slowly }, (call, exchange) => exchange.answer(call), false],

@@ -25,15 +25,18 @@ export async function answeredOrLate(
   if (awaited === undefined) return govern(call, exchange);
   const late = Promise.withResolvers<null>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const startClock = () => {
+    // Whoever waits for something before an upstream is asked is looked at again.
+    timer = setTimeout(() => (call.begun ? late.resolve(null) : startClock()), lateAfterMs);
+  };
   const coming = govern(call, {
     ...exchange,
     // The clock starts only once every control has passed the request.
     answer: (asked) => {
-      timer = setTimeout(late.resolve, lateAfterMs, null);
+      startClock();
       return exchange.answer(asked);
     },
   });
   const first = await Promise.race([coming, late.promise]).finally(() => clearTimeout(timer));
-  if (first !== null) return first;
-  return call.begun ? { kind: "late", coming, awaited } : coming;
+  return first ?? { kind: "late", coming, awaited };
 }

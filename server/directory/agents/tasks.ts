@@ -16,7 +16,7 @@ import {
   tellPushConfigs,
   type ToldStatus,
 } from "../../store/agents/agent-pushes.ts";
-import { claimOwedCost, endCostClaim, returnCostClaim, settleCostClaims } from "../../store/agents/agent-cost-claims.ts";
+import { claimOwedCost, settleCostClaims } from "../../store/agents/agent-cost-claims.ts";
 import {
   countTaskCost,
   type DueCost,
@@ -121,14 +121,6 @@ export class AgentTasks {
   /** See `claimOwedCost` in the store. */
   claimCost(task: TaskKey, rowId: string, micros: number): Promise<boolean> {
     return claimOwedCost(this.db, task, rowId, micros);
-  }
-
-  endCostClaim(task: TaskKey, rowId: string): Promise<void> {
-    return endCostClaim(this.db, task, rowId);
-  }
-
-  returnCostClaim(task: TaskKey, rowId: string): Promise<void> {
-    return returnCostClaim(this.db, task, rowId);
   }
 
   /** See `settleCostClaims` in the store. */

@@ -35,6 +35,8 @@ interface Watched {
   folded: FoldedTask | null;
   /** False if the tenant stores no bodies. */
   readonly isKept: boolean;
+  /** False if the task's owner no longer has access: nobody is told anything then, and only the cost is noted. */
+  readonly hasAccess: boolean;
   readonly writes: PacedWrites;
   /** The last event with a status. */
   said: JsonObject;
@@ -57,7 +59,7 @@ const RENEWED_MS = 10_000;
 const TURN_MS = 60_000;
 /** An agent that cannot be subscribed to, or ended the stream, is polled again after a tenth of the time since the task last changed. */
 const ASKED_AGAIN_MS = { part: 0.1, least: 2_000, most: 60_000 };
-/** When the owner of a task no longer has access, it is checked again after this time. */
+/** A task whose owner no longer has access is looked at again after this time. */
 const LET_IN_AGAIN_MS = 60_000;
 
 /** How long after a cost was noted only by the watch it gets its own row; longer for a running task, whose cost may still grow. */
@@ -70,7 +72,7 @@ const askedAgainMs = (stoodMs: number): number =>
  * Follows tasks that have push subscribers, and running tasks that nobody polls, whose cost would otherwise be lost. No client needs to be
  * connected. One process follows each task, under a lease in the database, and queues events for `PushDeliveries`. If guardrails or
  * policies inspect what agents say to the owner's group, events are queued without content: a subscriber then fetches the task in a
- * governed call.
+ * governed call. If the owner no longer has access, the agent still bills for the task: its state and cost are noted, and nothing is queued.
  */
 export class TaskWatches {
   private readonly parts: WatchParts;
@@ -105,17 +107,15 @@ export class TaskWatches {
     this.watched.set(key, { tenantId: row.tenant_id, abort, since: clock.now() });
     let again: number | null = null;
     let movedAt = row.updated_at.getTime();
-    const shutOut = () => {
-      again = LET_IN_AGAIN_MS;
-      abort.abort(new Error("whoever began the task is let in no more"));
-    };
+    let hasAccess = true;
     const renew = async () => {
-      if (!(await isLetIn(row))) return shutOut();
+      if ((await isLetIn(row)) !== hasAccess) return abort.abort(new GivesWay("the access of the task's owner has changed"));
       await tasks.keepWatch(row, LEASE_MS);
     };
     const renewing = setInterval(() => void renew().catch(() => undefined), RENEWED_MS);
     try {
-      if (!(await isLetIn(row))) return shutOut();
+      hasAccess = await isLetIn(row);
+      if (!hasAccess) again = LET_IN_AGAIN_MS;
       const tenant = await snapshots.tenant(row.tenant_id);
       const agent = tenant?.agents.byId.get(row.agent_id);
       if (tenant?.enabled !== true || agent?.enabled !== true) return;
@@ -123,6 +123,7 @@ export class TaskWatches {
       if (isGuarded === null) return;
       // The owner received the end of the task before a watch began.
       if (TERMINAL_STATES.has(row.state)) {
+        if (!hasAccess) return;
         const known = knownTask(row);
         return await queueNotifications(row, { kind: "task", value: isGuarded ? withoutContent(known) : known }, this.parts);
       }
@@ -130,7 +131,8 @@ export class TaskWatches {
       const watched: Watched = {
         row,
         isKept: tenant.storeBodies !== "none",
-        folded: isGuarded ? null : new FoldedTask(row.task === null ? null : (JSON.parse(row.task) as JsonObject)),
+        hasAccess,
+        folded: isGuarded || !hasAccess ? null : new FoldedTask(row.task === null ? null : (JSON.parse(row.task) as JsonObject)),
         writes: new PacedWrites(() => this.keep(watched)),
         said: {},
         state: null,
@@ -190,7 +192,7 @@ export class TaskWatches {
     nameAsOwn(event, row.context_id, row.id);
     const told: AgentEvent = { kind, value: folded === null ? withoutContent(value) : value };
     folded?.take(told);
-    await queueNotifications(row, told, this.parts);
+    if (watched.hasAccess) await queueNotifications(row, told, this.parts);
     if (kind === "artifactUpdate") {
       watched.movedAt = this.parts.clock.now();
       return false;

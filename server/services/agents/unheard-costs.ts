@@ -7,7 +7,7 @@ import type { BackgroundCalls } from "../../road/background-calls.ts";
 import type { JobBudgets } from "../../road/call-limits.ts";
 
 export interface UnheardCostParts {
-  readonly tasks: Pick<AgentTasks, "takeDueCosts" | "claimCost" | "endCostClaim" | "returnCostClaim" | "settleCostClaims">;
+  readonly tasks: Pick<AgentTasks, "takeDueCosts" | "claimCost" | "settleCostClaims">;
   readonly calls: Pick<BackgroundCalls, "recordEvent">;
   readonly budgets: JobBudgets;
   readonly snapshots: Pick<Snapshots, "tenant" | "scope">;
@@ -21,8 +21,8 @@ const CLAIMS_AT_ONCE = 200;
 
 /**
  * Writes audit rows for task costs that no call received. Each amount is recorded exactly once, whichever process watches or dies: the
- * row's ID is stored with the task after the begin marker and before the row, and if a process dies in between, another row records the
- * cost.
+ * row's ID is stored with the task after the begin marker and before the row. Only `settleCostClaims`, which finds the row in the database,
+ * ends that claim or has another row record the cost: not even the process that wrote the row knows whether it is there for good.
  */
 export async function tellUnheardCosts(parts: UnheardCostParts): Promise<void> {
   const { tasks, log } = parts;
@@ -42,7 +42,6 @@ async function tell(parts: UnheardCostParts, task: DueCost): Promise<void> {
   const { tenant_id: tenantId, resource_group_id: groupId, root_task_id: rootTaskId, micros } = task;
   const agent = (await snapshots.tenant(tenantId))?.agents.byId.get(task.agent_id);
   const isPersons = task.owner_kind === "user";
-  let rowId: string | null = null;
   const holdId = `${task.agent_id}/${task.id}/cost`;
   // Taken before the row exists, so that counters that load their totals from rows do not count its cost twice.
   const scope = await snapshots.scope(tenantId, groupId);
@@ -62,11 +61,7 @@ async function tell(parts: UnheardCostParts, task: DueCost): Promise<void> {
         rootTaskId,
         noted: { a2a_task_id: task.id.slice(0, 200) },
         fields: { server_id: task.agent_id, llm_estimated_cost_usd: usdFromMicros(micros) },
-        claim: async (id) => {
-          const claimed = await tasks.claimCost(task, id, micros);
-          if (claimed) rowId = id;
-          return claimed;
-        },
+        claim: (id) => tasks.claimCost(task, id, micros),
       },
       { tenantId, groupId, keyId: isPersons ? null : task.owner_id, userId: isPersons ? task.owner_id : null },
       { status: 200, errorType: null, errorMessage: null },
@@ -75,6 +70,5 @@ async function tell(parts: UnheardCostParts, task: DueCost): Promise<void> {
     await budgets
       .settle(holdId, told ? micros : 0)
       .catch((error: Error) => log.warn("agent_cost_not_counted", { tenant_id: tenantId, error }));
-    if (rowId !== null) await (told ? tasks.endCostClaim(task, rowId) : tasks.returnCostClaim(task, rowId));
   }
 }

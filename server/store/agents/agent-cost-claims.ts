@@ -61,65 +61,45 @@ export async function claimOwedCost(db: Database, key: TaskKey, rowId: string, m
   });
 }
 
-/** Ends the claim of a row that is stored and reports its part of the cost. */
-export async function endCostClaim(db: Database, key: TaskKey, rowId: string): Promise<void> {
-  await db
-    .deleteFrom("agent_cost_claims")
-    .where((eb) => eb.and(ofTask(key)))
-    .where("row_id", "=", rowId)
-    .execute();
+interface Claim {
+  readonly tenant_id: string;
+  readonly agent_id: string;
+  readonly task_id: string;
+  readonly row_id: string;
 }
 
 /** Releases the claim of a row that will never report it, so that another row must. */
-export async function returnCostClaim(db: Database, key: TaskKey, rowId: string): Promise<void> {
-  await db.transaction().execute((trx) => giveBack(trx, { ...ofTask(key), row_id: rowId }));
-}
-
-async function giveBack(
-  trx: Trx,
-  claim: { readonly tenant_id: string; readonly agent_id: string; readonly task_id: string; readonly row_id: string },
-): Promise<void> {
+async function giveBack(db: Database, claim: Claim): Promise<void> {
   await sql`
     WITH returned AS (
       DELETE FROM agent_cost_claims
       WHERE tenant_id = ${claim.tenant_id} AND agent_id = ${claim.agent_id} AND task_id = ${claim.task_id} AND row_id = ${claim.row_id}
       RETURNING tenant_id, agent_id, task_id, micros)
     UPDATE agent_tasks t SET owed_micros = t.owed_micros + r.micros, cost_due_at = now()
-    FROM returned r WHERE t.tenant_id = r.tenant_id AND t.agent_id = r.agent_id AND t.id = r.task_id`.execute(trx);
+    FROM returned r WHERE t.tenant_id = r.tenant_id AND t.agent_id = r.agent_id AND t.id = r.task_id`.execute(db);
 }
 
 /**
  * Checks claims that are due. If the row is stored and reports a cost, the claim is over. If it reports none (it was written for a process
- * that died), or never appeared, the amount is due again.
+ * that died), or never appeared, the amount is due again. Each claim has a transaction of its own: a call that counts
+ * a cost locks the task before its claim, and would deadlock with a transaction that holds claims and waits for their tasks.
  */
 export async function settleCostClaims(db: Database, most: number): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const { rows } = await sql<{
-      tenant_id: string;
-      agent_id: string;
-      task_id: string;
-      row_id: string;
-      is_there: boolean;
-      tells: boolean;
-      is_lost: boolean;
-    }>`
-      WITH due AS MATERIALIZED (
-        SELECT * FROM agent_cost_claims WHERE look_at < now() ORDER BY look_at LIMIT ${most} FOR UPDATE SKIP LOCKED)
-      SELECT due.tenant_id, due.agent_id, due.task_id, due.row_id, a.id IS NOT NULL AS is_there, a.llm_estimated_cost_usd IS NOT NULL AS tells,
-        due.claimed_at < now() - ${WAITED_FOR_MS} * interval '1 millisecond' AS is_lost
-      FROM due LEFT JOIN audit_rows a ON a.tenant_id = due.tenant_id AND a.id = due.row_id`.execute(trx);
-    for (const { is_there: isThere, tells, is_lost: isLost, ...claim } of rows)
-      if (tells)
-        await trx
-          .deleteFrom("agent_cost_claims")
-          .where((eb) => eb.and(claim))
-          .execute();
-      else if (isThere || isLost) await giveBack(trx, claim);
-      else
-        await trx
-          .updateTable("agent_cost_claims")
-          .set({ look_at: inMs(LOOKED_AGAIN_MS) })
-          .where((eb) => eb.and(claim))
-          .execute();
-  });
+  const { rows } = await sql<Claim & { readonly is_there: boolean; readonly tells: boolean; readonly is_lost: boolean }>`
+    WITH due AS MATERIALIZED (
+      UPDATE agent_cost_claims SET look_at = ${inMs(LOOKED_AGAIN_MS)}
+      WHERE (tenant_id, agent_id, task_id, row_id) IN (
+        SELECT c.tenant_id, c.agent_id, c.task_id, c.row_id FROM agent_cost_claims c WHERE c.look_at < now()
+        ORDER BY c.look_at LIMIT ${most} FOR UPDATE SKIP LOCKED)
+      RETURNING *)
+    SELECT due.tenant_id, due.agent_id, due.task_id, due.row_id, a.id IS NOT NULL AS is_there, a.llm_estimated_cost_usd IS NOT NULL AS tells,
+      due.claimed_at < now() - ${WAITED_FOR_MS} * interval '1 millisecond' AS is_lost
+    FROM due LEFT JOIN audit_rows a ON a.tenant_id = due.tenant_id AND a.id = due.row_id`.execute(db);
+  for (const { is_there: isThere, tells, is_lost: isLost, ...claim } of rows)
+    if (tells)
+      await db
+        .deleteFrom("agent_cost_claims")
+        .where((eb) => eb.and(claim))
+        .execute();
+    else if (isThere || isLost) await giveBack(db, claim);
 }

@@ -1,4 +1,4 @@
-import { servedByOpenAi } from "../serving.ts";
+import { servedByOpenAi, servingByOpenAi } from "../serving.ts";
 import { refuseTooManyParts } from "../streams/stream-bounds.ts";
 import type { ConversationEvent, PicturePart, ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
@@ -9,6 +9,7 @@ import { filledOf, objectOf, stringOf, wholeOf } from "../openai/loose-fields.ts
 import { picturePart } from "./output-item-reader.ts";
 import { outputParts, responsesStopReason } from "./reply-reader.ts";
 import { ItemReader, type PartSink } from "./stream-item-reader.ts";
+import type { ServiceTier } from "../usage.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** Reads the events of a streamed response. */
@@ -16,8 +17,13 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
   private readonly items = new Map<string, ItemReader>();
   private readonly kinds: { readonly kind: string }[] = [];
   private id: string | null = null;
+  private tier: unknown = null;
   private started = false;
   private ended = false;
+
+  get served(): ServiceTier {
+    return servingByOpenAi(this.tier);
+  }
 
   protected read(event: JsonObject): void {
     if (this.ended) return;
@@ -34,6 +40,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     const response = objectOf(event.response);
     if (response !== null) {
       this.id ??= filledOf(response.id);
+      this.tier = response.service_tier ?? this.tier;
       this.start();
     }
     switch (type) {

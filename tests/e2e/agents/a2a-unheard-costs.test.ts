@@ -12,7 +12,14 @@ let world: World;
 let agent: AgentFixture;
 let agentId: string;
 let base: string;
-const receiver = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(null) });
+const told: string[] = [];
+const receiver = Bun.serve({
+  ...{ hostname: "127.0.0.1", port: 0 },
+  async fetch(request) {
+    told.push(await request.text());
+    return new Response(null);
+  },
+});
 
 beforeAll(async () => {
   [world, agent] = await Promise.all([startWorld(), startAgent()]);
@@ -82,4 +89,15 @@ test.each([
     (all) => all.some((one: any) => one.limit_type === "daily_budget" && Math.abs(one.current - 1.25) < 1e-6),
   );
   expect(used.length).toBeGreaterThan(0);
+});
+
+test("the cost of a task is on a row though the key that began it is gone, and nobody is told of the task", async () => {
+  const team = await budgeted("whose key is gone");
+  const taskPushNotificationConfig = { url: `http://127.0.0.1:${receiver.port}/` };
+  const { id } = (await begin(team, "spend 0.75", { taskPushNotificationConfig })).body.task;
+  expect((await world.admin.request("DELETE", `/v1/admin/api-keys/${team.apiKeyId}`)).status).toBe(200);
+  await leftAlone();
+  agent.release();
+  expect(await costsOf(team)).toMatchObject([{ llm_estimated_cost_usd: 0.75, custom_metadata: { a2a_task_id: id } }]);
+  expect(told.filter((text) => text.includes(id) && text.includes("TASK_STATE_COMPLETED"))).toEqual([]);
 });

@@ -65,6 +65,11 @@ function answerOf({ path, body }: VendorRequest): Response {
     ];
     const response = { id: "resp_1", object: "response", created_at: 1, model: "m", status: "completed", output, usage, ...tier };
     if (!streamed) return Response.json(response);
+    if (body.includes("breaks off"))
+      return named([
+        { type: "response.created", response: { ...response, status: "in_progress", output: [], usage: null } } as { type: string },
+        { type: "response.output_text.delta", output_index: 0, content_index: 0, item_id: "m1", delta: "Yes" } as { type: string },
+      ]);
     return named([
       { type: "response.created", response: { ...response, service_tier: "auto", status: "in_progress", output: [], usage: null } } as {
         type: string;
@@ -99,6 +104,7 @@ beforeAll(async () => {
   world = await startWorld();
   ({ groupId, apiKey: key } = await serveModels(world.admin, `${vendor.origin}/v1`, [
     { name: "gpt", ...PRICED },
+    { name: "responds", ...PRICED, mode: "responses", modes: ["responses"] },
     {
       name: "priced",
       ...PRICED,
@@ -196,6 +202,7 @@ test.each([
 test.each([
   ["in its own format", CHAT, chat("gpt", null, STREAM)],
   ["in another format", MESSAGES, { ...message(null, STREAM), model: "gpt" }],
+  ["of a response, in another format", MESSAGES, { ...message(null, STREAM), model: "responds" }],
 ])("a stream that breaks off costs what the tier does that its first chunk told: %s", async (_name, path, body) => {
   const costs = [];
   for (const told of ["default", "priority"]) {

@@ -33,7 +33,7 @@ export interface WorstCase {
   /** Uses of the vendor's own web search, each with a fee; one is assumed if the request does not bound them. */
   readonly searches: number;
   /** Uses of the vendor's other tools, likewise; absent: none. */
-  readonly tools?: ToolUses;
+  readonly tools?: ToolUses | undefined;
   /** Images, which may have a price each; absent: none. */
   readonly images?: number;
   readonly imagesAsked?: Pictures["asked"];
@@ -158,7 +158,7 @@ export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds
     inputBytes: inputTokens,
     outputTokens: each * view.candidates,
     searches: view.webSearches ?? 1,
-    ...(view.vendorTools && { tools: view.vendorTools }),
+    tools: view.vendorTools,
     serving: view.serving,
     outputIsOurs: view.unbounded !== true && view.maxTokens === null,
     outputMustBeSet: view.unbounded !== true && known.length === 0,

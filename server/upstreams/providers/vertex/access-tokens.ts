@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { importPKCS8, SignJWT } from "jose";
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
-import type { Outbound } from "../../../runtime/outbound.ts";
+import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Outbound, OutboundDenied } from "../../../runtime/outbound.ts";
 import { readJson } from "../read-json.ts";
 import { outboundRefusal } from "../send.ts";
 import type { ServiceAccount } from "./service-account.ts";
@@ -89,7 +89,9 @@ export class AccessTokens {
       const seconds = typeof answer.expires_in === "number" ? answer.expires_in : ASSERTION_SECONDS;
       return { value: answer.access_token, freshUntil: now + seconds * 1000 - EARLY_MS };
     } catch (error) {
-      return outboundRefusal(error);
+      if (error instanceof OutboundDenied) return outboundRefusal(error);
+      // The model was sent nothing, so no error may say that its provider has the request: such attempts are metered at their input.
+      return refuse("upstream_unreachable", undefined, { reason: `the token endpoint: ${reasonOf(error)}` });
     }
   }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { importSPKI, jwtVerify } from "jose";
 import { fakeVendor, vendorRequest, vendorTarget } from "../../../../tests/support/vendors/fake-vendor.ts";
+import { startRawUpstream } from "../../../../tests/support/vendors/raw-upstream.ts";
 import { outbound } from "../../../runtime/outbound.ts";
 import type { ProviderReply, ProviderTarget } from "../provider.ts";
 import { vertexProvider } from "./vertex.ts";
@@ -110,6 +111,16 @@ describe("a service account", () => {
     tokenStatus = 200;
     expect(await provider.send(target(), vendorRequest("gemini"))).toHaveProperty("response");
     expect(exchanges).toHaveLength(3);
+  });
+
+  test("whose exchange fails on the way is no call that the model may have worked on, which would be metered", async () => {
+    const raw = await startRawUpstream(() => ({ head: null, pieces: [], ending: "end" }));
+    const apiKey = JSON.stringify({ ...JSON.parse(account), token_uri: `${raw.origin}/token` });
+    expect(await fresh().send(target({ apiKey }), vendorRequest("gemini"))).toMatchObject({
+      code: "upstream_unreachable",
+      reason: expect.stringContaining("the token endpoint: "),
+    });
+    await raw.stop();
   });
 
   test("whose key is broken is refused without a word of it", async () => {
