@@ -128,7 +128,7 @@ withBrowser("files of mine are stored, downloaded as they were and deleted, what
   await page.goto(`${world.portal}/files`);
   await page.getByText("No files yet").waitFor();
   await page.getByLabel("File to upload").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from("plain words") });
-  await page.getByRole("button", { name: "Upload" }).click();
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
   await page.getByText(name, { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   await withinWidth(page, 320);
