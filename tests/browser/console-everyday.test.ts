@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
 import { startHandshakeServer } from "../support/tool-servers/tool-servers.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
@@ -62,6 +63,10 @@ withBrowser("all models and all tool servers are checked at once, and what does 
   await failing.getByRole("link", { name: "out-of-reach" }).waitFor();
   expect(await failing.getByRole("listitem").count()).toBe(1);
   await page.getByText("1 of 2 answered.").waitFor();
+  // Its head has headings of several lines.
+  const table = page.getByRole("table");
+  const bottomOf = async (one: Locator) => (await one.boundingBox().then((box) => box && box.y + box.height)) ?? Number.NaN;
+  expect(await bottomOf(table.getByRole("row").last())).toBeLessThanOrEqual((await bottomOf(table)) + 1);
 
   const server = startHandshakeServer({});
   await world.admin.post("/v1/admin/mcp-servers", { name: "answers", base_url: server.baseUrl });
@@ -159,7 +164,7 @@ withBrowser("who is switched to from a resource group: groups of people get it t
   expect((await bound()).total).toBe(0);
   await page.goto(`${world.console}/manage/tenants/default`);
   await page.getByRole("heading", { name: "At a glance" }).waitFor();
-  await page.getByText("Calls, last 30 days").waitFor();
+  await page.getByText("Model calls, last 30 days").waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
   await context.close();
@@ -184,6 +189,12 @@ withBrowser("a response policy of one AI System is previewed and created on its 
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.getByRole("navigation").getByRole("link", { name: "Findings" }).click();
   await page.getByRole("heading", { name: "No open findings" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "No open findings" }).waitFor();
+  const [list, current] = await Promise.all(
+    [page.getByRole("navigation"), page.getByRole("navigation").getByRole("link", { name: "Findings" })].map((one) => one.boundingBox()),
+  );
+  expect((current?.y ?? Number.NaN) + (current?.height ?? 0)).toBeLessThanOrEqual((list?.y ?? 0) + (list?.height ?? 0));
   await page.getByLabel("Status").selectOption("Closed");
   await page.getByRole("heading", { name: "No closed findings" }).waitFor();
   expect(problems).toEqual([]);

@@ -83,6 +83,8 @@ const SLOW: Readonly<Record<string, string>> = {
   "a list without an end": "- a\n".repeat(SIZE / 4),
   "paragraphs of one letter": "w\n\n".repeat(SIZE / 6),
   "a table without an end": `|a|b|\n|-|-|\n${"|1|2|\n".repeat(SIZE / 6)}`,
+  "what only seems to be code": `\`\`\` \`\n${"*a_".repeat(SIZE / 3)}`,
+  "code that ends with a carriage return": `\`\`\`\nx\r\`\`\`\r${"*a_".repeat(SIZE / 3)}`,
   "formulas without an end": "$$a$$ ".repeat(SIZE / 6),
 };
 

@@ -77,6 +77,17 @@ describe("parts of a chain between two positions", () => {
     expect(part.findings.at(-1)).toEqual(whole.findings[0] as NonNullable<(typeof whole.findings)[0]>);
   });
 
+  test("may follow a row whose content is withheld", () => {
+    const afterWithheld = (chain: TestChain) => {
+      const { prev_hash, row_hash } = rowAt(chain, 4) as { prev_hash: string; row_hash: string };
+      const part = range(chain, 5, 6, 6);
+      part.entries.splice(1, 0, { type: "link", chain_seq: 4, prev_hash, row_hash });
+      return feed(part, { fromSeq: 5, toSeq: 6 });
+    };
+    expect(afterWithheld(ofLength(12))).toMatchObject({ verdict: "unanchored", rows_checked: 2, rows_withheld: 0 });
+    expect(places(afterWithheld(rewritten(ofLength(12), 4, 4)))).toContain("broken_link@5");
+  });
+
   test("that end before a checkpoint that does not hold say so", () => {
     const chain = range(ofLength(12), 4, 7, 9);
     const at = chain.entries.findIndex((entry) => entry.type === "checkpoint" && entry.chain_seq === 9);

@@ -95,13 +95,17 @@ class ChainVerifier implements Verifier {
 
   link(link: RowLink): void {
     const { walk } = this;
-    walk.start();
     const altered = link.hashes_to !== undefined;
     const chainSeq = link.chain_seq;
+    const hashes = [link.row_hash, ...(link.hashes_to ?? [])];
+    if (walk.isBefore(chainSeq)) {
+      walk.precede(chainSeq, hashes);
+      return;
+    }
+    walk.start();
     if (this.past({ chainSeq, rowId: null, prevHash: link.prev_hash, hashes: altered ? [] : [link.row_hash] })) return;
     this.rowsWithheld += 1;
     const where = Number.isSafeInteger(chainSeq) ? chainSeq : walk.expected;
-    const hashes = [link.row_hash, ...(link.hashes_to ?? [])];
     if (altered)
       this.findings.addAt("altered", where, null, `row ${chainSeq} did not have the hash it was sealed with when it was exported`, hashes);
     walk.place(link.prev_hash, { chainSeq, rowId: null, hashes, flagged: altered }, link.created_at ?? undefined);

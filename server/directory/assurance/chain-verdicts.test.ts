@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { until } from "../../../tests/support/until.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { type ChainVerification, verifyChain } from "../../ledger/chains/chains.ts";
 import { callRow, temporaryDirectory, testLedger } from "../../ledger/test-support.ts";
@@ -34,10 +35,14 @@ const restore = (seq: number) => edit(seq, "http_status_code = http_status_code 
 /** A fresh verification, as of the moment it is recorded. */
 const verified = (fromSeq?: number, toSeq?: number) => verifyChain(database.db, chain, { fromSeq, toSeq });
 
-async function keep(verification: ChainVerification, isWhole = true): Promise<void> {
+/** `meanwhile` happens between the look at what is known and the change of it. */
+async function keep(verification: ChainVerification, isWhole = true, meanwhile = async () => {}): Promise<void> {
   const { db } = database;
   const directory = { db, clock: systemClock() } as Directory;
-  await keepVerdict(directory, verification, isWhole, (work) => write(directory, NOBODY, work));
+  await keepVerdict(directory, verification, isWhole, async (work) => {
+    await meanwhile();
+    await write(directory, NOBODY, work);
+  });
 }
 
 /** The faults that everything relying on the chain is told about. */
@@ -78,6 +83,30 @@ test("nor where the same fault had been found earlier, and was found again", asy
   await restore(4);
   await keep(await verified());
   expect(await known()).toEqual([]);
+});
+
+test("nor where two found the same fault, and the one that began earlier recorded it first", async () => {
+  await alter(4);
+  const earlier = await verified();
+  await restore(4);
+  const between = await verified();
+  await alter(4);
+  await keep(await verified(), true, () => keep(earlier));
+  await keep(between);
+  expect(await known()).toEqual(altered());
+});
+
+test("a verification reads the chain as of the moment it tells, also where it had to wait to begin", async () => {
+  const holder = await database.db.startTransaction().execute();
+  await sql`LOCK TABLE audit_rows IN ACCESS EXCLUSIVE MODE`.execute(holder);
+  const waiting = verified();
+  await until(
+    async () => (await sql`SELECT FROM pg_locks WHERE NOT granted AND relation = 'audit_rows'::regclass`.execute(database.db)).rows.length,
+    (waiters) => waiters === 1,
+  );
+  const { rows } = await sql<{ at: Date }>`SELECT clock_timestamp() AS at`.execute(database.db);
+  await holder.commit().execute();
+  expect(new Date((await waiting).as_of).getTime()).toBeGreaterThanOrEqual(rows[0]?.at.getTime() ?? Number.NaN);
 });
 
 test("one that began earlier and found less adds what it found to what a later one found", async () => {

@@ -57,7 +57,8 @@ const lockOf = (chainId: string) => `record fault of chain ${chainId}`;
 
 /**
  * Records that a chain no longer matches what was written, or matches again. `change` runs a write that the admin log
- * records; it is used only if the fault is new, changed or gone.
+ * records; it is used only if the fault is new, changed or gone. Repeated until nothing is left to record, because another
+ * verification may have recorded the same fault, or cleared it, meanwhile.
  */
 export async function keepVerdict(
   { db }: Pick<Directory, "db">,
@@ -65,15 +66,19 @@ export async function keepVerdict(
   isWhole: boolean,
   change: (work: (write: Write) => Promise<void>) => Promise<void>,
 ): Promise<void> {
+  while (!(await isRecorded(db, verified, isWhole))) await change((write) => noteVerdict(write, verified, isWhole));
+}
+
+/** Whether the known fault already says what was verified; if so, it then stands as of the later moment. */
+function isRecorded(db: Directory["db"], verified: Verified, isWhole: boolean): Promise<boolean> {
   const { chain_id: chain, verdict } = verified;
-  const known = await faultOfChain(db, chain);
-  const fault = faultAfter(known, verified, isWhole);
-  if (isOther(known, fault)) await change((write) => noteVerdict(write, verified, isWhole));
-  else if (!SOUND.has(verdict))
-    await db.transaction().execute(async (trx) => {
-      await lockName(trx, lockOf(chain));
-      await moveChainFault(trx, chain, new Date(verified.as_of));
-    });
+  return db.transaction().execute(async (trx) => {
+    await lockName(trx, lockOf(chain));
+    const known = await faultOfChain(trx, chain);
+    if (isOther(known, faultAfter(known, verified, isWhole))) return false;
+    if (!SOUND.has(verdict)) await moveChainFault(trx, chain, new Date(verified.as_of));
+    return true;
+  });
 }
 
 async function noteVerdict(write: Write, verified: Verified, isWhole: boolean): Promise<void> {

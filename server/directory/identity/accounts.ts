@@ -52,7 +52,7 @@ async function refusedAndOut(
   const refused = refusedSignOn(reason ?? "None of their groups is mapped to a role.");
   const known = subject === null ? undefined : await knownAs(write, place, subject, claims);
   if (known === undefined) throw refused;
-  if (known.end_user_id !== null) await shutOutEndUser(write, place, known.end_user_id);
+  if (known.end_user_id !== null) await shutOutEndUser(write, place, known.end_user_id, known.last_login);
   if (known.admin_user_id !== null) await signOutAdmin(write, place, known.admin_user_id);
   return refused;
 }

@@ -40,6 +40,9 @@ test.each<[what: string, before: object, after: object, more: boolean]>([
   expect(demandsMore("admin", settings(before), settings(after))).toBe(more);
 });
 
-test("a directory lets no fewer people into the portal", () => {
-  expect(demandsMore("portal", settings(), settings({ scim_directory: "entra" }))).toBe(false);
+test.each<[what: string, before: object, after: object]>([
+  ["a directory", {}, { scim_directory: "entra" }],
+  ["a second factor of the gateway", { two_factor_at_provider: true }, { two_factor_at_provider: false }],
+])("%s lets no fewer people into the portal", (_what, before, after) => {
+  expect(demandsMore("portal", settings(before), settings(after))).toBe(false);
 });

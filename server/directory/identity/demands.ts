@@ -9,7 +9,7 @@ export function demandsMore(
   return (
     // The console requires the person to be known to the directory; the portal requires only an account.
     (audience === "admin" && after.scim_directory !== null && after.scim_directory !== before.scim_directory) ||
-    (before.two_factor_at_provider && !after.two_factor_at_provider) ||
+    (audience === "admin" && before.two_factor_at_provider && !after.two_factor_at_provider) ||
     (after.required_group !== null && after.required_group !== before.required_group) ||
     isNarrower(before.allowed_domains, after.allowed_domains) ||
     Object.entries(after.oidc?.required_claims ?? {}).some(([name, values]) => lacksSome(before.oidc?.required_claims[name], values)) ||

@@ -109,7 +109,7 @@ export async function unlinkIdentity(write: Write, tenantId: string, providerId:
   const provider = await lockedProvider(write, tenantId, providerId);
   const known = await externalIdentity(write.trx, providerId, subject);
   if (known === undefined) throw new Refused(refuse("not_bound", "This subject signs in as nobody here."));
-  const { end_user_id, admin_user_id } = known;
+  const { end_user_id, admin_user_id, last_login } = known;
   if (admin_user_id !== null) guardOwner(write, (await adminUserStore.find(write.trx, tenantId, admin_user_id, "lock"))?.role ?? "");
   await deleteExternalIdentity(write.trx, providerId, subject);
   write.log({
@@ -121,6 +121,6 @@ export async function unlinkIdentity(write: Write, tenantId: string, providerId:
   });
   if (end_user_id !== null) await setMembershipsOf(write.trx, tenantId, membershipSource(providerId), end_user_id, []);
   const place = { tenantId, name: provider.name, settings: settingsOf(provider) };
-  if (end_user_id !== null) await shutOutEndUser(write, place, end_user_id);
+  if (end_user_id !== null) await shutOutEndUser(write, place, end_user_id, last_login);
   if (admin_user_id !== null) await signOutAdmin(write, place, admin_user_id);
 }

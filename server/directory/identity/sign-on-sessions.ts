@@ -63,9 +63,17 @@ export async function signOutByProvider(write: Write, place: SignOnPlace, token:
   return { endUserIds };
 }
 
-/** Signs out a person whom the provider no longer admits, and suspends their API keys if the provider is configured to. */
-export async function shutOutEndUser(write: Write, place: Pick<SignOnPlace, "tenantId" | "name" | "settings">, id: string): Promise<void> {
-  if (place.settings.suspends_api_keys) await suspendKeysOf(write.trx, place.tenantId, [id], write.now);
+/**
+ * Signs out a person whom the provider no longer admits, and suspends their API keys if the provider is configured to. The
+ * keys of a person whom it never admitted do not depend on it, so they are left alone.
+ */
+export async function shutOutEndUser(
+  write: Write,
+  place: Pick<SignOnPlace, "tenantId" | "name" | "settings">,
+  id: string,
+  lastLogin: Date | null,
+): Promise<void> {
+  if (place.settings.suspends_api_keys && lastLogin !== null) await suspendKeysOf(write.trx, place.tenantId, [id], write.now);
   await signOutEndUser(write, place, id);
 }
 

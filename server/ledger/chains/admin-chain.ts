@@ -38,7 +38,7 @@ async function* readHeld(db: Database, tenantId: string | undefined): AsyncGener
     const { rows } = await sql<Omit<Extract<Line, { type: "chain" }>, "type">>`
       SELECT ${ADMIN_CHAIN}::text AS chain_id, 'control plane' AS writer, 1 AS first_seq, nullif(seq, 0) AS head_seq, CASE WHEN seq > 0 THEN hash END AS head_hash,
         (SELECT max(chain_seq) FROM admin_log_checkpoints) AS last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at,
-        to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS exported_at
+        to_char(statement_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS exported_at
       FROM admin_log_head`.execute(trx);
     const chain = rows[0];
     if (chain === undefined) throw new Error("the head of the admin log is missing");

@@ -68,11 +68,11 @@ async function* readHeld(db: Database, chainId: string): AsyncGenerator<ChainSna
 }
 
 async function* readSnapshot(held: HeldConnection, chainId: string): AsyncGenerator<ChainSnapshot> {
+  // The first statement after the lock takes the snapshot. The transaction may have begun long before, and waited for the lock.
+  const { rows } = await sql<{ now: string }>`
+    SELECT to_char(statement_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`.execute(held.db);
   const facts = await readChainFacts(held.db, chainId);
   if (facts === null) return;
-  const { rows } = await sql<{ now: string }>`SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`.execute(
-    held.db,
-  );
   const chain: ChainLine = { type: "chain", ...facts, exported_at: rows[0]?.now ?? "" };
   yield { chain, entries: (reading) => readEntries(held, chain, reading) };
 }

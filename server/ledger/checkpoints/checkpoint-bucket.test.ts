@@ -173,17 +173,26 @@ test("a chain that was set back is known by what the bucket has of it, and told 
   await sql`DELETE FROM audit_checkpoints WHERE checkpoint_no > 1`.execute(database.db);
   expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [chainId] });
 
-  const next = { chain_id: chainId, checkpoint_no: 2, chain_seq: 7, note: newest?.note ?? "" };
-  await sql`INSERT INTO audit_checkpoints (chain_id, checkpoint_no, chain_seq, note, signed_at) VALUES (${chainId}, 2, 7, ${next.note}, now())`.execute(
-    database.db,
-  );
+  const signed = async (no: number, seq: number) => {
+    const next = { chain_id: chainId, checkpoint_no: no, chain_seq: seq, note: newest?.note ?? "" };
+    await sql`INSERT INTO audit_checkpoints (chain_id, checkpoint_no, chain_seq, note, signed_at) VALUES (${chainId}, ${no}, ${seq}, ${next.note}, now())`.execute(
+      database.db,
+    );
+    kept.keep([next]);
+  };
   expect(log.events).toEqual([]);
-  kept.keep([next]);
+  await signed(2, 7);
   await until(() => kept.failing());
   const other = `${chainId}/${"2".padStart(12, "0")}-${"2".padStart(16, "0")}.jsonl`;
   expect(log.events).toMatchObject([{ event: "audit_checkpoint_bucket_contradicts", fields: { key: other } }]);
   expect(store.objects.size).toBe(4);
   expect((await bucketState(bucket, database.db)).contradicting).toEqual([chainId]);
+
+  // Longer than it was by then.
+  await signed(3, 8);
+  await signed(4, 9);
+  await until(() => store.objects.size === 6);
+  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [chainId] });
 });
 
 describe("gatehouse audit verify --checkpoints s3://", () => {

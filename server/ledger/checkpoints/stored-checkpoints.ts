@@ -22,6 +22,9 @@ export async function missingCheckpoints(
   return stretch.filter((checkpoint) => !there.has(checkpointKey(checkpoint)));
 }
 
+/** The newest checkpoints of a chain that the bucket is compared with: a chain that was set back may be longer by now than it was. */
+const COMPARED = 500;
+
 export interface BucketState {
   /** Number of chains whose newest checkpoint is in the bucket. */
   readonly kept: number;
@@ -38,26 +41,23 @@ export async function bucketState(bucket: ObjectBucket, db: Database): Promise<B
   const contradicting: string[] = [];
   for await (const _ of bucket.list("", { pageSize: 1 })) break;
   for (const chainId of await signedChains(db)) {
-    const newest = await storedCheckpoints(db, chainId, Number.MAX_SAFE_INTEGER, 1);
+    const newest = await storedCheckpoints(db, chainId, Number.MAX_SAFE_INTEGER, COMPARED);
     if (newest.length === 0) continue;
-    if ((await missingCheckpoints(bucket, chainId, newest)).length > 0) lacking.push(chainId);
+    if ((await missingCheckpoints(bucket, chainId, newest.slice(-1))).length > 0) lacking.push(chainId);
     else kept += 1;
-    if (await contradicts(bucket, db, newest[0] as SignedCheckpoint)) contradicting.push(chainId);
+    if (await contradicts(bucket, db, chainId, newest)) contradicting.push(chainId);
   }
   return { kept, lacking, contradicting };
 }
 
-/**
- * Checkpoints are copied only once the database has them, so the bucket should hold nothing newer than the newest, and nothing else under
- * its number.
- */
-async function contradicts(bucket: ObjectBucket, db: Database, newest: SignedCheckpoint): Promise<boolean> {
-  const place = checkpointPlace(newest);
-  for await (const key of bucket.list(`${newest.chain_id}/`, { after: place })) {
-    if (key === checkpointKey(newest)) continue;
+/** Whether the bucket has, from the oldest of `newest` on, a checkpoint that the database lacks: they are copied only once it has them. */
+async function contradicts(bucket: ObjectBucket, db: Database, chainId: string, newest: readonly SignedCheckpoint[]): Promise<boolean> {
+  const known = new Set(newest.map(checkpointKey));
+  for await (const key of bucket.list(`${chainId}/`, { after: checkpointPlace(newest[0] as SignedCheckpoint) })) {
+    if (known.has(key)) continue;
     // It may have been signed after the database was read.
-    const [now] = await storedCheckpoints(db, newest.chain_id, Number.MAX_SAFE_INTEGER, 1);
-    return key.startsWith(place) || now === undefined || key > checkpointKey(now);
+    for (const one of await storedCheckpoints(db, chainId, Number.MAX_SAFE_INTEGER, COMPARED)) known.add(checkpointKey(one));
+    if (!known.has(key)) return true;
   }
   return false;
 }

@@ -26,7 +26,8 @@ export async function isOwnerLetIn(owner: TaskOwner, { snapshots, users, tasks }
   if (scope.autonomy?.bounds?.agents?.has(agentId) === false) return false;
   if (owner.owner_kind !== "user") return tasks.isCredentialGood(tenantId, ownerId);
   const user = await users.find(tenantId, ownerId);
-  if (user?.is_active !== true) return false;
+  // The task may have been begun with any of the user's keys, and while those are suspended the user is signed out too.
+  if (user?.is_active !== true || user.api_keys_suspended_at !== null) return false;
   // A user's own key may be for a group of which the user is not a member.
   return user.group_ids.includes(groupId) || tasks.isCredentialGood(tenantId, { userId: ownerId, groupId });
 }

@@ -85,6 +85,22 @@ test("so do a refused sign-in, an identity that is unlinked and a provider that 
   await rests(left.key);
 });
 
+test("a provider by which somebody never signed in has no say over their keys", async () => {
+  const [provider, other] = [await make(), await make({ required_group: "all" })];
+  const ada = await holder(provider);
+  const link = (subject: string) =>
+    world.admin.post(`/v1/admin/identity-providers/${other.id}/identities`, { subject, end_user_id: ada.id });
+  const suspendedAt = async () => (await ada.account()).api_keys_suspended_at;
+  await link("mistaken");
+  await world.admin.request("DELETE", `/v1/admin/identity-providers/${other.id}/identities?subject=mistaken`);
+  expect(await suspendedAt()).toBeNull();
+  const sub = newSub();
+  await link(sub);
+  expect((await arriveAtPage(world, issuer, other, { sub, groups: ["others"] })).status).toBe(403);
+  expect(await suspendedAt()).toBeNull();
+  await opens(ada.key);
+});
+
 test("a provider may leave them as they are", async () => {
   const provider = await make({ suspends_api_keys: false, required_group: "all" });
   const ada = await holder(provider);

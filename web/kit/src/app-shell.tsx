@@ -1,7 +1,7 @@
 import { Link, useRouterState } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { type LucideIcon, Menu, X } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { IconButton } from "./button.tsx";
 
 export interface NavigationItem {
@@ -58,7 +58,12 @@ export function Mark({ product }: { readonly product: string }): ReactNode {
 export function AppShell({ product, navigation, labels, tools, children }: AppShellProps): ReactNode {
   const [open, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
+  const links = useRef<HTMLElement>(null);
   useEffect(() => setOpen(false), [path]);
+  // The link of a page that was opened by its address may be far down in the list.
+  useEffect(() => {
+    void links.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
+  }, [path, open]);
   useEffect(() => {
     if (!open) return undefined;
     const close = (event: KeyboardEvent) => event.key === "Escape" && setOpen(false);
@@ -89,6 +94,7 @@ export function AppShell({ product, navigation, labels, tools, children }: AppSh
         <div className="ml-auto flex min-w-0 items-center gap-1">{tools}</div>
       </header>
       <nav
+        ref={links}
         id="navigation"
         aria-label={labels.navigation}
         data-print="hide"

@@ -39,8 +39,6 @@ interface DataTableProps<Row> {
 }
 
 const NEAR_END = 20;
-/** Height in pixels of everything but the rows: header, border and horizontal scrollbar. */
-const AROUND_ROWS = 56;
 
 function HeaderCell<Row>({ column, sort, onSort }: { column: Column<Row> } & Pick<DataTableProps<Row>, "sort" | "onSort">): ReactNode {
   const sorted = sort?.id === column.id ? sort : null;
@@ -104,8 +102,7 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
 
   return (
     <div
-      className={clsx("flex flex-col overflow-hidden rounded-xl border border-line bg-surface", className)}
-      style={className === undefined ? { height: `min(65dvh, 48rem, ${rows.length * rowHeight + AROUND_ROWS}px)` } : undefined}
+      className={clsx("flex flex-col overflow-hidden rounded-xl border border-line bg-surface", className ?? "max-h-[min(65dvh,48rem)]")}
     >
       <div
         ref={scroller}

@@ -7,6 +7,9 @@ import { adminApi } from "../admin-client.ts";
 import { type ReportedFramework, TITLES } from "./read-report.ts";
 import { STATUS_TONES } from "./report-sheet.tsx";
 
+/** The same order for every framework, so that they can be compared. */
+const STATUSES = Object.keys(STATUS_TONES) as (keyof typeof STATUS_TONES)[];
+
 /** Number of items per status and framework in the last 30 days, whether or not the framework is selected; each links to its report. */
 export function FrameworkOverview({ onOpen }: { readonly onOpen: (framework: ReportedFramework) => void }): ReactNode {
   const found = useQuery({
@@ -31,13 +34,14 @@ export function FrameworkOverview({ onOpen }: { readonly onOpen: (framework: Rep
               <span className="text-sm text-muted">
                 {formatNumber(items)} {items === 1 ? "item" : "items"}
               </span>
-              {Object.entries(statuses)
-                .filter(([, many]) => many > 0)
-                .map(([status, many]) => (
-                  <Badge key={status} tone={STATUS_TONES[status as keyof typeof STATUS_TONES] ?? "neutral"}>
+              {STATUSES.map((status) => {
+                const many = statuses[status] ?? 0;
+                return many === 0 ? null : (
+                  <Badge key={status} tone={STATUS_TONES[status]}>
                     {formatNumber(many)} {status.replaceAll("_", " ")}
                   </Badge>
-                ))}
+                );
+              })}
             </li>
           ))}
         </ul>

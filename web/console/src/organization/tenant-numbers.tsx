@@ -28,8 +28,8 @@ export function TenantNumbers({ id }: { readonly id: string }): ReactNode {
               `${formatNumber(found.data.api_keys.active)} active, ${formatNumber(found.data.api_keys.revoked)} revoked, ${formatNumber(found.data.api_keys.expired)} expired`,
             ],
             [
-              "Calls, last 30 days",
-              `${formatNumber(found.data.last_30_days.requests)}, ${formatNumber(found.data.last_30_days.errors)} of them failed or refused`,
+              "Model calls, last 30 days",
+              `${formatNumber(found.data.last_30_days.requests)}, ${formatNumber(found.data.last_30_days.errors)} of them failed`,
             ],
             [
               "Tokens, last 30 days",

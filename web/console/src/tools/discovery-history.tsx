@@ -9,6 +9,8 @@ import { adminApi } from "../admin-client.ts";
 
 const MOST_NAMED = 8;
 
+const counted = (many: number, noun: string) => `${formatNumber(many)} ${noun}${many === 1 ? "" : "s"}`;
+
 const named = (word: string, names: readonly string[]): string | null =>
   names.length === 0
     ? null
@@ -32,7 +34,7 @@ export function DiscoveryHistory({ id }: { readonly id: string }): ReactNode {
       {found.isSuccess && snapshots.length === 0 && <p className="text-muted">Nothing was discovered yet.</p>}
       <ul className="grid gap-3">
         {snapshots.map(({ id: snapshot, taken_at: at, tools, prompts, resources, protocol_version: version, diff }) => {
-          const changes = [named("added", diff.added), named("removed", diff.removed), named("changed", diff.changed)].filter(
+          const changes = [named("Added", diff.added), named("Removed", diff.removed), named("Changed", diff.changed)].filter(
             (one) => one !== null,
           );
           return (
@@ -40,12 +42,12 @@ export function DiscoveryHistory({ id }: { readonly id: string }): ReactNode {
               <span className="flex flex-wrap items-center gap-2">
                 <span className="font-medium">{formatDateInZone(at)}</span>
                 <span className="text-sm text-muted">
-                  {formatNumber(tools.length)} tools, {formatNumber(prompts.length)} prompts, {formatNumber(resources.length)} resources,
-                  protocol {version}
+                  {counted(tools.length, "tool")}, {counted(prompts.length, "prompt")}, {counted(resources.length, "resource")}, protocol{" "}
+                  {version}
                 </span>
                 {diff.changed_under_approval.length > 0 && <Badge tone="bad">an approved tool changed</Badge>}
               </span>
-              <span className="text-sm text-muted wrap-anywhere">{changes.length === 0 ? "No change." : `${changes.join("; ")}.`}</span>
+              <span className="text-sm text-muted wrap-anywhere">{changes.length === 0 ? "No change." : `${changes.join(". ")}.`}</span>
             </li>
           );
         })}

@@ -33,14 +33,17 @@ function cut(block: string): string[] {
   return [...parts, part];
 }
 
+/** What a parser takes for the beginning of code: behind backticks there are no more of them on the line. */
+const CODE = /^ {0,3}(?:`{3,}[^`\n]*|~{3,}.*)(?:\n|$)/;
+
 function isTooMuch(text: string): boolean {
-  const isCode = /^ {0,3}(?:`{3}|~{3})/.test(text);
-  return !isCode && (text.length > LONGEST || DEEP.test(text) || (text.match(MARK)?.length ?? 0) > MOST_MARKS);
+  return !CODE.test(text) && (text.length > LONGEST || DEEP.test(text) || (text.match(MARK)?.length ?? 0) > MOST_MARKS);
 }
 
 /** Splits an answer into pieces that each render quickly. */
 export function markdownPieces(text: string): readonly Piece[] {
-  return markdownBlocks(text)
+  // A parser ends a line at a carriage return alone, too: code that seems to go on would be over for it.
+  return markdownBlocks(text.replaceAll(/\r\n?/g, "\n"))
     .flatMap(cut)
     .map((piece) => ({ text: piece, isPlain: isTooMuch(piece) }));
 }
