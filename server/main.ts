@@ -11,6 +11,7 @@ import { auditCommand } from "./cli/audit.ts";
 import { configCommand } from "./cli/config.ts";
 import { importCommand } from "./cli/import.ts";
 import type { KnownFacts } from "./cli/imports/litellm-catalog.ts";
+import { endWithReader, written } from "./cli/standard-output.ts";
 import { verifyCommand } from "./cli/verify.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { ChainUnproven } from "./ledger/journal/recovery.ts";
@@ -112,21 +113,6 @@ async function stop(gateway: Gateway, { notice, drain }: StopRequest): Promise<v
   await gateway.stop(drain);
   process.stdout.write("Stopped. Every call has its audit row.\n");
   process.exit(0);
-}
-
-/** Exit code of a shell command ended by SIGPIPE: neither a verdict nor an error. */
-const READER_GONE = 141;
-
-/** Resolves when the pipe has taken the text, so that the exit that follows does not cut off an export. */
-function written(text: string): Promise<void> {
-  return new Promise((done, reject) => process.stdout.write(text, (error) => (error ? reject(error) : done())));
-}
-
-/** Exits when the reader closes the pipe early, as `head` does. */
-function endWithReader(): void {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(READER_GONE);
-  });
 }
 
 const knownFacts: KnownFacts = (place, name, given) => catalogMembers(place, name, given, new Date());

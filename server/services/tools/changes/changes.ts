@@ -7,22 +7,13 @@ import type { Call } from "../../../road/call.ts";
 import { openExchange, sessionOwner } from "../forwarding/server-exchange.ts";
 import { recordTarget } from "../../../road/outlet.ts";
 import { type AskSubscription, subscribe, unsubscribe } from "./resource-subscriptions.ts";
+import { type Changes, noChanges, NO_CHANGES } from "./no-changes.ts";
 import { joinFeed } from "./session-feed.ts";
 import { pooledSession, versionOf } from "../sessions/session-pool.ts";
 import { takesSubscription } from "./taken-subscription.ts";
 import { wantedNotifications } from "./wanted-notifications.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { withinSilence } from "../forwarding/within-silence.ts";
-
-/** The change notifications of one server, independent of its dialect. */
-export interface Changes {
-  /** The part of the requested filter that the server grants. */
-  readonly honoured: ChangeFilter;
-  readonly notifications: AsyncGenerator<JsonObject, void>;
-  close(): void;
-}
-
-const NOTHING: ChangeFilter = { tools: false, prompts: false, resources: false, uris: [], logs: false };
 
 /** Subscribes to a server on behalf of the call, until closed or the call ends. A refusal if the server cannot be reached. */
 export async function openChanges(
@@ -45,7 +36,7 @@ async function statelessChanges(
   parts: ToolParts,
 ): Promise<Changes | Refusal> {
   const wanted = { ...supportedChanges(filter, server.capabilities), logs: false };
-  if (!asksForSomething(wanted)) return silence(call);
+  if (!asksForSomething(wanted)) return noChanges(call);
   const params = JSON.stringify({ notifications: writeFilter(wanted) });
   const exchange = await openExchange(
     call,
@@ -59,10 +50,10 @@ async function statelessChanges(
   const acknowledged = first?.value?.value;
   if (acknowledged?.method !== "notifications/subscriptions/acknowledged" || !isObject(acknowledged.params)) {
     exchange.abort.abort("not_listened_to");
-    return silence(call);
+    return noChanges(call);
   }
   return {
-    honoured: readFilter(acknowledged.params.notifications) ?? NOTHING,
+    honoured: readFilter(acknowledged.params.notifications) ?? NO_CHANGES,
     notifications: wantedNotifications(exchange, wanted),
     close: () => exchange.abort.abort("nobody_listens"),
   };
@@ -103,7 +94,7 @@ async function handshakeChanges(
   const { session, wanted, joined } = there;
   if (joined === null)
     return session.feedless || !asksForSomething(wanted)
-      ? silence(call)
+      ? noChanges(call)
       : refuse("upstream_unreachable", "The tool server could not be listened to.");
   call.row.server_version ??= versionOf(session);
   // Subscriptions end with their session; a new session has its own.
@@ -133,19 +124,4 @@ async function* wantedOf(heard: AsyncGenerator<JsonObject, void>, filter: Change
 
 function asksForSomething({ tools, prompts, resources, uris, logs }: ChangeFilter): boolean {
   return tools || prompts || resources || logs || uris.length > 0;
-}
-
-/** For a server without notifications. */
-function silence(call: Call): Changes {
-  let close: () => void = () => undefined;
-  const over = new Promise<void>((resolve) => {
-    close = resolve;
-    if (call.abort.signal.aborted) resolve();
-    else call.abort.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  // oxlint-disable-next-line require-yield -- it never yields anything
-  async function* nothing(): AsyncGenerator<JsonObject, void> {
-    await over;
-  }
-  return { honoured: NOTHING, notifications: nothing(), close };
 }

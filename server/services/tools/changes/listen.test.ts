@@ -6,7 +6,7 @@ import type { Call } from "../../../road/call.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import type { McpSender } from "../../../wire/mcp/bridge.ts";
 import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
-import type { Changes } from "./changes.ts";
+import type { Changes } from "./no-changes.ts";
 import { sessionStream, subscriptionStream } from "./listen.ts";
 
 const message = { id: 1, params: { notifications: {} } } as unknown as RpcMessage;

@@ -10,7 +10,7 @@ import { resultText, type RpcMessage } from "../../../wire/mcp/rpc.ts";
 import { PASSED_STREAM } from "../../../wire/streams/stream.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Answer } from "../../../road/answer.ts";
-import type { Changes } from "./changes.ts";
+import type { Changes } from "./no-changes.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "../answers/keep-alive.ts";
 import { EVENT_STREAM_HEADERS, type Relay } from "../answers/relay.ts";
 import { frameOf, SENDER } from "../answers/rpc-stream.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { refuse } from "../../../kernel/errors.ts";
-import type { Changes } from "./changes.ts";
+import type { Changes } from "./no-changes.ts";
 import { reconnectingChanges } from "./reconnecting-changes.ts";
 
 const TOOLS = { tools: true, prompts: false, resources: false, uris: [], logs: false };

@@ -1,7 +1,7 @@
 import { type Refusal, isRefusal } from "../../../kernel/errors.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { changeNotifications, type ChangeFilter } from "../../../wire/mcp/changes.ts";
-import type { Changes } from "./changes.ts";
+import type { Changes } from "./no-changes.ts";
 
 /** Backoff before reconnecting, doubled after each attempt until a connection lasts. */
 const FIRST_MS = 1_000;
