@@ -141,7 +141,7 @@ withBrowser("whoever signs in after another person on the same page sees nothing
   await page
     .getByLabel("File to upload")
     .setInputFiles({ name: "of-the-one-before.txt", mimeType: "text/plain", buffer: Buffer.from("private") });
-  await page.getByRole("button", { name: "Upload" }).click();
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
   await page.getByText("of-the-one-before.txt").waitFor();
   await page.getByRole("button", { name: /^Your account/ }).click();
   await page.getByRole("menuitem", { name: "Sign out everywhere" }).click();

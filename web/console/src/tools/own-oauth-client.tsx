@@ -87,7 +87,7 @@ function Entered({ client }: { readonly client: OAuthClient }): ReactNode {
       />
       <Allowed operation={`DELETE ${PATH}`}>
         <div>
-          <Button onClick={() => setAsking(true)}>Take it away</Button>
+          <Button onClick={() => setAsking(true)}>Remove</Button>
         </div>
       </Allowed>
       <ConfirmDialog
