@@ -47,7 +47,7 @@ withBrowser("a call that waits is decided on a phone, with its whole arguments i
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByText("No pending approvals for you").waitFor();
+  await page.getByText("Nothing to approve").waitFor();
   await page.getByRole("link", { name: "All", exact: true }).click();
   await page.getByText("by user").waitFor();
   expect(await page.title()).toBe("Approvals · Gatehouse Portal");
@@ -88,7 +88,7 @@ withBrowser("what one asked for oneself is shown without a decision to make, and
   expect(await page.getByRole("link", { name: /^Approvals/ }).textContent()).toBe("Approvals");
   expect(await accessibilityFindings(page)).toEqual([]);
   await world.admin.post(`/v1/admin/approvals/${id}/reject`, {});
-  await page.getByText("No pending approvals for you").waitFor();
+  await page.getByText("Nothing to approve").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -107,7 +107,7 @@ withBrowser("a call of a key that one made as an administrator can be rejected, 
   await page.getByText("Someone else must approve this call.").waitFor();
   expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
   await page.getByRole("button", { name: "Reject" }).click();
-  await page.getByText("No pending approvals for you").waitFor();
+  await page.getByText("Nothing to approve").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -128,7 +128,7 @@ withBrowser("whoever decides sees the digits that will be sent, and decides also
   await page.locator("dd pre").getByText("to pay").waitFor();
   expect(await page.locator("dd pre").nth(1).textContent()).toBe("9007199254740993");
   await page.getByRole("button", { name: "Reject" }).click();
-  await page.getByText("No pending approvals for you").waitFor();
+  await page.getByText("Nothing to approve").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -136,7 +136,7 @@ withBrowser("whoever decides sees the digits that will be sent, and decides also
 withBrowser("a new call shows up by itself", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.goto(`${world.portal}/approvals`);
-  await page.getByText("No pending approvals for you").waitFor();
+  await page.getByText("Nothing to approve").waitFor();
   await callTool();
   await page.getByText("If you approve").waitFor();
   expect(problems).toEqual([]);

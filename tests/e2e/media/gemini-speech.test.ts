@@ -148,7 +148,7 @@ test("asked for events it is read as OpenAI's, streamed and whole, with its toke
     expect(await rowBy(response)).toMatchObject({ success: true, llm_streaming: true, llm_estimated_cost_usd: 0.00401 });
   }
   const declined = speak({ stream_format: "sse", input: "forbidden words" });
-  expect(await refusal(declined)).toMatchObject({ status: 400, message: expect.stringContaining("said nothing") });
+  expect(await refusal(declined)).toMatchObject({ status: 400, message: expect.stringContaining("returned no audio") });
   const failing = await speak({ stream_format: "sse", input: "This fails" });
   goOn();
   expect(await failing.text()).toContain('"error":{');
@@ -205,7 +205,7 @@ test("what it cannot do is named; what it will not say, and what saying so took,
   });
   expect(await refusal(speak({ input: "An unknown voice" }))).toMatchObject({ status: 400 });
   const mute = await refusal(speak({ input: "A forbidden word" }));
-  expect(mute).toMatchObject({ status: 400, message: expect.stringContaining("said nothing") });
+  expect(mute).toMatchObject({ status: 400, message: expect.stringContaining("returned no audio") });
   expect(await rowOf(world.admin, { id: mute?.headers.get("x-request-id") })).toMatchObject({
     success: false,
     error_type: "speech_declined",
