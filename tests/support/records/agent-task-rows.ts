@@ -16,7 +16,7 @@ export async function leaveTask(db: Database, userId: string): Promise<void> {
   await sql`INSERT INTO agent_push_configs (tenant_id, agent_id, task_id, id, url, protocol_version) VALUES ('default', 'agent', 't', 'p', 'https://marys receiver', '1.0')`.execute(
     db,
   );
-  await sql`INSERT INTO agent_cost_claims (tenant_id, agent_id, task_id, row_id, micros, look_at) VALUES ('default', 'agent', 't', 'marys row', 1, now() + interval '1 day')`.execute(
+  await sql`INSERT INTO agent_cost_claims (tenant_id, agent_id, task_id, row_id, micros, look_at) VALUES ('default', 'agent', 't', 'marys row', 0, now() + interval '1 day')`.execute(
     db,
   );
   // Not due yet, or a gateway running alongside would deliver it or give up at once.
