@@ -420,7 +420,7 @@ withBrowser("one of a list that is removed takes what was typed into it along, a
 });
 
 withBrowser("a framework is chosen, and each item of its report says why", async () => {
-  const { page, context, problems } = await consolePage();
+  const { page, context, problems, settled } = await consolePage();
   await page.goto(`${world.console}/compliance`);
   await page.getByRole("checkbox", { name: "HIPAA" }).check();
   await submitted(page, "Save");
@@ -443,6 +443,8 @@ withBrowser("a framework is chosen, and each item of its report says why", async
   await page.getByRole("checkbox", { name: "HIPAA" }).uncheck();
   await submitted(page, "Save");
   await page.getByRole("checkbox", { name: "HIPAA", checked: false }).waitFor();
+  // The form is rebuilt from what was saved once that has been read again.
+  await settled();
   await page.getByRole("checkbox", { name: "HIPAA" }).check();
   await world.admin.request("PATCH", "/v1/admin/compliance/profile?tenant_id=default", { frameworks: ["soc2"] });
   await submitted(page, "Save");

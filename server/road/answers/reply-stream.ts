@@ -6,6 +6,7 @@ import type { Usage } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
 import { type Conversation, noteReferable, replyContext } from "../conversation.ts";
 import type { StreamAnswer } from "../answer.ts";
+import { UNBUFFERED } from "../../wire/streams/stream-headers.ts";
 
 const encoder = new TextEncoder();
 
@@ -34,7 +35,7 @@ export function replyStream(
     outputLength: 0,
     providerError: null,
   };
-  const headers = { "content-type": streamType, "cache-control": "no-cache", "x-accel-buffering": "no" };
+  const headers = { "content-type": streamType, ...UNBUFFERED };
   return { kind: "stream", status: 200, headers, upstream: nothingMore(), codec, head, inputCharacters: 0 };
 }
 

@@ -19,11 +19,11 @@ import { keepKnownTask, keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
 import { PacedWrites } from "./paced-writes.ts";
 import { keepPushConfig, queueHeardNotifications } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
+import { EVENT_STREAM_HEADERS } from "../../wire/streams/stream-headers.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 const encoder = new TextEncoder();
 const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
-const HEADERS: Record<string, string> = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
 
 /** A stream of a task's events from an agent to a caller. */
 interface TaskStream {
@@ -282,7 +282,7 @@ async function streamed(stream: TaskStream, events: AgentEvents): Promise<Stream
   return {
     kind: "stream",
     status: 200,
-    headers: { ...HEADERS, ...stream.extensions.told(stream.request.version) },
+    headers: { ...EVENT_STREAM_HEADERS, ...stream.extensions.told(stream.request.version) },
     upstream,
     codec,
     head: [],

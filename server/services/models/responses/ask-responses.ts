@@ -16,6 +16,7 @@ import { returnedHeaders } from "../passed-headers.ts";
 import { residencyOf } from "../routing/residency.ts";
 import { failureOfRefusal, failureOfStatus } from "../routing/upstream-failure.ts";
 import type { ResponsePlace } from "./response-records.ts";
+import { UNBUFFERED } from "../../../wire/streams/stream-headers.ts";
 
 export interface AskedResponse {
   readonly method: "GET" | "POST" | "DELETE";
@@ -138,7 +139,7 @@ function streamed(id: string, response: Response, passed: Record<string, string>
   return {
     kind: "stream",
     status: 200,
-    headers: { ...passed, "cache-control": "no-cache", "x-accel-buffering": "no" },
+    headers: { ...passed, ...UNBUFFERED },
     upstream: (response.body as ReadableStream<Uint8Array>).getReader(),
     codec,
     head: [],

@@ -20,6 +20,7 @@ import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import { faultWord } from "../../../wire/fault-word.ts";
 import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
+import { UNBUFFERED } from "../../../wire/streams/stream-headers.ts";
 
 export interface AttemptParts {
   readonly providers: Readonly<Partial<Record<ApiFormat, Provider>>>;
@@ -193,8 +194,7 @@ async function beginStream(
   const headers: Record<string, string> = {
     ...passed,
     ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
-    "cache-control": "no-cache",
-    "x-accel-buffering": "no",
+    ...UNBUFFERED,
   };
   return {
     answer: {

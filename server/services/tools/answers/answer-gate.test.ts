@@ -4,7 +4,7 @@ import { type JsonObject, objectInJson } from "../../../kernel/json-value.ts";
 import type { TextSlot } from "../../../wire/inbound.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { refuse } from "../../../kernel/errors.ts";
-import { toldText } from "./answer-gate.ts";
+import { inspectedText } from "./answer-gate.ts";
 
 /** Gates that redact "joe" and block "titan". */
 const gates = {
@@ -20,7 +20,7 @@ const gates = {
 
 async function told(text: string): Promise<{ said: string | null; tags: unknown }> {
   const call = { row: {} } as Call;
-  const said = await toldText(call, { text, value: objectInJson(text) as JsonObject | null }, { gates });
+  const said = await inspectedText(call, { text, value: objectInJson(text) as JsonObject | null }, { gates });
   return { said, tags: call.row.tags };
 }
 

@@ -69,7 +69,7 @@ export async function textGate(call: Call, text: string, { gates }: Pick<ToolPar
  * Inspects what a server sends besides its answers. Null if it is withheld; the call goes on without it. `value`: null if the text is not a
  * message.
  */
-export async function toldText(
+export async function inspectedText(
   call: Call,
   { text, value }: { readonly text: string; readonly value: JsonObject | null },
   parts: Pick<ToolParts, "gates">,

@@ -9,17 +9,12 @@ import { abortReason, type Call } from "../../../road/call.ts";
 import { addTag } from "../../../road/record/add-tag.ts";
 import { type Answer, ownAnswer, type WholeAnswer } from "../../../road/answer.ts";
 import { frameOf, SENDER } from "./rpc-stream.ts";
+import { EVENT_STREAM_HEADERS } from "../../../wire/streams/stream-headers.ts";
 
 /** Yields messages for the caller as they arrive; returns the answer. */
 export type Relay = AsyncGenerator<string, string | Refusal>;
 
 const encoder = new TextEncoder();
-
-export const EVENT_STREAM_HEADERS: Record<string, string> = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache",
-  "x-accel-buffering": "no",
-};
 
 /** The HTTP status of an answer that is not streamed: the stateless dialect maps protocol errors to status codes. */
 function statusOf(error: JsonObject, dialect: Dialect): number {

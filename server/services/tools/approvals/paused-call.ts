@@ -6,8 +6,9 @@ import type { Call } from "../../../road/call.ts";
 import { addTag } from "../../../road/record/add-tag.ts";
 import type { Answer, StreamAnswer } from "../../../road/answer.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "../answers/keep-alive.ts";
-import { errorOf, EVENT_STREAM_HEADERS } from "../answers/relay.ts";
+import { errorOf } from "../answers/relay.ts";
 import { frameOf, SENDER } from "../answers/rpc-stream.ts";
+import { EVENT_STREAM_HEADERS } from "../../../wire/streams/stream-headers.ts";
 
 /** A call that is paused on its caller's own stream until the input that `ask` requests has arrived. */
 export interface PausedCall {

@@ -12,9 +12,10 @@ import type { Call } from "../../../road/call.ts";
 import type { Answer } from "../../../road/answer.ts";
 import type { Changes } from "./no-changes.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "../answers/keep-alive.ts";
-import { EVENT_STREAM_HEADERS, type Relay } from "../answers/relay.ts";
+import { type Relay } from "../answers/relay.ts";
 import { frameOf, SENDER } from "../answers/rpc-stream.ts";
 import type { ToolParts } from "../tool-parts.ts";
+import { EVENT_STREAM_HEADERS } from "../../../wire/streams/stream-headers.ts";
 
 /** Subscribes to the servers behind a synthesized server: one `Changes` for each that can be reached. */
 export type OpenChanges = (filter: ChangeFilter, sender: McpSender) => Promise<readonly Changes[] | Refusal>;

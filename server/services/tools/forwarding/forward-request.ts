@@ -4,7 +4,7 @@ import { answers, edited, errorText, idIn, memberText, requestText, resultText }
 import type { Call } from "../../../road/call.ts";
 import { type ClientInput, questionFor } from "../questions/client-question.ts";
 import { askedOfClient } from "../questions/client-questions.ts";
-import { lookedAtMessage } from "../answers/looked-at-message.ts";
+import { inspectedMessage } from "../answers/inspected-message.ts";
 import { type ServerRequest, openExchange } from "./server-exchange.ts";
 import type { Asked } from "./exchange.ts";
 import { gatedAnswer } from "./forwarded-answer.ts";
@@ -79,7 +79,7 @@ async function* untilFinal(
   // Questions that the caller has not answered yet, by the server's request IDs.
   const questions = new Map<string, { readonly id: string; readonly over: AbortController }>();
   let answeredAt = 0;
-  const look = async (message: UpstreamMessage) => (isUnheard(request, message) ? null : lookedAtMessage(call, exchange, message, parts));
+  const look = async (message: UpstreamMessage) => (isUnheard(request, message) ? null : inspectedMessage(call, exchange, message, parts));
   for (;;) {
     // Not `for await`, because leaving the loop would close an exchange that is to be held.
     const next = await withinSilence(exchange, request.server.timeoutMs, () =>

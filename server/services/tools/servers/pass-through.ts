@@ -24,7 +24,7 @@ import { deliverClientAnswer } from "../questions/client-answers.ts";
 import { recordTarget } from "../../../road/outlet.ts";
 import { knownTool } from "../definitions/listed-tools.ts";
 import { answerInStream, takesEvents } from "../answers/answer-in-stream.ts";
-import { answersContent, mustBeRead, QUESTION_WITHHELD, textGate, toldText } from "../answers/answer-gate.ts";
+import { answersContent, mustBeRead, QUESTION_WITHHELD, textGate, inspectedText } from "../answers/answer-gate.ts";
 import { answerJudge } from "../answers/answer-judge.ts";
 import { type JudgeAnswer, judgedStream, type JudgeTold } from "../answers/judged-stream.ts";
 import { acceptedAnswer, errorIn } from "../answers/relay.ts";
@@ -40,6 +40,7 @@ import { refusesCredential } from "../forwarding/upstream-credentials.ts";
 import { noteUpstreamId } from "../forwarding/upstream-request-id.ts";
 import { clientSupportOf, isJson } from "../answers/response-heads.ts";
 import { isReadAsText } from "../../../wire/texts/text-file.ts";
+import { UNBUFFERED } from "../../../wire/streams/stream-headers.ts";
 
 /** Caller headers that the protocol defines; headers that mirror the body are added separately. */
 const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
@@ -190,7 +191,7 @@ function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: Tool
 function toldBy(call: Call, respond: ((said: string) => Promise<void>) | null, parts: ToolParts): JudgeTold | null {
   if (!parts.gates.looksAt(call, "mcp_output")) return null;
   return async ({ text, value }) => {
-    const said = await toldText(call, { text, value }, parts);
+    const said = await inspectedText(call, { text, value }, parts);
     const question = said === null && typeof value?.method === "string" ? idIn(memberText(text, "id"), value.id) : null;
     if (question !== null) await respond?.(errorText(question, QUESTION_WITHHELD));
     return said;
@@ -218,7 +219,7 @@ function stream(
   return {
     kind: "stream",
     status: 200,
-    headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" },
+    headers: { ...headers, ...UNBUFFERED },
     upstream: keptAlive(untilAnswered(judged, codec), KEEP_ALIVE_MS, { ms: timeoutMs, over: tooSilent }),
     codec,
     head: id === null ? [KEEP_ALIVE] : [],

@@ -17,7 +17,7 @@ import { acceptedAnswer, type Relay, relayAnswer, wholeAnswer, wholeRelayAnswer 
 import { cancellableRequest, cancelRequest } from "../forwarding/cancellation.ts";
 import { subscribed, noteOrRefuse } from "../sessions/session-notes.ts";
 import { definitionsIn, messageGate } from "../answers/answer-gate.ts";
-import { lookedAtChanges } from "../changes/looked-at-changes.ts";
+import { inspectedChanges } from "../changes/inspected-changes.ts";
 import type { SynthesizedServer } from "./synthesized-server.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { principalOf } from "../../../road/principal.ts";
@@ -29,7 +29,7 @@ export async function serveSynthesized(
   server: SynthesizedServer,
   parts: ToolParts,
 ): Promise<Answer | Refusal> {
-  const told = { ...server, changes: lookedAtChanges(call, server.changes, parts) };
+  const told = { ...server, changes: inspectedChanges(call, server.changes, parts) };
   return request.envelope === null ? serveHandshake(call, request, told, parts) : serveStateless(call, request, told, parts);
 }
 

@@ -2,18 +2,18 @@ import { isRefusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { exactMessage } from "../../../wire/mcp/rpc.ts";
-import { toldText } from "../answers/answer-gate.ts";
+import { inspectedText } from "../answers/answer-gate.ts";
 import type { OpenChanges } from "./listen.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
 /** Inspects change notifications and log messages before they reach the caller. */
-export function lookedAtChanges(call: Call, open: OpenChanges, parts: Pick<ToolParts, "gates">): OpenChanges {
+export function inspectedChanges(call: Call, open: OpenChanges, parts: Pick<ToolParts, "gates">): OpenChanges {
   if (!parts.gates.looksAt(call, "mcp_output")) return open;
   // Several subscriptions may yield the same message object, which is inspected once and keeps its identity.
   const looked = new WeakMap<JsonObject, Promise<JsonObject | null>>();
   const look = async (message: JsonObject) => {
     const text = JSON.stringify(message);
-    const said = await toldText(call, { text, value: message }, parts);
+    const said = await inspectedText(call, { text, value: message }, parts);
     if (said === null) return null;
     return said === text ? message : exactMessage(said, JSON.parse(said) as JsonObject);
   };
