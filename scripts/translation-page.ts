@@ -6,7 +6,7 @@ import { converseCodec } from "../server/wire/converse/converse-codec.ts";
 import type { JsonObject } from "../server/kernel/json-value.ts";
 import { geminiCodec } from "../server/wire/gemini/gemini-codec.ts";
 import { messagesCodec } from "../server/wire/messages/messages-codec.ts";
-import { chatCodec } from "../server/wire/openai/chat-codec.ts";
+import { chatCodec } from "../server/wire/openai/chat/codec.ts";
 import { responsesCodec } from "../server/wire/responses/responses-codec.ts";
 import {
   CHAT_PROBES,

@@ -44,7 +44,7 @@ import { messagesModel, messagesModels } from "./surfaces/messages/models.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
 import type { FileService } from "./services/files/caller.ts";
-import type { FileRoom } from "./road/file-room.ts";
+import type { FileRoom } from "./road/request/file-room.ts";
 import type { ResumableUploadService } from "./services/files/resumable-upload.ts";
 import type { MediaSpool } from "./services/files/read-media.ts";
 import type { VideoService } from "./services/videos/video-service.ts";

@@ -27,7 +27,7 @@ import { Gates } from "../road/gates.ts";
 import type { Controls } from "../road/govern.ts";
 import type { FindPassages } from "../road/knowledge.ts";
 import type { ActionControl, StandingControl } from "../road/control.ts";
-import type { AskModel } from "../road/model-question.ts";
+import type { AskModel } from "../road/own-calls/model-question.ts";
 
 interface ControlParts {
   readonly admission: AdmissionParts;

@@ -3,7 +3,7 @@ import { directoryWatch, endFiles, removeBytes } from "../directory/files/file-u
 import { Spool } from "../directory/files/spool.ts";
 import { ResumableUploads } from "../directory/files/resumable-uploads.ts";
 import { Files } from "../directory/files/stored-files.ts";
-import { FileRoom } from "../road/file-room.ts";
+import { FileRoom } from "../road/request/file-room.ts";
 import { UploadKeys } from "../services/files/upload-keys.ts";
 import type { Snapshots } from "../directory/snapshots.ts";
 import type { Configuration } from "../kernel/configuration/configuration.ts";

@@ -1,6 +1,6 @@
 import { Judge } from "../controls/semantic-policies/judge.ts";
 import type { SemanticPolicyEntry } from "../directory/semantic-policies/policy-entry.ts";
-import type { AskModel } from "../road/model-question.ts";
+import type { AskModel } from "../road/own-calls/model-question.ts";
 import type { JudgeRubric } from "../services/replay/replay-case.ts";
 import { ReplayRunner, type ReplayRunnerParts } from "../services/replay/replay-runner.ts";
 import type { Controls } from "../road/govern.ts";

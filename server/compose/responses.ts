@@ -5,7 +5,7 @@ import type { Job } from "../kernel/scheduling/job.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { JobBudgets } from "../road/call-limits.ts";
-import type { BackgroundCalls } from "../road/background-calls.ts";
+import type { BackgroundCalls } from "../road/own-calls/background-calls.ts";
 import type { OpenCalls } from "../road/open-calls.ts";
 import type { AttemptParts } from "../services/models/routing/attempt.ts";
 import { ResponseMeter } from "../services/models/responses/response-meter.ts";

@@ -7,7 +7,7 @@ import type { Job } from "../kernel/scheduling/job.ts";
 import type { Log } from "../kernel/log.ts";
 import type { JobBudgets } from "../road/call-limits.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { BackgroundCalls } from "../road/background-calls.ts";
+import type { BackgroundCalls } from "../road/own-calls/background-calls.ts";
 import type { OpenCalls } from "../road/open-calls.ts";
 import type { ProvidersOfVideos } from "../services/videos/look-at-provider.ts";
 import { VideoRunner } from "../services/videos/video-runner.ts";

@@ -8,7 +8,7 @@ import type { MicroUsd } from "../kernel/money.ts";
 import type { OnRoster } from "../kernel/collections/roster.ts";
 import type { RequestHeaders } from "../kernel/http/request-headers.ts";
 import type { Usage } from "../wire/usage.ts";
-import type { Batched } from "./batched.ts";
+import type { Batched } from "./own-calls/batched.ts";
 import type { DelegationChain } from "./record/delegation.ts";
 import type { ResolvedTarget } from "./target.ts";
 

@@ -7,7 +7,7 @@ import type { WholeAnswer } from "./answer.ts";
 import type { CallLimits } from "./call-limits.ts";
 import type { AbortReason, AuditClass, Call } from "./call.ts";
 import { settle } from "./metering/settle.ts";
-import { type NestedCall, openNested } from "./nested-call.ts";
+import { type NestedCall, openNested } from "./own-calls/nested-call.ts";
 import { storedBodies } from "./record/content.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
 import { answeredOutcome, closeRecord, refusedOutcome, wholeSent } from "./record/finish.ts";

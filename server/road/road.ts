@@ -5,13 +5,13 @@ import { networkOf } from "../kernel/http/ip-address.ts";
 import { admit } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
 import type { AbortReason, Call } from "./call.ts";
-import { answeredOrLate, type LateAnswer } from "./late-answer.ts";
-import { readBody } from "./read-body.ts";
+import { answeredOrLate, type LateAnswer } from "./send/late-answer.ts";
+import { readBody } from "./request/read-body.ts";
 import { answeredOutcome } from "./record/finish.ts";
 import { forgetCaller } from "./record/forget-caller.ts";
 import { isUnauthenticated } from "./record/unauthenticated.ts";
 import type { GovernedRoute, RoadParts } from "./road-parts.ts";
-import { LATE_STATUS, Sender } from "./sender.ts";
+import { LATE_STATUS, Sender } from "./send/sender.ts";
 
 /** The answer to a call that cannot be recorded; such a call has no row. */
 const NO_ROOM = refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } });

@@ -2,7 +2,7 @@ import type { Refusal } from "../kernel/errors.ts";
 import type { Call } from "./call.ts";
 import type { Answer, WholeAnswer } from "./answer.ts";
 import type { OutputForm } from "../wire/output-form.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "./request/conversation.ts";
 import type { RequestView } from "./view.ts";
 import type { FileNamingFormat } from "../wire/stored-file-places.ts";
 

@@ -1,6 +1,6 @@
 import type { AskedVideo, MediaAsked, Pictures, Sound } from "../wire/media-asked.ts";
 import type { Reranking } from "../wire/rerank/reranking.ts";
-import type { AskedKnowledge } from "./asked-knowledge.ts";
+import type { AskedKnowledge } from "./request/asked-knowledge.ts";
 import type { ModelReference, Target } from "./target.ts";
 import { servingAsked } from "../wire/serving.ts";
 import { offeredVendorTools, type ToolUses } from "../wire/vendor-tools.ts";

@@ -4,7 +4,7 @@ import { eventsOfReply } from "./conversation/reply-events.ts";
 import type { ConversationReply } from "./conversation/reply.ts";
 import { geminiCodec } from "./gemini/gemini-codec.ts";
 import { messagesCodec } from "./messages/messages-codec.ts";
-import { chatCodec } from "./openai/chat-codec.ts";
+import { chatCodec } from "./openai/chat/codec.ts";
 import { responsesCodec } from "./responses/responses-codec.ts";
 
 /** Every Unicode line break. Python's `splitlines`, which clients use to read streams, splits at each of them. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_REQUEST } from "./conversation/default-request.ts";
 import type { ConversationRequest } from "./conversation/request.ts";
-import { chatCodec } from "./openai/chat-codec.ts";
+import { chatCodec } from "./openai/chat/codec.ts";
 import { responsesCodec } from "./responses/responses-codec.ts";
 
 const request = (...ids: string[]): ConversationRequest => ({

@@ -7,7 +7,7 @@ import { ToolUseIds } from "./converse/tool-use-ids.ts";
 import { PendingToolCalls } from "./gemini/pending-tool-calls.ts";
 import { ToolIds } from "./messages/tool-ids.ts";
 import { WriteReport } from "./openai/write-report.ts";
-import { CandidateReader } from "./openai/chat-candidate-reader.ts";
+import { CandidateReader } from "./openai/chat/candidate-reader.ts";
 
 /** As many as fit in a request or answer of a few megabytes. */
 const MANY = 40_000;

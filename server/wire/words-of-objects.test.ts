@@ -3,7 +3,7 @@ import { streamFault } from "./converse/fault.ts";
 import { capabilityOf, mirrorsName } from "./mcp/capability.ts";
 import { readMessagesFault, writeMessagesFault } from "./messages/fault.ts";
 import { messagesCodec } from "./messages/messages-codec.ts";
-import { chatCodec } from "./openai/chat-codec.ts";
+import { chatCodec } from "./openai/chat/codec.ts";
 import { fileName } from "./openai/files.ts";
 import { genAiFacts } from "./otlp/gen-ai.ts";
 import { responsesCodec } from "./responses/responses-codec.ts";

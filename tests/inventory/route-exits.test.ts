@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import pg from "pg";
 import { compose, type Gateway } from "../../server/compose.ts";
 import { Limits } from "../../server/controls/limits/limits.ts";
-import { EMPTY_VIEW } from "../../server/road/empty-view.ts";
+import { EMPTY_VIEW } from "../../server/road/request/empty-view.ts";
 import type { Exchange, Surface } from "../../server/road/surface.ts";
 import type { StreamAnswer } from "../../server/road/answer.ts";
 import type { Call } from "../../server/road/call.ts";

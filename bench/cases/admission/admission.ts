@@ -3,7 +3,7 @@ import type { GroupScope, ModelEntry } from "../../../server/directory/snapshot.
 import type { Call } from "../../../server/road/call.ts";
 import { Limits } from "../../../server/controls/limits/limits.ts";
 import type { LimitsParts } from "../../../server/controls/limits/limits-parts.ts";
-import { EMPTY_VIEW } from "../../../server/road/empty-view.ts";
+import { EMPTY_VIEW } from "../../../server/road/request/empty-view.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { openValkey } from "../../../server/runtime/valkey.ts";
 import type { Counters, Demand, Plan } from "../../../server/controls/limits/counters/counters.ts";

@@ -3,7 +3,7 @@ import { autonomyOf } from "../../../server/directory/assurance/autonomy.ts";
 import { knowledgeAfter } from "../../../server/directory/configuration-provenance.ts";
 import type { GroupScope } from "../../../server/directory/snapshot.ts";
 import type { Call } from "../../../server/road/call.ts";
-import { EMPTY_VIEW } from "../../../server/road/empty-view.ts";
+import { EMPTY_VIEW } from "../../../server/road/request/empty-view.ts";
 import type { AutonomyRow } from "../../../server/store/assurance/ai-systems.ts";
 
 const LEVELS = 8;

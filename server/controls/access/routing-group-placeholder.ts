@@ -2,7 +2,7 @@ import { PROVIDER_FORMATS } from "@gatehouse/contracts/provider-formats";
 import { pricesAt } from "../../directory/models/prices.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { DEFAULT_TEMPERATURE } from "../../road/parameter-governance.ts";
+import { DEFAULT_TEMPERATURE } from "../../road/policy/parameter-governance.ts";
 
 /**
  * Stands in for a routing group until a member is chosen. It has the group's own limits and the members' largest

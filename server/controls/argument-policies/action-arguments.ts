@@ -1,7 +1,7 @@
 import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { type Action, ACTION_PASSES, type ActionDecision } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
-import { contentWorkOf } from "../../road/content-work.ts";
+import { contentWorkOf } from "../../road/policy/content-work.ts";
 import type { ActionControl } from "../../road/control.ts";
 import { governToolCall } from "./govern-tool-call.ts";
 

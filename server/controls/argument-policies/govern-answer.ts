@@ -1,7 +1,7 @@
 import { refuse } from "../../kernel/errors.ts";
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { contentWorkOf } from "../../road/content-work.ts";
+import { contentWorkOf } from "../../road/policy/content-work.ts";
 import type { StreamAnswer } from "../../road/answer.ts";
 import type { AnswerControl } from "../../road/control.ts";
 import { callFormOfExchange } from "../../road/output/answer-formats.ts";

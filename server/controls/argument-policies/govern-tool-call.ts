@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
-import { contentWorkOf } from "../../road/content-work.ts";
-import { warnCaller } from "../../road/policy-warnings.ts";
+import { contentWorkOf } from "../../road/policy/content-work.ts";
+import { warnCaller } from "../../road/policy/policy-warnings.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
 

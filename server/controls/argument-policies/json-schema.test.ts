@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
-import { ContentWork } from "../../road/content-work.ts";
+import { ContentWork } from "../../road/policy/content-work.ts";
 import { fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
 import { longestTurn } from "../../../tests/support/processes/longest-turn.ts";
 import type { CompiledArgumentPolicy } from "./argument-policy.ts";

@@ -11,7 +11,7 @@ import { judgeToolCall, LONGEST_ARGUMENTS } from "./judge-tool-call.ts";
 import { compileStoredPolicy } from "./stored-policy.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
 import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
-import { ContentWork } from "../../road/content-work.ts";
+import { ContentWork } from "../../road/policy/content-work.ts";
 import { judged } from "../../../tests/support/vendors/judged.ts";
 
 type Severity = "deny" | "warn";

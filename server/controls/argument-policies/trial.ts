@@ -1,6 +1,6 @@
 import type { ArgumentPolicy, ArgumentPolicyTrialResult } from "@gatehouse/contracts/argument-policies";
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
-import { ContentWork } from "../../road/content-work.ts";
+import { ContentWork } from "../../road/policy/content-work.ts";
 import { compilePolicy } from "./compile-policy.ts";
 import { LONGEST_ARGUMENTS, TOO_LONG } from "./judge-tool-call.ts";
 import { writtenPolicy } from "./stored-policy.ts";

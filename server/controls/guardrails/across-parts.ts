@@ -1,5 +1,5 @@
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import { PART_JOINTS } from "../../road/message-parts.ts";
+import { PART_JOINTS } from "../../road/request/message-parts.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { placeholder } from "./answers/hold-back.ts";

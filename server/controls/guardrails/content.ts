@@ -1,8 +1,8 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
-import { SURFACES } from "../../road/content-surface.ts";
-import { partsOfMessages } from "../../road/message-parts.ts";
+import { SURFACES } from "../../road/request/content-surface.ts";
+import { partsOfMessages } from "../../road/request/message-parts.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { guardedAcross } from "./across-parts.ts";
 import { askEngines, type EngineParts } from "./engines.ts";

@@ -1,7 +1,7 @@
 import type { GuardrailEngineEntry } from "../../directory/policies/guardrail-entry.ts";
 import type { Engine, EngineVerdict } from "../../wire/guardrail-engine.ts";
 import type { Call } from "../../road/call.ts";
-import type { AskModel } from "../../road/model-question.ts";
+import type { AskModel } from "../../road/own-calls/model-question.ts";
 import { guardModel } from "./guard-model.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { BoundEngine } from "./surface-guard.ts";

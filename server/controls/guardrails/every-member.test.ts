@@ -10,7 +10,7 @@ import type { InboundRequest } from "../../wire/inbound.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { readModerationsRequest } from "../../wire/moderations/moderations-request.ts";
 import { REQUEST_LEVELS } from "../../wire/json/nesting.ts";
-import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { readChatRequest } from "../../wire/openai/chat/request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { readSpeechRequest } from "../../wire/speech/speech-request.ts";
 import { readVideosRequest } from "../../wire/videos/videos-request.ts";

@@ -8,7 +8,7 @@ import { readModerationsRequest } from "../../wire/moderations/moderations-reque
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
-import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { readChatRequest } from "../../wire/openai/chat/request.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import type { StreamCodec } from "../../wire/streams/stream.ts";
@@ -28,7 +28,7 @@ import { MessageSlots } from "../../wire/mcp/message-slots.ts";
 import { inspectContent } from "./content.ts";
 import { reviewDefinition } from "./tool-definition.ts";
 import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
-import { ContentWork } from "../../road/content-work.ts";
+import { ContentWork } from "../../road/policy/content-work.ts";
 
 const BEFORE = "A line before it: ";
 /** For each check its settings except the action, and a text that it finds as a whole. */

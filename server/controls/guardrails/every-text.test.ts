@@ -3,7 +3,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
-import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { readChatRequest } from "../../wire/openai/chat/request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { AnswerGuard } from "./answers/answer-guard.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
-import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { readChatRequest } from "../../wire/openai/chat/request.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { framingOf } from "../../road/output/frames.ts";

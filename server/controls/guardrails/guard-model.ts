@@ -1,7 +1,7 @@
 import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
 import { CLEAR, type Engine, type EngineVerdict, failed } from "../../wire/guardrail-engine.ts";
 import type { Call } from "../../road/call.ts";
-import type { AskModel } from "../../road/model-question.ts";
+import type { AskModel } from "../../road/own-calls/model-question.ts";
 
 /** Most characters sent at once to any model, also to one with an unknown context window. */
 const LONGEST = 12_000;

@@ -1,8 +1,8 @@
 import type { Call } from "../../road/call.ts";
-import { contentWorkOf } from "../../road/content-work.ts";
+import { contentWorkOf } from "../../road/policy/content-work.ts";
 import { GuardRun } from "./guard-run.ts";
 import { surfaceGuard } from "./surface-guard.ts";
-import { guardedAt, surfaceOf } from "../../road/content-surface.ts";
+import { guardedAt, surfaceOf } from "../../road/request/content-surface.ts";
 
 /** A run of the guardrails that apply to the call in one direction; null if there are none. */
 export function guardRunOf(call: Call, direction: "input" | "output"): GuardRun | null {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { runToEnd, inTurns } from "../../kernel/scheduling/in-turns.ts";
-import { ContentWork } from "../../road/content-work.ts";
+import { ContentWork } from "../../road/policy/content-work.ts";
 import { GuardRun } from "./guard-run.ts";
 import { redactText } from "./redact.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";

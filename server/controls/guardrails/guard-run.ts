@@ -3,14 +3,14 @@ import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import { distinctNames, replaceLeaves } from "../../wire/json/json-leaves.ts";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { Call } from "../../road/call.ts";
-import { warnCaller } from "../../road/policy-warnings.ts";
-import { ContentWork, TOO_MUCH_WORK } from "../../road/content-work.ts";
+import { warnCaller } from "../../road/policy/policy-warnings.ts";
+import { ContentWork, TOO_MUCH_WORK } from "../../road/policy/content-work.ts";
 import { isKnownClean, noteClean } from "./clean-texts.ts";
 import type { GuardrailAction, GuardrailCheck } from "./text/finding.ts";
 import { type GuardedFinding, HoldBack } from "./answers/hold-back.ts";
 import { isSeenClean } from "./redact.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
-import { SURFACES } from "../../road/content-surface.ts";
+import { SURFACES } from "../../road/request/content-surface.ts";
 import type { GuardSource, TextGuard } from "./text-guard.ts";
 
 /** The result of a guardrail. */

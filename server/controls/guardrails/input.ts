@@ -1,13 +1,13 @@
 import type { TextSlot } from "../../wire/inbound.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
-import { repeatedNameRefusal } from "../../road/repeated-name-refusal.ts";
+import { repeatedNameRefusal } from "../../road/request/repeated-name-refusal.ts";
 import type { Call } from "../../road/call.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { withholdContent } from "../../road/record/withhold-content.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import type { RequestView } from "../../road/view.ts";
-import { isNameSlot, partsOfMessages, textsAsRead } from "../../road/message-parts.ts";
+import { isNameSlot, partsOfMessages, textsAsRead } from "../../road/request/message-parts.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import { guardedAcross } from "./across-parts.ts";
 import { guardedName } from "./names.ts";

@@ -4,7 +4,7 @@ import { InboundView } from "../../road/view.ts";
 import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
-import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { readChatRequest } from "../../wire/openai/chat/request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import type { EngineParts } from "./engines.ts";
 import type { GuardrailAction } from "./text/finding.ts";

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import { hasWords } from "../../wire/texts/other-texts.ts";
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
-import { contentWorkOf } from "../../road/content-work.ts";
+import { contentWorkOf } from "../../road/policy/content-work.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import { GuardRun, type GuardOutcome } from "./guard-run.ts";
 import { nameWords } from "./names.ts";

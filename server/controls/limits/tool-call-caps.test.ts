@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { plan, window } from "../../../tests/support/records/counter-parts.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
-import { chatCodec } from "../../wire/openai/chat-codec.ts";
+import { chatCodec } from "../../wire/openai/chat/codec.ts";
 import type { Reservation } from "./counters/counters.ts";
 import type { CallPlan } from "./plans/plan.ts";
 import { ToolCallCaps } from "./tool-call-caps.ts";

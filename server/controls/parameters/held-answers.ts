@@ -5,7 +5,7 @@ import { ownAnswer, type Answer, type StreamAnswer, type WholeAnswer } from "../
 import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
 import { clearedStream } from "../../road/answers/cleared-answer.ts";
 import { toolCallsOf, toolCallsOfPieces } from "../../road/answers/tool-calls.ts";
-import { approvalRequired } from "../../road/approval-required.ts";
+import { approvalRequired } from "../../road/policy/approval-required.ts";
 import { abortReason, type Call, endingRefusal, type Identity } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
@@ -13,7 +13,7 @@ import { settle } from "../../road/metering/settle.ts";
 import { streamUsage } from "../../road/metering/stream-usage.ts";
 import { callFormOfExchange } from "../../road/output/answer-formats.ts";
 import type { BufferedToolCall } from "../../road/output/buffered-tool-calls.ts";
-import { governanceOf } from "../../road/parameter-governance.ts";
+import { governanceOf } from "../../road/policy/parameter-governance.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { modelOf, routeOf } from "../../road/target.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";

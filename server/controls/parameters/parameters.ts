@@ -1,19 +1,19 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { Governance } from "../../road/compiled-governance.ts";
+import type { Governance } from "../../road/policy/compiled-governance.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { replaceLeaves } from "../../wire/json/json-leaves.ts";
 import { estimateTokens } from "../../wire/usage.ts";
-import { repeatedNameRefusal } from "../../road/repeated-name-refusal.ts";
+import { repeatedNameRefusal } from "../../road/request/repeated-name-refusal.ts";
 import type { Call } from "../../road/call.ts";
-import { contentWorkOf, TOO_MUCH_WORK } from "../../road/content-work.ts";
+import { contentWorkOf, TOO_MUCH_WORK } from "../../road/policy/content-work.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
-import { isNameSlot, PART_JOINTS, partsOfMessages } from "../../road/message-parts.ts";
+import { isNameSlot, PART_JOINTS, partsOfMessages } from "../../road/request/message-parts.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
-import { DEFAULT_TEMPERATURE, governanceOf } from "../../road/parameter-governance.ts";
+import { DEFAULT_TEMPERATURE, governanceOf } from "../../road/policy/parameter-governance.ts";
 import { asksForText, modelOf, isStoredResult } from "../../road/target.ts";
 
 /** Parameter governance (interface 8.3): ceilings, tools, mandatory fragments, banned patterns. */

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { AnswerControl } from "../../road/control.ts";
 import { outputFormOf } from "../../road/output/answer-formats.ts";
 import { toolCallsMade, upToToolCallCap } from "../../road/output/counted-calls.ts";
-import { governanceOf } from "../../road/parameter-governance.ts";
+import { governanceOf } from "../../road/policy/parameter-governance.ts";
 import { modelOf } from "../../road/target.ts";
 
 /** Caps the tool calls of one answer (interface 8.3); calls beyond the cap never reach the caller. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import type { SemanticPolicyEntry } from "../../directory/semantic-policies/policy-entry.ts";
-import { SURFACES } from "../../road/content-surface.ts";
+import { SURFACES } from "../../road/request/content-surface.ts";
 
 type Direction = "input" | "output";
 

@@ -4,8 +4,8 @@ import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { abortReason, type Call, isAbandoned } from "../../road/call.ts";
-import { guardedAt, SURFACES } from "../../road/content-surface.ts";
-import { warnCaller } from "../../road/policy-warnings.ts";
+import { guardedAt, SURFACES } from "../../road/request/content-surface.ts";
+import { warnCaller } from "../../road/policy/policy-warnings.ts";
 import type { JudgeQuestion } from "./judge-question.ts";
 import { Judge, type Judged, type JudgeParts, recordedVerdict } from "./judge.ts";
 

@@ -3,7 +3,7 @@ import type { SemanticPolicyEntry } from "../../directory/semantic-policies/poli
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Call } from "../../road/call.ts";
-import { unrecordedCall } from "../../road/unrecorded-call.ts";
+import { unrecordedCall } from "../../road/own-calls/unrecorded-call.ts";
 
 /** A trial always waits for its verdict, whatever the policy's mode. */
 export function trialPolicy(policy: SemanticPolicy): SemanticPolicyEntry {

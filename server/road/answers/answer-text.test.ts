@@ -3,9 +3,9 @@ import { ANSWER_SURFACES } from "../../../tests/support/formats/answer-streams.t
 import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
 import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
-import { chatCodec } from "../../wire/openai/chat-codec.ts";
+import { chatCodec } from "../../wire/openai/chat/codec.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";
-import type { Conversation } from "../conversation.ts";
+import type { Conversation } from "../request/conversation.ts";
 import { textOfStreamedAnswer, textOfWholeAnswer } from "./answer-text.ts";
 
 const CODECS = { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec };

@@ -7,7 +7,7 @@ import { outputFormOf } from "../output/answer-formats.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { framingOf } from "../output/frames.ts";
 import { BufferedToolCall } from "../output/buffered-tool-calls.ts";
-import type { Conversation } from "../conversation.ts";
+import type { Conversation } from "../request/conversation.ts";
 import { readPieces, readWhole } from "./caller-answer.ts";
 
 /** All text of a whole answer, including arguments of tool calls; null if it cannot be read. */

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
-import { drainBody } from "../drain-body.ts";
+import { drainBody } from "../request/drain-body.ts";
 import type { StreamAnswer } from "../answer.ts";
 import { endInTurns, pushInTurns } from "../output/stream-in-turns.ts";
 

@@ -1,7 +1,7 @@
 import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
 import { isObject } from "../../kernel/json-value.ts";
 import { withExactTools } from "../../wire/json/exact-tools.ts";
-import type { Conversation } from "../conversation.ts";
+import type { Conversation } from "../request/conversation.ts";
 
 /** Reads a whole answer in the caller's format into the vendor-neutral form; null if it cannot be read. */
 export function readWhole({ caller }: Conversation, body: Uint8Array): ConversationReply | null {

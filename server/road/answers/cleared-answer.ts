@@ -6,7 +6,7 @@ import type { OutputForm } from "../../wire/output-form.ts";
 import type { StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { StreamAnswer, WholeAnswer } from "../answer.ts";
 import type { Call } from "../call.ts";
-import { contentWorkOf } from "../content-work.ts";
+import { contentWorkOf } from "../policy/content-work.ts";
 import { FramedStream } from "../output/framed-stream.ts";
 import { passedHead } from "../output/wrapped-stream.ts";
 

@@ -4,7 +4,7 @@ import { eventsOfReply } from "../../wire/conversation/reply-events.ts";
 import type { StreamCodec } from "../../wire/streams/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
-import { type Conversation, noteReferable, replyContext } from "../conversation.ts";
+import { type Conversation, noteReferable, replyContext } from "../request/conversation.ts";
 import type { StreamAnswer } from "../answer.ts";
 import { UNBUFFERED } from "../../wire/streams/stream-headers.ts";
 

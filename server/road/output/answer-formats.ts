@@ -1,5 +1,5 @@
 import type { OutputForm } from "../../wire/output-form.ts";
-import type { Conversation } from "../conversation.ts";
+import type { Conversation } from "../request/conversation.ts";
 
 interface Answered {
   readonly conversation?: Conversation;

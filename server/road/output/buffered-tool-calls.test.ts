@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chatAnswerTexts } from "../../wire/openai/chat-answer-texts.ts";
+import { chatAnswerTexts } from "../../wire/openai/chat/answer-texts.ts";
 import { CallGroup } from "./buffered-tool-calls.ts";
 import { framingOf } from "./frames.ts";
 

@@ -5,7 +5,7 @@ import type { OutputForm } from "../../wire/output-form.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { Answer, StreamAnswer } from "../answer.ts";
 import type { Call } from "../call.ts";
-import { contentWorkOf } from "../content-work.ts";
+import { contentWorkOf } from "../policy/content-work.ts";
 import { CallCount } from "./call-count.ts";
 import { FramedStream } from "./framed-stream.ts";
 import type { Frame } from "./frames.ts";

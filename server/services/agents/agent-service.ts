@@ -8,7 +8,7 @@ import type { AdmissionParts } from "../../road/admission/admit.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
-import { LastingStreams } from "../../road/lasting-streams.ts";
+import { LastingStreams } from "../../road/send/lasting-streams.ts";
 import type { Outlet } from "../../road/outlet.ts";
 import { agentOf, type AgentRoute } from "../../road/target.ts";
 import type { RequestView } from "../../road/view.ts";

@@ -1,6 +1,6 @@
 import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
 import { type ErrorCode, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { heldRefusal } from "../../road/approval-required.ts";
+import { heldRefusal } from "../../road/policy/approval-required.ts";
 import type { Action } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
 import type { Passage } from "../../road/outlet.ts";

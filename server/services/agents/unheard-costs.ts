@@ -3,7 +3,7 @@ import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import type { BackgroundCalls } from "../../road/background-calls.ts";
+import type { BackgroundCalls } from "../../road/own-calls/background-calls.ts";
 import type { JobBudgets } from "../../road/call-limits.ts";
 
 export interface UnheardCostParts {

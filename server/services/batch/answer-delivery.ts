@@ -1,6 +1,6 @@
 import type { BatchJob, BatchStore, JobToRun, LineToGive } from "../../directory/batch/batch-store.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { BackgroundAnswer } from "../../road/background-calls.ts";
+import type { BackgroundAnswer } from "../../road/own-calls/background-calls.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 

@@ -2,7 +2,7 @@ import type { BatchJob, BatchStore, JobToRun, LineToRun } from "../../directory/
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type OnRoster, Roster } from "../../kernel/collections/roster.ts";
-import type { BackgroundAnswer, SuspendedLine } from "../../road/background-calls.ts";
+import type { BackgroundAnswer, SuspendedLine } from "../../road/own-calls/background-calls.ts";
 import { INTERRUPTED, isOfOneModel, type LineVerdict, verdictOn } from "./line-verdict.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 import { StartPace } from "./start-pace.ts";

@@ -3,7 +3,7 @@ import type { Files } from "../../directory/files/stored-files.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
-import type { BackgroundCalls } from "../../road/background-calls.ts";
+import type { BackgroundCalls } from "../../road/own-calls/background-calls.ts";
 import { type ResultFiles, type ResultsParts, storedResults } from "./stored-results.ts";
 
 interface EndParts extends ResultsParts {

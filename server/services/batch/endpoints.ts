@@ -4,7 +4,7 @@ import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.
 import { readModerationsRequest } from "../../wire/moderations/moderations-request.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { MESSAGES_VERSION } from "../../wire/messages/messages-version.ts";
-import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { readChatRequest } from "../../wire/openai/chat/request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 
 interface Endpoint {

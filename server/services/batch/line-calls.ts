@@ -1,6 +1,12 @@
 import type { BatchJob, BatchJobError, BatchStore, LineToGive, LineToRun } from "../../directory/batch/batch-store.ts";
 import type { Holder } from "../../road/admission/gateway-tokens.ts";
-import type { BackgroundAnswer, BackgroundCalls, BackgroundRequest, ProviderResult, SuspendedLine } from "../../road/background-calls.ts";
+import type {
+  BackgroundAnswer,
+  BackgroundCalls,
+  BackgroundRequest,
+  ProviderResult,
+  SuspendedLine,
+} from "../../road/own-calls/background-calls.ts";
 import type { Surface } from "../../road/surface.ts";
 import { isErrorCode, refuse } from "../../kernel/errors.ts";
 import { JsonDocument } from "../../wire/json/document.ts";

@@ -1,5 +1,5 @@
 import type { BatchJob, LineResult } from "../../directory/batch/batch-store.ts";
-import type { BackgroundAnswer } from "../../road/background-calls.ts";
+import type { BackgroundAnswer } from "../../road/own-calls/background-calls.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
 
 /** What happens to a line after its call. */

@@ -5,7 +5,7 @@ import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { type FileContent, type FileNamingFormat, filePlaces, type FilePlace, TURNS } from "../../wire/stored-file-places.ts";
 import { isTextFile } from "../../wire/texts/text-file.ts";
 import { callerOf, type CallerFile, type FileService, noteFiles } from "./caller.ts";
-import type { FileRoom } from "../../road/file-room.ts";
+import type { FileRoom } from "../../road/request/file-room.ts";
 
 /** Most bytes that files may add to one request, as stored, and most places that may name files. */
 const MOST_OF_A_REQUEST = 20 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { FileKind } from "../../kernel/files/file-kinds.ts";
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
-import { refusedCoding } from "../../road/read-body.ts";
+import { refusedCoding } from "../../road/request/read-body.ts";
 import { callerOf } from "./caller.ts";
 import { readForm } from "./read-form.ts";
 import type { FormBounds, ReadForm } from "./upload-form.ts";

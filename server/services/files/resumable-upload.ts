@@ -3,7 +3,7 @@ import type { ResumableUpload, ResumableUploads } from "../../directory/files/re
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import type { Call } from "../../road/call.ts";
-import { refusedCoding } from "../../road/read-body.ts";
+import { refusedCoding } from "../../road/request/read-body.ts";
 import { type CallerFile, callerOf, type FileService, noteFile } from "./caller.ts";
 import type { UploadKeys } from "./upload-keys.ts";
 import { piecesInTime } from "./pieces-in-time.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Call } from "../../road/call.ts";
-import { FileRoom } from "../../road/file-room.ts";
+import { FileRoom } from "../../road/request/file-room.ts";
 import { type MediaStore, storedMedia } from "./stored-media.ts";
 
 const SIZE = 20 * 1024 * 1024;

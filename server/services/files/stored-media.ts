@@ -5,7 +5,7 @@ import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { callerOf, type FileService } from "./caller.ts";
-import type { FileRoom } from "../../road/file-room.ts";
+import type { FileRoom } from "../../road/request/file-room.ts";
 
 const refused = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
 

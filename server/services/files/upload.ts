@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
-import { refusedCoding } from "../../road/read-body.ts";
+import { refusedCoding } from "../../road/request/read-body.ts";
 import type { FileKind } from "../../kernel/files/file-kinds.ts";
 import { type CallerFile, callerOf, type FileService, noteFile, type SaidOfFile } from "./caller.ts";
 import { readForm } from "./read-form.ts";

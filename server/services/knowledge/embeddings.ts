@@ -2,7 +2,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import type { MakeNestedCall } from "../../road/nested-call.ts";
+import type { MakeNestedCall } from "../../road/own-calls/nested-call.ts";
 import { EmbeddingsRequest, readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { vectorsIn } from "./vectors-of-answer.ts";
 

@@ -2,7 +2,7 @@ import type { RunBounded } from "../../kernel/scheduling/bounded-run.ts";
 import type { SearchedPlaces } from "../../directory/knowledge/search-chunks.ts";
 import { passageReader } from "./document-reader.ts";
 import type { Job } from "../../kernel/scheduling/job.ts";
-import type { MakeNestedCall } from "../../road/nested-call.ts";
+import type { MakeNestedCall } from "../../road/own-calls/nested-call.ts";
 import { embedsBy, type SendTexts } from "./embeddings.ts";
 import type { FindPassages } from "../../road/knowledge.ts";
 import { findsPassages } from "./find-passages.ts";

@@ -12,7 +12,7 @@ import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
 import type { TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
 import type { Answer } from "../../road/answer.ts";
 import { conversationModelRequest, type ConversationParts } from "./requests/conversation.ts";
-import type { Conversation } from "../../road/conversation.ts";
+import type { Conversation } from "../../road/request/conversation.ts";
 import { compactionModelRequest } from "./requests/compaction.ts";
 import { embeddingsModelRequest } from "./requests/embeddings.ts";
 import { geminiEmbeddingsModelRequest } from "./requests/gemini-embeddings.ts";

@@ -1,7 +1,7 @@
 import type { StoredAnswers } from "../../directory/semantic-cache/stored-answers.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { AskModel } from "../../road/model-question.ts";
-import type { MakeNestedCall } from "../../road/nested-call.ts";
+import type { AskModel } from "../../road/own-calls/model-question.ts";
+import type { MakeNestedCall } from "../../road/own-calls/nested-call.ts";
 import { askModel } from "./ask-model.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./dispatch.ts";
 import { MemberHealth } from "./routing/member-health.ts";

@@ -1,9 +1,9 @@
-import type { Conversation } from "../../road/conversation.ts";
-import type { ModelQuestion } from "../../road/model-question.ts";
-import { chatCodec } from "../../wire/openai/chat-codec.ts";
-import { readChatReply } from "../../wire/openai/chat-reply.ts";
-import type { ChatRequest } from "../../wire/openai/chat-request.ts";
-import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import type { Conversation } from "../../road/request/conversation.ts";
+import type { ModelQuestion } from "../../road/own-calls/model-question.ts";
+import { chatCodec } from "../../wire/openai/chat/codec.ts";
+import { readChatReply } from "../../wire/openai/chat/reply.ts";
+import type { ChatRequest } from "../../wire/openai/chat/request.ts";
+import { ChatStream } from "../../wire/openai/chat/stream.ts";
 import type { AttemptParts } from "./routing/attempt.ts";
 import { maxTokensNameOf } from "./requests/ceiling-name.ts";
 

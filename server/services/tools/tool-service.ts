@@ -10,7 +10,7 @@ import { clearAuthorization } from "./authorization/authorization-cache.ts";
 import { withChallenge } from "./authorization/with-challenge.ts";
 import { type OAuthDispatch, oauthDispatch } from "./authorization/oauth-dispatch.ts";
 import { cancelMarked } from "./forwarding/cancellation.ts";
-import { LastingStreams } from "../../road/lasting-streams.ts";
+import { LastingStreams } from "../../road/send/lasting-streams.ts";
 import { changesVerdict } from "./changes/changes-verdict.ts";
 import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./sessions/end-sessions.ts";
 import { toolAuthorization } from "./tool-authorization.ts";

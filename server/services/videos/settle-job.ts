@@ -1,6 +1,6 @@
 import type { VideoJob, VideoStore } from "../../directory/videos/video-store.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import type { BackgroundCalls } from "../../road/background-calls.ts";
+import type { BackgroundCalls } from "../../road/own-calls/background-calls.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 
 interface SettleParts {

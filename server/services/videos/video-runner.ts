@@ -6,7 +6,7 @@ import { isRefusal } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { JobBudgets } from "../../road/call-limits.ts";
-import type { BackgroundCalls } from "../../road/background-calls.ts";
+import type { BackgroundCalls } from "../../road/own-calls/background-calls.ts";
 import { inputTokens, type Usage } from "../../wire/usage.ts";
 import type { VideoLook } from "../../wire/videos/video-codec.ts";
 import { type JobProvider, type ProvidersOfVideos, providerOfJob, askWhole, readJob, videoBytes } from "./look-at-provider.ts";

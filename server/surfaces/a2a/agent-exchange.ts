@@ -1,7 +1,7 @@
 import { A2A_SUBTYPES } from "../../wire/a2a/audit-subtypes.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { AgentRequest } from "../../services/agents/agent-request.ts";

@@ -1,4 +1,4 @@
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
 import { restRefusals } from "./refusals.ts";

@@ -1,4 +1,4 @@
-import { readBody } from "../../road/read-body.ts";
+import { readBody } from "../../road/request/read-body.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { Refused } from "../../kernel/errors.ts";
 import { jsonObjectOf } from "../../wire/json/json-object.ts";

@@ -5,7 +5,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { type Answer, jsonAnswer, ownAnswer, type StreamAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type BatchService, type JobFacts, windowMs } from "../../services/batch/batch-service.ts";
 import { isBatchEndpoint } from "../../services/batch/endpoints.ts";

@@ -3,7 +3,7 @@ import type { CallerJob, InputProblem } from "../../services/batch/batch-service
 import { openaiBatchRequest } from "@gatehouse/contracts/batch";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type BatchService, windowMs } from "../../services/batch/batch-service.ts";
 import { BATCH_ENDPOINTS, isBatchEndpoint } from "../../services/batch/endpoints.ts";

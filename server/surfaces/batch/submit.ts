@@ -1,4 +1,4 @@
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { CallerJob, InputProblem } from "../../services/batch/batch-service.ts";
 import { isRefusal, type Refusal, refuse, reasonOf } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";

@@ -1,7 +1,7 @@
 import { isRefusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Answer, jsonAnswer, ownAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
 import { FILE_KINDS, isFileKind } from "../../kernel/files/file-kinds.ts";

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { type Answer, jsonAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";

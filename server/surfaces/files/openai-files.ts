@@ -1,6 +1,6 @@
 import { isRefusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
 import { FILE_KINDS, type FileKind } from "../../kernel/files/file-kinds.ts";

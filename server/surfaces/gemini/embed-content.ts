@@ -1,5 +1,5 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { readGeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";

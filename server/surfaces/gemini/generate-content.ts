@@ -1,5 +1,5 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { type Refusal } from "../../kernel/errors.ts";

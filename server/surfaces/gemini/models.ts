@@ -1,6 +1,6 @@
 import { usableModels } from "../../controls/access/models-list.ts";
 import type { UsableModel } from "../../controls/access/usable-model.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import { jsonAnswer } from "../../road/answer.ts";
 import { modelDetailOf } from "../model-detail.ts";

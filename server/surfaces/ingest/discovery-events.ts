@@ -1,6 +1,6 @@
 import { isRefusal } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { CollectorInlet } from "../../services/discovery/collector-inlet.ts";
 

@@ -1,4 +1,4 @@
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { TraceIngest } from "../../services/ingest/trace-ingest.ts";
 import type { Surface } from "../../road/surface.ts";
 import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";

@@ -1,6 +1,6 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import type { AskedKnowledge } from "../../road/asked-knowledge.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import type { AskedKnowledge } from "../../road/request/asked-knowledge.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { ConversationInbound } from "../../wire/inbound.ts";
 
 /** The request member that names knowledge bases; it is never sent to a provider. */

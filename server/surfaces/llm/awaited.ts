@@ -1,4 +1,4 @@
-import { type Conversation, replyContext } from "../../road/conversation.ts";
+import { type Conversation, replyContext } from "../../road/request/conversation.ts";
 import type { Awaited } from "../../road/surface.ts";
 import { targetOfCall } from "../../services/models/routing/failover.ts";
 import { readOpenAiFault, writeOpenAiFault } from "../../wire/openai/fault.ts";

@@ -1,10 +1,10 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
-import { chatCodec } from "../../wire/openai/chat-codec.ts";
-import { readChatReply } from "../../wire/openai/chat-reply.ts";
-import { readChatRequest } from "../../wire/openai/chat-request.ts";
-import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import { chatCodec } from "../../wire/openai/chat/codec.ts";
+import { readChatReply } from "../../wire/openai/chat/reply.ts";
+import { readChatRequest } from "../../wire/openai/chat/request.ts";
+import { ChatStream } from "../../wire/openai/chat/stream.ts";
 import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { llmRefusals } from "./refusals.ts";
 import { readSearchedReply, SearchedStream } from "./searched-chat.ts";

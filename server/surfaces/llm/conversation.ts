@@ -1,5 +1,5 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
-import type { Conversation } from "../../road/conversation.ts";
+import type { Conversation } from "../../road/request/conversation.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";

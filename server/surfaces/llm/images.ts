@@ -3,7 +3,7 @@ import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { FormBounds } from "../../services/files/upload-form.ts";
 import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";
 import { type AnswerStore, withAddresses } from "../../services/files/store-answer.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { WholeAnswer } from "../../road/answer.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { type Call, noteAddedBytes } from "../../road/call.ts";
-import type { PreviousAnswer } from "../../road/conversation.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import type { PreviousAnswer } from "../../road/request/conversation.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { ResponsesRequest } from "../../wire/responses/responses-request.ts";
 import type { ResponseServices } from "./response-services.ts";
 

@@ -1,6 +1,6 @@
 import { isRefusal } from "../../kernel/errors.ts";
-import type { SealsTold } from "../../road/conversation.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import type { SealsTold } from "../../road/request/conversation.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { sealsIn } from "../../wire/responses/item-references.ts";

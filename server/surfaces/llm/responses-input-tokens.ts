@@ -1,4 +1,4 @@
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { isRefusal } from "../../kernel/errors.ts";

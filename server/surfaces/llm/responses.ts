@@ -1,9 +1,9 @@
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import type { PreviousAnswer, SealsTold } from "../../road/conversation.ts";
+import type { PreviousAnswer, SealsTold } from "../../road/request/conversation.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";

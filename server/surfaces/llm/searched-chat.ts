@@ -1,6 +1,6 @@
 import { estimated } from "../../road/metering/stream-usage.ts";
-import { readChatReply } from "../../wire/openai/chat-reply.ts";
-import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import { readChatReply } from "../../wire/openai/chat/reply.ts";
+import { ChatStream } from "../../wire/openai/chat/stream.ts";
 import type { ChunkStreamOptions } from "../../wire/openai/chunk-stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 

@@ -2,7 +2,7 @@ import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { FileService } from "../../services/files/caller.ts";
 import { inPieces, storedSound } from "../../services/files/store-answer.ts";
 import { modelOf } from "../../road/target.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { readSpeechRequest } from "../../wire/speech/speech-request.ts";

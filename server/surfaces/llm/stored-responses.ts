@@ -1,8 +1,8 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import type { Conversation } from "../../road/conversation.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import type { Conversation } from "../../road/request/conversation.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import type { RequestView } from "../../road/view.ts";
 import { type AskedResponse, noSuchResponse } from "../../services/models/responses/ask-responses.ts";

@@ -2,7 +2,7 @@ import { isRefusal } from "../../kernel/errors.ts";
 import type { FileService } from "../../services/files/caller.ts";
 import { storedSound } from "../../services/files/store-answer.ts";
 import { modelOf } from "../../road/target.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import type { MediaPart, MediaSpool } from "../../services/files/read-media.ts";

@@ -1,7 +1,7 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Call } from "../../road/call.ts";
-import type { Conversation } from "../../road/conversation.ts";
+import type { Conversation } from "../../road/request/conversation.ts";
 import type { Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";

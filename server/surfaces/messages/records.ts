@@ -1,7 +1,7 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import { messagesRefusals } from "./refusals.ts";
 

@@ -1,5 +1,5 @@
 import { objectInJson } from "../../kernel/json-value.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { ToolService } from "../../services/tools/tool-service.ts";
 import type { Call } from "../../road/call.ts";
 import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../services/tools/authorization/broker-request.ts";

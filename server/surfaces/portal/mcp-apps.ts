@@ -1,7 +1,7 @@
 import { appResource, runtimeError } from "@gatehouse/contracts/portal-answers";
 import { appResourceQuery } from "@gatehouse/contracts/portal";
 import { isRefusal, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import { check, readQuery } from "../../wire/http/strict-input.ts";
 import { portalAnswer, type PortalRoute } from "./portal-operation.ts";
 import { portalRefusals } from "./refusals.ts";

@@ -2,7 +2,7 @@ import { runtimeError } from "@gatehouse/contracts/portal-answers";
 import type { z } from "zod";
 import type { RouteCallers } from "../../road/admission/admit.ts";
 import type { Call } from "../../road/call.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { ownAnswer, type Answer, type WholeAnswer } from "../../road/answer.ts";

@@ -3,7 +3,7 @@ import type { RunAccess } from "../../services/runs/run-access.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type Answer, jsonAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 import { readRunEnd } from "./run-end-body.ts";
 

@@ -7,7 +7,7 @@ import { ulid } from "../../kernel/ids.ts";
 import { networkOf } from "../../kernel/http/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
 import { streamOfPieces } from "../../kernel/http/stream-of-pieces.ts";
-import { readBody } from "../../road/read-body.ts";
+import { readBody } from "../../road/request/read-body.ts";
 import { caselessObjectOf } from "../../wire/json/json-object.ts";
 import { ScimError, type ScimType } from "../../wire/scim/scim-error.ts";
 import { utf8Of } from "../../wire/http/strict-input.ts";

@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import type { FormBounds } from "../../services/files/upload-form.ts";

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
-import { invalidRequest } from "../../road/invalid-request.ts";
+import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { FileService } from "../../services/files/caller.ts";
 import type { FormBounds } from "../../services/files/upload-form.ts";
 import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";

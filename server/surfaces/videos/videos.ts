@@ -2,7 +2,7 @@ import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { type Answer, jsonAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { callerOf } from "../../services/files/caller.ts";

@@ -2,7 +2,7 @@ import type { ConversationCodec, RequestRead } from "../conversation/codec.ts";
 import { questionIn } from "../conversation/question.ts";
 import { completionsAnswerTexts } from "./completions-answer-texts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
-import { stopsOf } from "../openai/chat-request-reader.ts";
+import { stopsOf } from "../openai/chat/request-reader.ts";
 import { readOpenAiFault, writeOpenAiFault } from "../openai/fault.ts";
 import { filledOf, numberOf, stringOf, wholeOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";

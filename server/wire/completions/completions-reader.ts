@@ -1,7 +1,7 @@
 import type { ConversationReply } from "../conversation/reply.ts";
 import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
-import { readChatAnswer as readChatReply } from "../openai/chat-reply-reader.ts";
-import { ChatStreamReader } from "../openai/chat-stream-reader.ts";
+import { readChatAnswer as readChatReply } from "../openai/chat/reply-reader.ts";
+import { ChatStreamReader } from "../openai/chat/stream-reader.ts";
 import { objectsOf, stringOf } from "../openai/loose-fields.ts";
 
 /** Reads a complete answer; null if it is not a completion. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
-import { chatCodec } from "../openai/chat-codec.ts";
+import { chatCodec } from "../openai/chat/codec.ts";
 
 /** The answer schema that is sent to the model. */
 function schemaTold(codec: typeof geminiCodec | typeof messagesCodec, schema: object): unknown {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
-import { chatCodec } from "../openai/chat-codec.ts";
+import { chatCodec } from "../openai/chat/codec.ts";
 import { responsesCodec } from "../responses/responses-codec.ts";
 import type { CallerCodec, ReplyContext } from "./codec.ts";
 import { eventsOfReply, replyOfEvents } from "./reply-events.ts";

@@ -5,7 +5,7 @@ import { GeminiArrayReader } from "../gemini/array-reader.ts";
 import { geminiArrayWriter } from "../gemini/array-writer.ts";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
-import { chatCodec } from "../openai/chat-codec.ts";
+import { chatCodec } from "../openai/chat/codec.ts";
 import { responsesCodec } from "../responses/responses-codec.ts";
 import type { ReplyContext, StreamReader, StreamWriter } from "./codec.ts";
 import type { ConversationReply } from "./reply.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
-import { chatCodec } from "../openai/chat-codec.ts";
+import { chatCodec } from "../openai/chat/codec.ts";
 import type { StreamReader } from "./codec.ts";
 import { TranslatedStream } from "./translated-stream.ts";
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
-import { chatCodec } from "../openai/chat-codec.ts";
+import { chatCodec } from "../openai/chat/codec.ts";
 import type { Usage } from "../usage.ts";
 import { converseCodec } from "./converse-codec.ts";
 

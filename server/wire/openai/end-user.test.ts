@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readMessagesConversation } from "../messages/read-request.ts";
 import { responsesCodec } from "../responses/responses-codec.ts";
-import { chatCodec } from "./chat-codec.ts";
+import { chatCodec } from "./chat/codec.ts";
 
 function toldOf(user_id: string, codec: typeof chatCodec): unknown {
   const body = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hello" }], metadata: { user_id } };

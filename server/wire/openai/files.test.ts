@@ -4,7 +4,7 @@ import type { FilePart } from "../conversation/conversation-parts.ts";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
 import { responsesCodec } from "../responses/responses-codec.ts";
-import { chatCodec } from "./chat-codec.ts";
+import { chatCodec } from "./chat/codec.ts";
 
 const TARGET = { name: "gpt-5", maxOutputTokens: null };
 const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");

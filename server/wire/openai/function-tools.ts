@@ -1,7 +1,7 @@
 import type { Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { asksNothing } from "../json/document.ts";
-import { cacheHint } from "./chat-content-reader.ts";
+import { cacheHint } from "./chat/content-reader.ts";
 import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "./loose-fields.ts";
 import { openAiToolName } from "./offered-tools.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ToolResultPart } from "../conversation/conversation-parts.ts";
 import { responsesCodec } from "../responses/responses-codec.ts";
-import { chatCodec } from "./chat-codec.ts";
+import { chatCodec } from "./chat/codec.ts";
 
 test.each([
   ["no such page", true, "Error: no such page"],

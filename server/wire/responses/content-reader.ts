@@ -1,6 +1,6 @@
 import type { FilePart, ImagePart, TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
-import { cacheHint } from "../openai/chat-content-reader.ts";
+import { cacheHint } from "../openai/chat/content-reader.ts";
 import { sourceOfUrl } from "../openai/data-url.ts";
 import { filledOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";

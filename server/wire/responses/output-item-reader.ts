@@ -1,7 +1,7 @@
 import type { PicturePart } from "../conversation/reply.ts";
 import type { AssistantPart, ReasoningPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
-import { argumentsText } from "../openai/chat-assistant-reader.ts";
+import { argumentsText } from "../openai/chat/assistant-reader.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
 /** The separator between parts of a reasoning summary. */

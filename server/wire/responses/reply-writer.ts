@@ -1,7 +1,7 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { ConversationReply } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
-import { refusalNote } from "../openai/chat-stop.ts";
+import { refusalNote } from "../openai/chat/stop.ts";
 import { outputItems } from "./output-items.ts";
 import { ending, isCut, responseObject } from "./response-object.ts";
 

@@ -1,7 +1,7 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
-import { refusalNote } from "../openai/chat-stop.ts";
+import { refusalNote } from "../openai/chat/stop.ts";
 import { writeOpenAiFault } from "../openai/fault.ts";
 import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";

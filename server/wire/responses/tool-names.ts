@@ -3,7 +3,7 @@ import type { Tool } from "../conversation/request.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import type { FieldProblem } from "../json/document.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { cacheHint } from "../openai/chat-content-reader.ts";
+import { cacheHint } from "../openai/chat/content-reader.ts";
 import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { lostMembers } from "../openai/function-tools.ts";
 import { NOT_ELSEWHERE } from "../openai/read-report.ts";

@@ -4,12 +4,12 @@ import type { ConversationReply } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { cut } from "../openai/arbitrary-cuts.ts";
 import { replyOf } from "../openai/arbitrary-events.ts";
-import { chatCodec } from "../openai/chat-codec.ts";
+import { chatCodec } from "../openai/chat/codec.ts";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { fixturesOf } from "../openai/fixture-files.ts";
 import { responsesCodec } from "./responses-codec.ts";
 
-const chat = fixturesOf(new URL("../openai/chat-codec.ts", import.meta.url).href);
+const chat = fixturesOf(new URL("../openai/chat/codec.ts", import.meta.url).href);
 const responses = fixturesOf(import.meta.url);
 const CONTEXT: ReplyContext = { callId: "k", model: "m", created: 1, request: {}, includeUsage: true };
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readGeminiRequest } from "../gemini/gemini-request.ts";
 import type { InboundRequest } from "../inbound.ts";
 import { readMessagesRequest } from "../messages/messages-request.ts";
-import { readChatRequest } from "../openai/chat-request.ts";
+import { readChatRequest } from "../openai/chat/request.ts";
 import { readResponsesRequest } from "../responses/responses-request.ts";
 
 const UNCHANGED = { model: "m", defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null };

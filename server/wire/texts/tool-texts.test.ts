@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { InboundRequest } from "../inbound.ts";
 import { readGeminiRequest } from "../gemini/gemini-request.ts";
 import { readMessagesRequest } from "../messages/messages-request.ts";
-import { readChatRequest } from "../openai/chat-request.ts";
+import { readChatRequest } from "../openai/chat/request.ts";
 import { readResponsesRequest } from "../responses/responses-request.ts";
 
 const schema = { type: "object", properties: { city: { type: "string", description: "Which city" }, description: { type: "string" } } };

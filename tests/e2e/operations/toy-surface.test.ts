@@ -5,9 +5,9 @@ import { isRefusal, type Refusal, refuse } from "../../../server/kernel/errors.t
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { actionOn } from "../../../server/road/action.ts";
 import { type Answer, jsonAnswer } from "../../../server/road/answer.ts";
-import { heldRefusal } from "../../../server/road/approval-required.ts";
+import { heldRefusal } from "../../../server/road/policy/approval-required.ts";
 import type { Call } from "../../../server/road/call.ts";
-import { EMPTY_VIEW } from "../../../server/road/empty-view.ts";
+import { EMPTY_VIEW } from "../../../server/road/request/empty-view.ts";
 import type { Outlet } from "../../../server/road/outlet.ts";
 import type { Surface } from "../../../server/road/surface.ts";
 import { toolsOf } from "../../../server/road/target.ts";

@@ -1,7 +1,7 @@
 import { completionsCodec } from "../../../server/wire/completions/completions-codec.ts";
 import { geminiCodec } from "../../../server/wire/gemini/gemini-codec.ts";
 import { messagesCodec } from "../../../server/wire/messages/messages-codec.ts";
-import { chatCodec } from "../../../server/wire/openai/chat-codec.ts";
+import { chatCodec } from "../../../server/wire/openai/chat/codec.ts";
 import { responsesCodec } from "../../../server/wire/responses/responses-codec.ts";
 
 /** How answers of each caller format hold their texts. */

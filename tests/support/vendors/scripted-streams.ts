@@ -1,7 +1,7 @@
 import { ArrayCutter, elementData } from "../../../server/wire/gemini/array-cutter.ts";
 import { GeminiArrayStream, GeminiStream } from "../../../server/wire/gemini/gemini-stream.ts";
 import { MessagesStream } from "../../../server/wire/messages/messages-stream.ts";
-import { ChatStream } from "../../../server/wire/openai/chat-stream.ts";
+import { ChatStream } from "../../../server/wire/openai/chat/stream.ts";
 import { ResponsesStream } from "../../../server/wire/responses/responses-stream.ts";
 import { frameData } from "../../../server/wire/streams/sse-data.ts";
 import { FrameCutter } from "../../../server/wire/streams/sse-frames.ts";

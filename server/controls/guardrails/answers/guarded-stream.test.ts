@@ -6,7 +6,7 @@ import { concat } from "../../../wire/streams/adjoining-bytes.ts";
 import { CompletionsStream } from "../../../wire/completions/completions-stream.ts";
 import { GeminiArrayStream, GeminiStream } from "../../../wire/gemini/gemini-stream.ts";
 import { MessagesStream } from "../../../wire/messages/messages-stream.ts";
-import { ChatStream } from "../../../wire/openai/chat-stream.ts";
+import { ChatStream } from "../../../wire/openai/chat/stream.ts";
 import { ResponsesStream } from "../../../wire/responses/responses-stream.ts";
 import type { StreamCodec } from "../../../wire/streams/stream.ts";
 import { GuardRun } from "../guard-run.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { inTurns } from "../../../kernel/scheduling/in-turns.ts";
-import { ContentWork } from "../../../road/content-work.ts";
+import { ContentWork } from "../../../road/policy/content-work.ts";
 import { fixedWorkMs } from "../../../../tests/support/processes/cpu-time.ts";
 import { longestTurn } from "../../../../tests/support/processes/longest-turn.ts";
 import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";

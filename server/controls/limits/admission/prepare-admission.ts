@@ -2,7 +2,7 @@ import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import { arrivalOf, type Call } from "../../../road/call.ts";
 import { knowledgeBytes } from "../../../road/knowledge.ts";
-import { governanceOf } from "../../../road/parameter-governance.ts";
+import { governanceOf } from "../../../road/policy/parameter-governance.ts";
 import { asksForText } from "../../../road/target.ts";
 import type { RequestView } from "../../../road/view.ts";
 import type { LimitedCall } from "../limited-call.ts";

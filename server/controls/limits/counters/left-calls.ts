@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import type { Refusal } from "../../../kernel/errors.ts";
-import { isAnswered } from "../../../road/batched.ts";
+import { isAnswered } from "../../../road/own-calls/batched.ts";
 import type { Call } from "../../../road/call.ts";
 import { modelOf } from "../../../road/target.ts";
 import type { AdmissionGate } from "../admission/admission-gate.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import type { RoutingGroupEntry } from "../../../directory/models/routing-group-entry.ts";
-import { EMPTY_VIEW } from "../../../road/empty-view.ts";
+import { EMPTY_VIEW } from "../../../road/request/empty-view.ts";
 import { routingGroupPlaceholder } from "../../access/routing-group-placeholder.ts";
 import { affordableOutput, highestCost, demandOf, worstCaseWithoutOutput, worstCaseOf } from "./worst-case.ts";
 

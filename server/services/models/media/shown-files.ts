@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { MediaFile } from "../../../kernel/files/media-file.ts";
 import type { Call } from "../../../road/call.ts";
-import type { FileRoom } from "../../../road/file-room.ts";
+import type { FileRoom } from "../../../road/request/file-room.ts";
 import { readUpTo } from "../../../wire/http/read-up-to.ts";
 import type { AttemptParts } from "../routing/attempt.ts";
 

@@ -3,7 +3,7 @@ import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import type { MediaFile } from "../../../kernel/files/media-file.ts";
 import type { Call } from "../../../road/call.ts";
-import { FileRoom } from "../../../road/file-room.ts";
+import { FileRoom } from "../../../road/request/file-room.ts";
 import { sendPictures } from "../../../upstreams/providers/gemini/gemini.ts";
 import type { ProviderRequest } from "../../../upstreams/providers/provider.ts";
 import type { ProviderTraits } from "../../../upstreams/providers/traits.ts";

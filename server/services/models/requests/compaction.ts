@@ -1,7 +1,7 @@
 import { isRefusal, refuse } from "../../../kernel/errors.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import type { Call } from "../../../road/call.ts";
-import type { Conversation } from "../../../road/conversation.ts";
+import type { Conversation } from "../../../road/request/conversation.ts";
 import { providerOf } from "../routing/attempt.ts";
 import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
 import type { ModelRequest } from "./model-request.ts";

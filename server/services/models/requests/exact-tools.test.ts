@@ -10,13 +10,13 @@ import { readGeminiRequest } from "../../../wire/gemini/gemini-request.ts";
 import type { InboundRequest } from "../../../wire/inbound.ts";
 import { messagesCodec } from "../../../wire/messages/messages-codec.ts";
 import { readMessagesRequest } from "../../../wire/messages/messages-request.ts";
-import { chatCodec } from "../../../wire/openai/chat-codec.ts";
-import { readChatRequest } from "../../../wire/openai/chat-request.ts";
-import { FileRoom } from "../../../road/file-room.ts";
+import { chatCodec } from "../../../wire/openai/chat/codec.ts";
+import { readChatRequest } from "../../../wire/openai/chat/request.ts";
+import { FileRoom } from "../../../road/request/file-room.ts";
 import type { Call } from "../../../road/call.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
-import type { Conversation } from "../../../road/conversation.ts";
+import type { Conversation } from "../../../road/request/conversation.ts";
 
 /** Above 2^53, so parsing it as a number changes it. */
 const ID = "1234567890123456789";

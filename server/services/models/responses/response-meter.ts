@@ -5,7 +5,7 @@ import type { Log } from "../../../kernel/log.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import type { Call } from "../../../road/call.ts";
 import type { JobBudgets } from "../../../road/call-limits.ts";
-import type { BackgroundCalls } from "../../../road/background-calls.ts";
+import type { BackgroundCalls } from "../../../road/own-calls/background-calls.ts";
 import { costAt } from "../../../road/metering/cost.ts";
 import { meteredUsage } from "../../../road/metering/stream-usage.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";

@@ -1,6 +1,6 @@
 import type { ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
 import { usdFromMicros } from "../../../kernel/money.ts";
-import type { BackgroundCalls } from "../../../road/background-calls.ts";
+import type { BackgroundCalls } from "../../../road/own-calls/background-calls.ts";
 import { tiersServed } from "../../../wire/serving.ts";
 import { cacheWriteTokens, type Usage } from "../../../wire/usage.ts";
 

@@ -2,7 +2,7 @@ import type { RoutingGroupEntry, RoutingMember } from "../../../directory/models
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { ERRORS, reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
-import { isAnswered, LeftInBatch } from "../../../road/batched.ts";
+import { isAnswered, LeftInBatch } from "../../../road/own-calls/batched.ts";
 import { type Attempt, abortReason, arrivalOf, isAbandoned, type Call } from "../../../road/call.ts";
 import { costOfAttempt } from "../../../road/metering/cost.ts";
 import type { ModelTarget, Route } from "../../../road/target.ts";

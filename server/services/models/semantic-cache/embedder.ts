@@ -4,7 +4,7 @@ import { sha256Hex } from "../../../kernel/secrets.ts";
 import { EmbeddingsRequest, readEmbeddingsRequest } from "../../../wire/embeddings/embeddings-request.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Dispatch } from "../dispatch.ts";
-import type { MakeNestedCall } from "../../../road/nested-call.ts";
+import type { MakeNestedCall } from "../../../road/own-calls/nested-call.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import { setUpOf } from "./cache-key.ts";
 import { vectorIn } from "./vector-in.ts";

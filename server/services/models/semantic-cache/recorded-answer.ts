@@ -2,7 +2,7 @@ import type { ConversationReply } from "../../../wire/conversation/reply.ts";
 import { replyOfEvents } from "../../../wire/conversation/reply-events.ts";
 import { readPieces, readWhole } from "../../../road/answers/caller-answer.ts";
 import { RecordedStream } from "../../../road/answers/recorded-stream.ts";
-import type { Conversation } from "../../../road/conversation.ts";
+import type { Conversation } from "../../../road/request/conversation.ts";
 import type { Answer, WholeAnswer } from "../../../road/answer.ts";
 
 /** Longer answers are not stored. */

@@ -3,7 +3,7 @@ import type { ConversationReply } from "../../../wire/conversation/reply.ts";
 import type { Usage } from "../../../wire/usage.ts";
 import { replyStream } from "../../../road/answers/reply-stream.ts";
 import type { Call } from "../../../road/call.ts";
-import { type Conversation, noteReferable, replyContext } from "../../../road/conversation.ts";
+import { type Conversation, noteReferable, replyContext } from "../../../road/request/conversation.ts";
 import type { Answer } from "../../../road/answer.ts";
 
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 import type { SemanticCacheEntry } from "../../../directory/semantic-cache/config-entry.ts";
 import type { ConversationReply } from "../../../wire/conversation/reply.ts";
 import type { Call } from "../../../road/call.ts";
-import type { Conversation } from "../../../road/conversation.ts";
+import type { Conversation } from "../../../road/request/conversation.ts";
 
 const MAX_REQUEST_BYTES = 1024 * 1024;
 

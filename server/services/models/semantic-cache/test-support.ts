@@ -2,12 +2,12 @@ import type { SemanticCacheEntry } from "../../../directory/semantic-cache/confi
 import { PolicyTree } from "../../../directory/limits/policy-tree.ts";
 import type { SemanticPolicyEntry } from "../../../directory/semantic-policies/policy-entry.ts";
 import type { GroupScope, ModelEntry } from "../../../directory/snapshot.ts";
-import { chatCodec } from "../../../wire/openai/chat-codec.ts";
-import { readChatReply } from "../../../wire/openai/chat-reply.ts";
-import { readChatRequest } from "../../../wire/openai/chat-request.ts";
+import { chatCodec } from "../../../wire/openai/chat/codec.ts";
+import { readChatReply } from "../../../wire/openai/chat/reply.ts";
+import { readChatRequest } from "../../../wire/openai/chat/request.ts";
 import type { Call } from "../../../road/call.ts";
 import { openCall } from "../../../road/record/open.ts";
-import type { Conversation } from "../../../road/conversation.ts";
+import type { Conversation } from "../../../road/request/conversation.ts";
 
 /** Everything an answer depends on: two calls may share an answer if all of it is equal. */
 export interface Setting {

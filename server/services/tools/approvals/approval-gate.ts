@@ -8,7 +8,7 @@ import type { ToolRoute, ToolTarget } from "../../../road/target.ts";
 import { exactDigest } from "../../../wire/mcp/exact-arguments.ts";
 import { memberText } from "../../../wire/mcp/rpc.ts";
 import { continuedApproval, approvalSealer, type SealApproval } from "./approval-chain.ts";
-import { approvalNotGiven, approvalRequired } from "../../../road/approval-required.ts";
+import { approvalNotGiven, approvalRequired } from "../../../road/policy/approval-required.ts";
 import { approvalInputRequest, canElicitUrl, takeApprovalState, awaitDecision } from "./approval-question.ts";
 import { waitForApproval, sessionDigest } from "./approval-wait.ts";
 import type { PausedCall } from "./paused-call.ts";

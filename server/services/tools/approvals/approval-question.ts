@@ -10,7 +10,7 @@ import type { Call } from "../../../road/call.ts";
 import { ownAnswer, type WholeAnswer } from "../../../road/answer.ts";
 import { SESSION_PURPOSE } from "../sessions/caller-session.ts";
 import { recordTarget } from "../../../road/outlet.ts";
-import { approvalData, approvalRequired } from "../../../road/approval-required.ts";
+import { approvalData, approvalRequired } from "../../../road/policy/approval-required.ts";
 import { openState, sealState } from "../sessions/sealed-state.ts";
 import { upstreamSession } from "../sessions/session-token.ts";
 import type { ToolParts } from "../tool-parts.ts";

@@ -2,7 +2,7 @@ import type { Approval } from "@gatehouse/contracts/approvals";
 import { findApproval, noteApprovalShown } from "../../../directory/tools/approvals.ts";
 import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
-import { approvalNotGiven, approvalRequired } from "../../../road/approval-required.ts";
+import { approvalNotGiven, approvalRequired } from "../../../road/policy/approval-required.ts";
 import { approvalElicitation } from "./approval-question.ts";
 import { recordTarget } from "../../../road/outlet.ts";
 import { urlElicitation } from "./url-elicitation.ts";

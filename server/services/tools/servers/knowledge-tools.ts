@@ -2,7 +2,7 @@ import { grantedKnowledgeBases, type KnowledgeBaseEntry } from "../../../directo
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import { visibleText } from "../../../kernel/text/visible-text.ts";
 import { actionOn } from "../../../road/action.ts";
-import { heldRefusal } from "../../../road/approval-required.ts";
+import { heldRefusal } from "../../../road/policy/approval-required.ts";
 import type { Call } from "../../../road/call.ts";
 import { type FoundPassage, type KnowledgeLookup, noteKnowledge, numbered } from "../../../road/knowledge.ts";
 import type { ToolRoute, ToolTarget } from "../../../road/target.ts";

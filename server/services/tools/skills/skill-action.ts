@@ -1,7 +1,7 @@
 import type { SkillEntry } from "../../../directory/skills/skill-entry.ts";
 import type { Refusal } from "../../../kernel/errors.ts";
 import { type Action, actionOn } from "../../../road/action.ts";
-import { heldRefusal } from "../../../road/approval-required.ts";
+import { heldRefusal } from "../../../road/policy/approval-required.ts";
 import type { Call } from "../../../road/call.ts";
 import { recordTarget } from "../../../road/outlet.ts";
 import type { ToolRoute, ToolTarget } from "../../../road/target.ts";

@@ -2,7 +2,7 @@ import { knowledgeDocumentForm } from "@gatehouse/contracts/knowledge-bases";
 import { DOCUMENT_KINDS, LARGEST_DOCUMENT } from "../../../directory/knowledge/document-kinds.ts";
 import type { UploadedDocument } from "../../../directory/knowledge/documents.ts";
 import { invalidFields, isRefusal, Refused } from "../../../kernel/errors.ts";
-import { readBody } from "../../../road/read-body.ts";
+import { readBody } from "../../../road/request/read-body.ts";
 import { check } from "../../../wire/http/strict-input.ts";
 
 const MIB = 1024 * 1024;

@@ -2,7 +2,7 @@ import { ingestAdapters, inventoryTaken } from "@gatehouse/contracts/discovery";
 import type { InventoryFormat } from "../../../directory/discovery/read-inventory.ts";
 import { takeInventory } from "../../../directory/discovery/take-inventory.ts";
 import { invalidFields, isRefusal, Refused } from "../../../kernel/errors.ts";
-import { readBody } from "../../../road/read-body.ts";
+import { readBody } from "../../../road/request/read-body.ts";
 import { formFile } from "../../../wire/http/form-file.ts";
 import { DISCOVERY_EVENTS_BYTES } from "../../ingest/discovery-events.ts";
 import { operation, type AdminOperation } from "../operation.ts";

@@ -14,7 +14,7 @@ import { endUsersAsCsv, endUsersAsJson } from "../../../directory/people/end-use
 import { endUsers, resetSecondFactor, setEndUserPrimaryGroup, setEndUserStatus } from "../../../directory/people/end-users.ts";
 import { photo, PHOTO_BYTES, photoAt, PHOTOS, setPhoto } from "../../../directory/people/photos.ts";
 import { refuse, Refused, isRefusal } from "../../../kernel/errors.ts";
-import { readBody } from "../../../road/read-body.ts";
+import { readBody } from "../../../road/request/read-body.ts";
 import { formFile } from "../../../wire/http/form-file.ts";
 import { PHOTO_HEADERS } from "../../../wire/http/photo-headers.ts";
 import { operation, type AdminOperation } from "../operation.ts";

@@ -5,7 +5,7 @@ import { identityProviders } from "../../../directory/identity/identity-provider
 import { signedOnAdmin } from "../../../directory/people/logins.ts";
 import { refuse, Refused, isRefusal } from "../../../kernel/errors.ts";
 import { networkOf } from "../../../kernel/http/ip-address.ts";
-import { readBody } from "../../../road/read-body.ts";
+import { readBody } from "../../../road/request/read-body.ts";
 import { planeOrigin } from "../../../services/sign-on/plane-origin.ts";
 import type { Arrived, Begun, SignOnPage } from "../../../services/sign-on/sign-on.ts";
 import { bindingCookie, bindingOf, movingOnPage, notSignedInPage, testedPage } from "../../../wire/http/sign-on-page.ts";

@@ -29,7 +29,7 @@ import {
 } from "../../../directory/tools/mcp-servers.ts";
 import { endpointUrl, type ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import type { Discovery } from "../../../services/tools/definitions/discovery.ts";
-import { readBody } from "../../../road/read-body.ts";
+import { readBody } from "../../../road/request/read-body.ts";
 import { isRefusal, refuse, Refused } from "../../../kernel/errors.ts";
 import { formFile } from "../../../wire/http/form-file.ts";
 import { diffTools } from "../../../wire/mcp/tool-diff.ts";

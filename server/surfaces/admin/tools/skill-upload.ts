@@ -1,6 +1,6 @@
 import { agentSkillFiles } from "@gatehouse/contracts/agent-skills";
 import { invalidFields, isRefusal, Refused } from "../../../kernel/errors.ts";
-import { readBody } from "../../../road/read-body.ts";
+import { readBody } from "../../../road/request/read-body.ts";
 import { formFile } from "../../../wire/http/form-file.ts";
 import { type BundledPlace, bundledSkill, type GitBundles, isGitBundle } from "../../../directory/skills/bundled-skill.ts";
 import { readSkillZip } from "../../../directory/skills/read-skill-zip.ts";

@@ -1,4 +1,4 @@
-import { chatCodec } from "../../../wire/openai/chat-codec.ts";
+import { chatCodec } from "../../../wire/openai/chat/codec.ts";
 import { azureSpeech } from "../../../wire/speech/azure-speech.ts";
 import type { ProviderTraits } from "../traits.ts";
 

@@ -1,4 +1,4 @@
-import { chatCodec } from "../../../wire/openai/chat-codec.ts";
+import { chatCodec } from "../../../wire/openai/chat/codec.ts";
 import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 
 export const echoTraits = {

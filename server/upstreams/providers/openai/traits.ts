@@ -1,6 +1,6 @@
 import type { ConversationFormat, ProviderCodec } from "../../../wire/conversation/codec.ts";
 import { completionsCodec } from "../../../wire/completions/completions-codec.ts";
-import { chatCodec } from "../../../wire/openai/chat-codec.ts";
+import { chatCodec } from "../../../wire/openai/chat/codec.ts";
 import { responsesCodec } from "../../../wire/responses/responses-codec.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { openaiVideos } from "../../../wire/videos/openai-videos.ts";

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { jsonLog } from "../../kernel/log.ts";
+import { BackgroundCalls, type BackgroundRequest, type SuspendedLine } from "./background-calls.ts";
+import type { Call } from "../call.ts";
+
+type Parts = ConstructorParameters<typeof BackgroundCalls>[0];
+
+test("an answer that came back while nobody could say whom it is for is given later", async () => {
+  const open = new Set<Call>();
+  const calls = {
+    accepting: true,
+    start() {
+      const call = { row: {}, headers: new Headers() } as unknown as Call;
+      open.add(call);
+      return call;
+    },
+    forget: (call: Call) => open.delete(call),
+  };
+  const credentials = { find: () => Promise.reject(new Error("the connection was lost")) };
+  const background = new BackgroundCalls({
+    calls,
+    credentials,
+    snapshots: { scope: () => null },
+    log: jsonLog("error"),
+  } as unknown as Parts);
+  const request = { path: "/", headers: new Headers(), holder: { kind: "key", hash: "h" }, groupId: "g" } as unknown as BackgroundRequest;
+  const left = { row: { tenant_id: "t" } } as unknown as SuspendedLine;
+  for (const recorded of [false, true]) {
+    expect(await background.finish(request, left, { status: 200, body: "{}" }, recorded)).toBeNull();
+    expect(open.size).toBe(0);
+  }
+});

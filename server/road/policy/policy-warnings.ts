@@ -1,0 +1,12 @@
+import type { Call } from "../call.ts";
+
+/** Header naming the policies and guardrails that warned about a call: URI-encoded, comma-separated. */
+const WARNINGS = "x-gw-policy-warnings";
+
+/** Adds each name once. Warnings raised after the answer's headers were sent appear only on the row. */
+export function warnCaller({ answerHeaders }: Pick<Call, "answerHeaders">, name: string): void {
+  const told = answerHeaders[WARNINGS];
+  const encoded = encodeURIComponent(name.toWellFormed());
+  if (told === undefined) answerHeaders[WARNINGS] = encoded;
+  else if (!told.split(", ").includes(encoded)) answerHeaders[WARNINGS] = `${told}, ${encoded}`;
+}
