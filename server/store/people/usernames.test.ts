@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("a name is found in any case and form, and of two that differ in the form alone each by its own", async () => {
+test("a username is found in any case and Unicode form; names that differ only in form are found exactly", async () => {
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(db);
   for (const name of ["jürgen", apart("jörg"), "Jörg"])

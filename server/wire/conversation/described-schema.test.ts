@@ -18,7 +18,7 @@ function schemaTold(codec: typeof geminiCodec | typeof messagesCodec, schema: ob
   return JSON.stringify(written.body);
 }
 
-test.each([geminiCodec, messagesCodec])("what an answer is for reaches a model whose format has no place for it ($format)", (codec) => {
+test.each([geminiCodec, messagesCodec])("a schema description is sent within the schema in a format without a place for it ($format)", (codec) => {
   expect(schemaTold(codec, {})).toContain('"description":"What the weather is."');
   const own = schemaTold(codec, { description: "Its own." });
   expect(own).toContain('"description":"Its own."');
