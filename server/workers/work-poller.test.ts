@@ -28,7 +28,7 @@ function toldOf(waiting: () => Partial<Record<WorkKind, boolean>>) {
   return { seen, workPoller: new WorkPoller(ask, { log, metrics: telemetry() }) };
 }
 
-test("where nothing waits nothing is told, and what waits is", async () => {
+test("waiting work is reported only if something is due", async () => {
   expect(new Set(Object.values(nothing))).toEqual(new Set([false]));
   const due = (key: string, at: number) =>
     database.db
@@ -41,7 +41,7 @@ test("where nothing waits nothing is told, and what waits is", async () => {
   expect(await waitingWork(database.db)).toEqual({ ...nothing, remove_file_bytes: true });
 });
 
-test("one question for all of them, and only those run that have something to do", async () => {
+test("one query finds waiting work for all jobs, and only those with work run", async () => {
   const { seen, workPoller } = toldOf(() => ({ run_videos: true }));
   const ran: string[] = [];
   const job = (name: string) => ({ name, everyMs: 1, run: async () => ran.push(name) });
@@ -52,7 +52,7 @@ test("one question for all of them, and only those run that have something to do
   expect(seen.asked).toBeLessThanOrEqual(ran.length + 1);
 });
 
-test("a job goes on for a while once nothing tells of its work any more", async () => {
+test("a job keeps running for a while after its work is no longer reported", async () => {
   let asked = 0;
   const { workPoller } = toldOf(() => ({ run_videos: asked++ === 0 }));
   let ran = 0;
@@ -61,7 +61,7 @@ test("a job goes on for a while once nothing tells of its work any more", async 
   await workers.stop();
 });
 
-test("a run that fails is logged and tried again; stopping waits for the one under way", async () => {
+test("a failed run is logged and repeated, and stopping waits for the current run", async () => {
   const { seen, workPoller } = toldOf(() => ({ run_videos: true }));
   const gate = Promise.withResolvers<void>();
   let runs = 0;
@@ -80,7 +80,7 @@ test("a run that fails is logged and tried again; stopping waits for the one und
   await stopping;
 });
 
-test("where the database does not answer, nothing runs and the log says so once", async () => {
+test("if the database does not answer, no job runs and the log says so once", async () => {
   const { seen, workPoller } = toldOf(() => {
     throw new Error("away");
   });
