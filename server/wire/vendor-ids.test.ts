@@ -55,7 +55,7 @@ test.each([
     "tools[0].environment.skills[0].skill_id",
   ],
   ["container in a member of another case", { tools: [{ type: "code_interpreter", Container: "cntr_1" }] }, "tools[0].Container"],
-])("the ID of a vendor's %s is found", (_what, body, field) => {
+])("a vendor's ID is found: %s", (_what, body, field) => {
   expect(vendorIds(body)).toEqual([field]);
 });
 

@@ -392,7 +392,7 @@ test("names that a record does not accept are reported and left out, so that the
   ]);
 });
 
-test("included files are merged like in LiteLLM: lists are appended, other sections are replaced", async () => {
+test("included files are merged as in LiteLLM: lists are appended, other sections are replaced", async () => {
   const files: Record<string, string> = {
     "models.yaml":
       "model_list: [{ model_name: two, litellm_params: { model: openai/gpt-4o-mini } }]\nrouter_settings: { num_retries: 1 }\n",

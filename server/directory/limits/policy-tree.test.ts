@@ -220,7 +220,7 @@ describe(`the policy tree equals a simple reference model over ${RUNS.toLocaleSt
     );
   });
 
-  test("in which changes of a limit are refused, and in the available quota", () => {
+  test("in the changes of a limit that are refused, and in the available quota", () => {
     fc.assert(
       fc.property(world, fc.nat(), fc.option(fc.nat(20)), (before, at, value) => {
         const i = at % before.own.length;

@@ -10,7 +10,7 @@ const MANY: [string, string][] = [
   ["X-Empty", ""],
 ];
 
-test("headers are found by name like in the platform's Headers, ignoring case", () => {
+test("headers are found by name, ignoring case, as in the platform's Headers", () => {
   const platform = new Headers(MANY);
   const headers = new RequestHeaders(platform);
   for (const name of ["x-gw-run-id", "X-Gw-Run-ID", "accept", "x-empty", "missing", "constructor"])

@@ -121,7 +121,7 @@ async function ask(
   return { verdict, seen: vendor.seen };
 }
 
-describe.each(Object.entries(CASES))("%s", (_name, engine) => {
+describe.each(Object.entries(CASES))("guardrail engine %s", (_name, engine) => {
   test("gets the text with its credential, and its verdict is read", async () => {
     for (const [answer, direction, verdict] of engine.answers) {
       const asked = await ask(engine, (request) => Response.json(answer(request)), direction);

@@ -56,16 +56,13 @@ describe("a call over the network", () => {
       "upstream_invalid_response",
     ],
     ["an unknown Transfer-Encoding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: own\r\n\r\n", "end", "upstream_invalid_response"],
-  ] as const)(
-    "does not count as unreachable after %s, because the request was sent",
-    async (_name, head, ending, code) => {
-      const raw = await startRawUpstream(() => ({ head, pieces: [], ending }));
-      const refusal = await provider.send(vendorTarget("openai", { baseUrl: raw.origin }), vendorRequest("chat"));
-      expect(refusal).toMatchObject({ code });
-      expect(JSON.stringify(refusal)).not.toContain("verbose");
-      await raw.stop();
-    },
-  );
+  ] as const)("does not count as unreachable after %s, because the request was sent", async (_name, head, ending, code) => {
+    const raw = await startRawUpstream(() => ({ head, pieces: [], ending }));
+    const refusal = await provider.send(vendorTarget("openai", { baseUrl: raw.origin }), vendorRequest("chat"));
+    expect(refusal).toMatchObject({ code });
+    expect(JSON.stringify(refusal)).not.toContain("verbose");
+    await raw.stop();
+  });
 
   test("to a private address is refused before anything is sent", async () => {
     const before = vendor.seen.length;

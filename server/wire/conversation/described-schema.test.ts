@@ -18,9 +18,12 @@ function schemaTold(codec: typeof geminiCodec | typeof messagesCodec, schema: ob
   return JSON.stringify(written.body);
 }
 
-test.each([geminiCodec, messagesCodec])("a schema description is sent within the schema in a format without a place for it ($format)", (codec) => {
-  expect(schemaTold(codec, {})).toContain('"description":"What the weather is."');
-  const own = schemaTold(codec, { description: "Its own." });
-  expect(own).toContain('"description":"Its own."');
-  expect(own).not.toContain("What the weather is.");
-});
+test.each([geminiCodec, messagesCodec])(
+  "a schema description is sent within the schema in a format without a place for it ($format)",
+  (codec) => {
+    expect(schemaTold(codec, {})).toContain('"description":"What the weather is."');
+    const own = schemaTold(codec, { description: "Its own." });
+    expect(own).toContain('"description":"Its own."');
+    expect(own).not.toContain("What the weather is.");
+  },
+);

@@ -19,11 +19,7 @@ const calls: Turn = {
 const system: Turn = { role: "system", parts: [text("s")] };
 
 test.each<[string, Turn[], Turn[]]>([
-  [
-    "in one turn with other text",
-    [calls, user(text("1"), result("a"), result("b"))],
-    [calls, user(text("1"), result("a"), result("b"))],
-  ],
+  ["in one turn with other text", [calls, user(text("1"), result("a"), result("b"))], [calls, user(text("1"), result("a"), result("b"))]],
   ["in separate turns", [calls, user(result("a")), user(result("b"), text("1"))], [calls, user(result("a"), result("b")), user(text("1"))]],
   [
     "with other text and instructions in between",

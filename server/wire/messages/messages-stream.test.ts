@@ -32,7 +32,7 @@ describe("a Messages stream passed through", () => {
     });
   }
 
-  test("counts plain frames as output, pushed one by one", () => {
+  test("counts the output of plain frames pushed one by one", () => {
     const stream = new MessagesStream();
     for (const frame of fixture("tools").split("\n\n").slice(0, -1)) stream.push(encoder.encode(`${frame}\n\n`));
     expect(stream.outputLength).toBeGreaterThanOrEqual(40);

@@ -34,7 +34,7 @@ describe("the URL", () => {
       "https://g.example/v1beta/models/gemini-embedding-001:batchEmbedContents",
     ],
     ["https://g.example", "odd?key=x", "gemini", false, "https://g.example/v1beta/models/odd%3Fkey%3Dx:generateContent"],
-  ] as const)("%s %s %s %s", (baseUrl, modelName, operation, stream, url) => {
+  ] as const)("for base_url %s, model %s, operation %s and streaming %s", (baseUrl, modelName, operation, stream, url) => {
     expect(provider.url(vendorTarget("gemini", { baseUrl, modelName }), operation, stream)).toBe(url);
   });
 });

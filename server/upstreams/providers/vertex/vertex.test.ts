@@ -185,7 +185,7 @@ describe("the URL", () => {
       "count_tokens",
       "https://aiplatform.googleapis.com/v1/projects/proj-1/locations/global/publishers/anthropic/models/count-tokens:rawPredict",
     ],
-  ] as const)("%s %s %s", (baseUrl, modelName, operation, url) => {
+  ] as const)("for base_url %s, model %s and operation %s", (baseUrl, modelName, operation, url) => {
     expect(provider.url(target({ baseUrl, modelName }), operation, false)).toBe(url);
   });
 });
