@@ -13,7 +13,7 @@ test.each([
     "PostgreSQL database audit on the socket in /cloudsql/project:region:instance",
   ],
   ["postgres:///audit?host=/run/postgresql&user=gatehouse&password=hunter2", "PostgreSQL database audit on the socket in /run/postgresql"],
-])("%s is logged without user and password", async (url, place) => {
+])("%s: the database is named without user and password", async (url, place) => {
   const connection = openDatabase(url, { log: jsonLog("error") });
   expect(connection.place).toBe(place);
   await connection.close();

@@ -18,7 +18,7 @@ function streamed(text: string, size: number): Response {
   );
 }
 
-test("a secret is redacted however the stream is cut, and everything else is unchanged", async () => {
+test("a secret in an upstream's response is redacted however the stream is cut, and all else is unchanged", async () => {
   const text = `{"error":"bad key Bearer ${SECRET} or ${SECRET.replace("/", "\\/")}, sk-upstream is no secret: an ordinary value, sk-up"}`;
   for (let size = 1; size <= text.length; size++) {
     const answer = redactSecrets(streamed(text, size), secrets);

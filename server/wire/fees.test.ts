@@ -20,7 +20,7 @@ test("audio tokens of a chat completion are counted", () => {
     completion_tokens_details: { audio_tokens: 30 },
   };
   expect(chatUsage(usage)).toMatchObject({ inputUncached: 80, audioInput: 60, output: 50, audioOutput: 30 });
-  // Counts larger than their total are not believed.
+  // Audio tokens cannot exceed the uncached input.
   expect(chatUsage({ ...usage, prompt_tokens_details: { cached_tokens: 90, audio_tokens: 60 } })).toMatchObject({
     inputUncached: 10,
     audioInput: 10,

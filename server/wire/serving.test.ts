@@ -20,7 +20,7 @@ test.each([
   [messages({ service_tier: "priority" }), undefined],
   [messages({ service_tier: "standard", speed: null }), "standard"],
   [messages({ service_tier: "batch" }), "standard"],
-])("service tiers reported by vendors are mapped to one name: case %#", (serving, tier) => {
+])("service tiers reported by vendors are mapped to common names: case %#", (serving, tier) => {
   expect(serving?.tier).toBe(tier as string);
 });
 

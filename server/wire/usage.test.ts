@@ -44,7 +44,7 @@ describe.each(Object.entries(FORMATS))("usage reported in the format of %s", (_f
   });
 });
 
-test("a single count is accepted only if plausible", () => {
+test("a single usage count is accepted only if plausible", () => {
   expect(plausibleCount(7)).toBe(7);
   for (const nonsense of [-1, 0.5, Number.NaN, 1e12, null]) expect(plausibleCount(nonsense)).toBeNull();
 });

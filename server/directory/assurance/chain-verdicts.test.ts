@@ -35,7 +35,7 @@ const restore = (seq: number) => edit(seq, "http_status_code = http_status_code 
 /** A fresh verification, as of the moment it is recorded. */
 const verified = (fromSeq?: number, toSeq?: number) => verifyChain(database.db, chain, { fromSeq, toSeq });
 
-/** `meanwhile` happens between the look at what is known and the change of it. */
+/** `meanwhile` runs between reading the known faults and changing them. */
 async function keep(verification: ChainVerification, isWhole = true, meanwhile = async () => {}): Promise<void> {
   const { db } = database;
   const directory = { db, clock: systemClock() } as Directory;
@@ -45,7 +45,7 @@ async function keep(verification: ChainVerification, isWhole = true, meanwhile =
   });
 }
 
-/** The faults that everything relying on the chain is told about. */
+/** The faults reported to everything that relies on the chain. */
 const known = async () => (await chainFaults(database.db, null)).map((fault) => faultInWords(fault).replace(/ on .*/, ""));
 
 async function namesFound(): Promise<number> {

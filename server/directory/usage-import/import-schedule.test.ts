@@ -4,7 +4,7 @@ import { checkSchedule, nextImport } from "./import-schedule.ts";
 const now = new Date("2026-11-25T12:00:00Z");
 const FIRST = "00000000-0000-4000-8000-000000000000";
 
-test("an import runs at its cron schedule, delayed by an offset per provider, and once each time", () => {
+test("a usage import runs at its cron schedule, delayed by an offset per provider, and once each time", () => {
   expect(nextImport("0 3 * * *", FIRST, now)).toEqual(new Date("2026-11-26T03:00:00Z"));
   const spread = "000000ff-0000-4000-8000-000000000000";
   const next = nextImport("0 3 * * *", spread, now);

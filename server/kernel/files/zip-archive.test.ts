@@ -62,7 +62,7 @@ function zipOf(members: readonly Member[], { begin = 0, trailing = Buffer.alloc(
   return Buffer.concat([...pieces, list, trailing, end]);
 }
 
-async function told(archive: Uint8Array): Promise<string> {
+async function outcome(archive: Uint8Array): Promise<string> {
   try {
     return (await openZip(archive, { mostEntries: 100 })).entries.map(({ fileName }) => fileName).join(" ");
   } catch (error) {
@@ -94,11 +94,11 @@ const taken: readonly (readonly [string, Uint8Array])[] = [
   ["with padding between its entries", zipOf([{ ...a, after: Buffer.alloc(100) }, b])],
 ];
 test.each(taken)("a ZIP archive %s is opened", async (_what, archive) => {
-  expect(await told(archive)).toBe("a b");
+  expect(await outcome(archive)).toBe("a b");
 });
 
 test("an empty ZIP archive has no entries", async () => {
-  expect(await told(zipOf([]))).toBe("");
+  expect(await outcome(zipOf([]))).toBe("");
 });
 
 /** Two entries over the same bytes: the second, including its header, is the packed data of the first. */
@@ -151,14 +151,14 @@ const refused: readonly (readonly [string, Uint8Array, string])[] = [
   ],
 ];
 test.each(refused)("a ZIP archive that %s is refused", async (_what, archive, reason) => {
-  expect(await told(archive)).toContain(reason);
+  expect(await outcome(archive)).toContain(reason);
 });
 
 test("a ZIP entry located within the directory, or outside the archive, is refused", async () => {
   const archive = zipOf([a, b]);
   const second = archive.lastIndexOf("PK\u0001\u0002");
   archive.writeUInt32LE(3, second + 42);
-  expect(await told(archive)).toBe('its entry "b" is not where its directory says');
+  expect(await outcome(archive)).toBe('its entry "b" is not where its directory says');
   archive.writeUInt32LE(0x7fffffff, second + 42);
-  expect(await told(archive)).toBe('its entry "b" is not where its directory says');
+  expect(await outcome(archive)).toBe('its entry "b" is not where its directory says');
 });

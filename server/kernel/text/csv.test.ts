@@ -30,7 +30,7 @@ function readCell(cell: string): string {
   return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
 }
 
-test("no text becomes a formula, breaks out of its cell or is lost", () => {
+test("no text becomes a formula in a CSV cell, breaks out of its cell or is lost", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("=", "+", "-", "@", "\t", "\r", "\n", '"', ",", "'", " ", "a", "1") }), (text) => {
       const cell = csvCell(text);

@@ -49,7 +49,7 @@ else {
     ["empty", 0],
     ["one piece", 1],
     ["several parts", 200],
-  ])("an object (%s) is written, read completely and in part, and deleted", async (_what, count) => {
+  ])("an object in a bucket (%s) is written, read completely and in part, and deleted", async (_what, count) => {
     const key = `file-of-${count}`;
     await blobs.write(key, pieces(count));
     expect((await read(key, 0, count * PIECE)).byteLength).toBe(count * PIECE);

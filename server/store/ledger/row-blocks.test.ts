@@ -71,7 +71,7 @@ afterAll(() => database.close());
 const SEARCHED = FIELD_NAMES.filter((name) => !name.endsWith("_preview"));
 
 /** What the database finds by scanning every row. */
-async function lookedThrough(field: FieldName, value: unknown, tenant: string | undefined): Promise<string[]> {
+async function scannedIds(field: FieldName, value: unknown, tenant: string | undefined): Promise<string[]> {
   const column = sql.ref(field);
   const { type } = FIELDS[field];
   const is =
@@ -145,7 +145,7 @@ test(
         turn++;
         const tenant = turn % 3 === 0 ? TENANTS[1] : undefined;
         const order = turn % 2 === 0 ? "asc" : "desc";
-        const wanted = await lookedThrough(field, value, tenant);
+        const wanted = await scannedIds(field, value, tenant);
         const found = await queried(field, value, tenant, order);
         if (JSON.stringify(found.ids) !== JSON.stringify(order === "desc" ? wanted : wanted.toReversed()))
           wrong.push(`${field} = ${JSON.stringify(value)} of ${tenant} ${order}`);
@@ -292,9 +292,7 @@ test("an erasure finds the person's rows in every block, and no hash of the eras
     if (described) while ((await describeRows(database.db, new Date(), SIZES)) > 0);
     expect(await hashes()).toBe(0);
     expect((await queried("idp_user_email", "ann@example.com", TENANTS[0], "desc")).ids).toEqual([]);
-    expect((await queried("idp_user_email", null, TENANTS[0], "desc")).ids).toEqual(
-      await lookedThrough("idp_user_email", null, TENANTS[0]),
-    );
+    expect((await queried("idp_user_email", null, TENANTS[0], "desc")).ids).toEqual(await scannedIds("idp_user_email", null, TENANTS[0]));
   }
 });
 
@@ -329,7 +327,7 @@ test("rows reduced by retention while their block is described are no longer fou
     ).rows.length;
   for (const isDescribed of [false, true]) {
     if (isDescribed) while ((await describeRows(database.db, new Date(), SIZES)) > 0);
-    expect((await queried("duration_ms", null, TENANTS[0], "desc")).ids).toEqual(await lookedThrough("duration_ms", null, TENANTS[0]));
+    expect((await queried("duration_ms", null, TENANTS[0], "desc")).ids).toEqual(await scannedIds("duration_ms", null, TENANTS[0]));
     expect(await hashes()).toBe(0);
   }
 });

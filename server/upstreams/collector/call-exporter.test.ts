@@ -30,7 +30,7 @@ function slowCollector(answerMs: number) {
   return { exporter, sent, logged, now: () => now };
 }
 
-test("a slow collector delays a run by at most ten seconds, and the shutdown by three", async () => {
+test("a slow OpenTelemetry collector delays a run by at most ten seconds, and the shutdown by three", async () => {
   const { exporter, sent, logged, now } = slowCollector(2_000);
   const began = now();
   await exporter.send();

@@ -164,7 +164,7 @@ describe.each(Object.entries(CASES))("guardrail engine %s", (_name, engine) => {
   });
 });
 
-test("a moderation result without scores and without a flag is a failure", async () => {
+test("an OpenAI moderation result without scores and without a flag is a failure", async () => {
   const engine = CASES["OpenAI moderation"] as Case;
   const verdictOn = async (result: object) => (await ask(engine, () => Response.json({ results: [result] }))).verdict.kind;
   for (const result of [{}, { flagged: "no" }, { category_scores: {} }, { category_scores: { hate: "0.99" } }])

@@ -25,7 +25,7 @@ test.each([
   expect(robotsAllow(ROBOTS, "gatehouse", path)).toBe(allowed);
 });
 
-test("an agent without a group of its own follows the * group, and an empty file allows everything", () => {
+test("a user agent not named in robots.txt follows the * group, and an empty file allows everything", () => {
   expect(robotsAllow(ROBOTS, "somebody", "/x")).toBe(false);
   expect(robotsAllow("", "gatehouse", "/x")).toBe(true);
   expect(robotsAllow("User-agent: *\nDisallow:\n", "gatehouse", "/x")).toBe(true);

@@ -183,13 +183,13 @@ describe("what Bedrock does not support", () => {
     });
   });
 
-  test("is requested by an instruction, for JSON output without a schema", () => {
+  test("JSON output without a schema: is requested by an instruction", () => {
     const { body, dropped } = write({ instructions: [text("a")], output: { kind: "json" } });
     expect(body.system).toEqual([{ text: "a" }, { text: expect.stringContaining("JSON") }]);
     expect([body.outputConfig, dropped]).toEqual([undefined, ["output"]]);
   });
 
-  test("moves a cache mark within a tool result to after the result", () => {
+  test("a cache mark within a tool result: is moved to after the result", () => {
     const turns: Turn[] = [
       { role: "user", parts: [text("a")] },
       { role: "assistant", parts: [call("c")] },
@@ -205,7 +205,7 @@ describe("what Bedrock does not support", () => {
     expect(write({ turns }, LLAMA)).toMatchObject({ dropped: ["cache"] });
   });
 
-  test("drops all but the last four cache points", () => {
+  test("more than four cache points: only the last four are kept", () => {
     const marked = { ...text("x"), cache: { ttl: "5m" } } as const;
     const { body, dropped } = write({ instructions: [marked, marked], turns: [{ role: "user", parts: [marked, marked, marked] }] });
     expect(body.system).toEqual([{ text: "x" }, { text: "x" }, { cachePoint: { type: "default" } }]);

@@ -27,7 +27,7 @@ function pass(codec: StreamCodec, pieces: readonly Uint8Array[]): { passed: stri
 const cuts = fc.array(fc.nat(4000), { maxLength: 8 });
 
 describe("a Gemini stream of server-sent events", () => {
-  test.each(STREAMS)("(%s) is passed on byte for byte however it is cut, with the last frame held back", (name) => {
+  test.each(STREAMS)("%s: is passed on byte for byte however it is cut, with the last frame held back", (name) => {
     const bytes = fixture(`stream-${name}.sse`);
     fc.assert(
       fc.property(cuts, (at) => {

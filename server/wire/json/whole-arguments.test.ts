@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { WholeArguments } from "./whole-arguments.ts";
 
-function wholeness(...pieces: string[]): readonly [whole: boolean, closed: boolean] {
+function completeness(...pieces: string[]): readonly [whole: boolean, closed: boolean] {
   const reader = new WholeArguments();
   for (const piece of pieces) reader.push(piece);
   const all = pieces.join("");
@@ -23,7 +23,7 @@ test.each([
   ["a number", ["12"], true, false],
   ["no JSON", ["aaa"], false, false],
 ] as const)("whether arguments are complete is detected for %s", (_, pieces, whole, closed) => {
-  expect(wholeness(...pieces)).toEqual([whole, closed]);
+  expect(completeness(...pieces)).toEqual([whole, closed]);
 });
 
 test("checking after each of a million pieces takes linear time", () => {

@@ -27,11 +27,11 @@ const ANSWER = {
   },
 };
 
-test("texts of a message are inspected, its bytes, types and IDs are not; a tool's own data is inspected completely", () => {
+test("texts of an MCP message are inspected, except bytes, types and IDs; a tool's own data is inspected completely", () => {
   expect(textsOf(ANSWER)).toEqual(["one", "test://x", "two", "test://y", "three", "type", "four", "deep", "five@x", "6", "kept", "eight"]);
 });
 
-test("a resource blob is inspected if its bytes are text, and stays base64", () => {
+test("an MCP resource blob is inspected if its bytes are text, and stays base64", () => {
   const base64 = (text: string) => Buffer.from(text).toString("base64");
   const blobs = [base64("a secret"), base64("\u00e9 secret"), "iVBORw0KGgoAAAANSUhEUg==", base64("plain")];
   const contents = blobs.map((blob) => ({ uri: "test://x", blob, mimeType: "application/octet-stream" }));
@@ -44,7 +44,7 @@ test("a resource blob is inspected if its bytes are text, and stays base64", () 
   expect(changed.result._meta.blob).toBe(base64("a ***"));
 });
 
-test("duplicate and escaped member names hide no text", () => {
+test("duplicate and escaped member names hide no text of an MCP message", () => {
   const seen: string[] = [];
   replaceMessageTexts('{"result":{"content":[{"text":"a","text":"b"}]},"re\\u0073ult":{"t\\u0079pe":"c","text":"\\u0064"}}', (text) => {
     seen.push(text);
@@ -53,7 +53,7 @@ test("duplicate and escaped member names hide no text", () => {
   expect(seen).toEqual(["a", "b", "d"]);
 });
 
-test("unchanged parts keep their spelling, and a changed message is valid JSON", () => {
+test("unchanged parts of an MCP message keep their spelling, and a changed message is valid JSON", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 0, max: 4 }), (value, indent) => {
       const text = JSON.stringify({ result: { structuredContent: value, text: value } }, null, indent);

@@ -153,7 +153,7 @@ const FIXTURES = readdirSync(new URL("fixtures/", import.meta.url)).map(
 );
 const TOKENS = ["null", "7", "[]", "{}", '""', "true", '"x"', "[null]", '{"type":7}'];
 
-test("invalid input never throws", () => {
+test("invalid input in the Messages format never throws", () => {
   const broken = fc
     .tuple(fc.constantFrom(...FIXTURES), fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 5 }))
     .map(([fixture, changes]) => {

@@ -105,7 +105,7 @@ test.each([
   ["text_delta", "text"],
   ["thinking_delta", "thinking"],
   ["input_json_delta", "partial_json"],
-])("%s is counted equally if its JSON is written with spaces", (type, member) => {
+])("output in %s events is counted equally if the JSON is written with spaces", (type, member) => {
   const delta = { type: "content_block_delta", index: 0, delta: { type, [member]: "x".repeat(40) } };
   const spaced = JSON.stringify(delta).replaceAll(":", ": ").replaceAll(",", ", ");
   for (const json of [JSON.stringify(delta), spaced]) {

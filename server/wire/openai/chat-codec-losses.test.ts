@@ -116,10 +116,10 @@ describe("what other formats do not support of a chat request", () => {
 
 const NOTHING_SAID_WITH_HELLO = { ...DEFAULT_REQUEST, turns: [hello] };
 
-describe("what chat completions do not support of a request of another format", () => {
+describe("writing a request of another format as a chat request", () => {
   const write = (request: Partial<ConversationRequest>) =>
     chatCodec.writeRequest({ ...DEFAULT_REQUEST, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
-  test("is dropped and reported if that does no harm", () => {
+  test("drops and reports what does no harm", () => {
     expect(write({ topK: 5, instructions: [{ kind: "text", text: "x", cache: { ttl: "1h" } }] })).toMatchObject({
       dropped: ["cache", "top_k"],
     });
@@ -131,12 +131,12 @@ describe("what chat completions do not support of a request of another format", 
     ["stop", { stop: ["a", "b", "c", "d", "e"] }],
     ["logprobs", { logprobs: 0 }],
     ["messages", { turns: [] }],
-  ] as [string, Partial<ConversationRequest>][])("%s is refused", (feature, request) => {
+  ] as [string, Partial<ConversationRequest>][])("refuses %s", (feature, request) => {
     const result = write(request);
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.feature) : []).toEqual([feature] as never);
   });
 
-  test("tool results follow their calls directly, and their images become a user message", () => {
+  test("puts tool results directly after their calls, and their images into a user message", () => {
     const result = write({
       turns: [
         {
@@ -183,7 +183,7 @@ describe("what chat completions do not support of a request of another format", 
     expect(JSON.stringify(result)).not.toContain("SEAL");
   });
 
-  test("results of parallel calls stay together, even from separate turns", () => {
+  test("keeps results of parallel calls together, even from separate turns", () => {
     const result = (callId: string): Turn => ({
       role: "user",
       parts: [
@@ -203,7 +203,7 @@ describe("what chat completions do not support of a request of another format", 
     ]);
   });
 
-  test("a thinking budget becomes a reasoning effort", () => {
+  test("turns a thinking budget into a reasoning effort", () => {
     const efforts = [1024, 8192, 32_000, -1].map((budgetTokens) => {
       const written = write({ reasoning: { effort: null, budgetTokens, visible: null } });
       return "body" in written ? written.body.reasoning_effort : "refused";
@@ -220,7 +220,7 @@ describe("what chat completions do not support of a request of another format", 
     ["gpt-4o", undefined],
     ["o3", undefined],
     ["mistral-large-latest", undefined],
-  ])("disabled reasoning for %s is written as effort %p", (name, effort) => {
+  ])("writes disabled reasoning for %s as effort %p", (name, effort) => {
     for (const [codec, members] of [
       [chatCodec, { reasoning_effort: effort }],
       [responsesCodec, { reasoning: { effort } }],
@@ -236,7 +236,7 @@ describe("what chat completions do not support of a request of another format", 
     }
   });
 
-  test("an effort of none set by the caller is passed to any model", () => {
+  test("passes an effort of none set by the caller to any model", () => {
     expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).toMatchObject({
       body: { reasoning_effort: "none" },
       dropped: [],

@@ -224,11 +224,11 @@ test.each([
     [{ max_tokens: value }, "max_tokens"],
   ]),
   [{ stream_options: true }, "stream_options"],
-] as [object, string][])("%j is refused, naming %s", (more, field) => {
+] as [object, string][])("a chat request with %j is refused, naming %s", (more, field) => {
   expect(readChatRequest(encoder.encode(JSON.stringify({ model: "m", messages: [hi], ...more })))).toMatchObject({ fields: [{ field }] });
 });
 
-test("reading any body never throws", () => {
+test("reading any chat request body never throws", () => {
   fc.assert(
     fc.property(
       fc.record(

@@ -74,11 +74,11 @@ describe("what other formats do not support of a Responses request", () => {
   });
 });
 
-describe("what Responses does not support of a request of another format", () => {
+describe("writing a request of another format as a Responses request", () => {
   const hello = { role: "user" as const, parts: [{ kind: "text" as const, text: "hi" }] };
   const write = (request: Partial<ConversationRequest>) =>
     responsesCodec.writeRequest({ ...DEFAULT_REQUEST, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
-  test("is dropped and reported if that does no harm", () => {
+  test("drops and reports what does no harm", () => {
     expect(write({ topK: 5, seed: 1, presencePenalty: 1, frequencyPenalty: 0 })).toMatchObject({
       dropped: ["seed", "top_k", "presence_penalty"],
     });
@@ -89,12 +89,12 @@ describe("what Responses does not support of a request of another format", () =>
     ["logprobs", { logprobs: 2 }],
     ["audio", { turns: [{ role: "user", parts: [{ kind: "audio", base64: "", mediaType: "audio/wav" }] }] }],
     ["messages", { turns: [] }],
-  ] as [string, Partial<ConversationRequest>][])("%s is refused", (feature, request) => {
+  ] as [string, Partial<ConversationRequest>][])("refuses %s", (feature, request) => {
     const result = write(request);
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.feature) : []).toEqual([feature] as never);
   });
 
-  test("encrypted reasoning is requested only with reasoning, and only OpenAI's own is sent back", () => {
+  test("requests encrypted reasoning only with reasoning, and sends back only OpenAI's own", () => {
     expect(write({})).toMatchObject({ body: { store: false } });
     expect(write({})).not.toHaveProperty("body.include");
     expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).not.toHaveProperty("body.include");

@@ -4,12 +4,12 @@ import { readPatch } from "./patch-operations.ts";
 import { patched } from "./patch.ts";
 import { USERS } from "./resource-types.ts";
 
-const unheard = () => undefined;
+const onIgnored = () => undefined;
 
 function after(operations: readonly object[], before: object = {}): ScimObject {
-  const read = readPatch(USERS, { Operations: operations }, unheard);
+  const read = readPatch(USERS, { Operations: operations }, onIgnored);
   return read.reduce<ScimObject>(
-    (resource, operation) => patched(USERS, resource, operation, unheard),
+    (resource, operation) => patched(USERS, resource, operation, onIgnored),
     Object.assign(scimObject(), before),
   );
 }

@@ -63,7 +63,7 @@ describe("stream frames passed through", () => {
   });
 });
 
-test("the length of texts is measured with quotes in them", () => {
+test("texts in stream frames are measured up to their closing quote, also with escaped quotes in them", () => {
   expect(lengthUnder("content", plain("abc") + plain('{"a":"b"}') + plain("\\"))).toBe(3 + '{\\"a\\":\\"b\\"}'.length + 2);
   expect(lengthUnder("content", 'data: {"content":"abc')).toBe(0);
 });

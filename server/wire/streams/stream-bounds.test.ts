@@ -14,7 +14,7 @@ const refused = (text: string): boolean => {
 const many = "[".repeat(2_000);
 
 test.each([1_023, 1_024, 1_025, 2_048, 3_071, 3_072, 3_073, LONG])(
-  "brackets within a string of %i bytes do not count as values",
+  "in a stream frame, brackets within a string of %i bytes do not count as values",
   (length) => {
     const filled = "a".repeat(length);
     const room = " ".repeat(LONG);
@@ -26,7 +26,7 @@ test.each([1_023, 1_024, 1_025, 2_048, 3_071, 3_072, 3_073, LONG])(
 );
 
 test.each([1_023, 1_024, 1_025, 2_048, 3_071, 3_072, 3_073, LONG])(
-  "brackets after a string of %i bytes count as values again",
+  "in a stream frame, brackets after a string of %i bytes count as values again",
   (length) => {
     const filled = "a".repeat(length);
     const room = " ".repeat(LONG);

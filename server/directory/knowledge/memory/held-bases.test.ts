@@ -61,7 +61,7 @@ async function found(bases: HeldBases, word: string, principals: readonly string
   );
 }
 
-test("additions, changes and deletions by any process are visible to the next search", async () => {
+test("documents added, changed and deleted by any process are visible to the next search", async () => {
   const [here, there] = [new HeldBases(database.db, 1e8), new HeldBases(database.db, 1e8)];
   const first = await add(writer, "a violin and a harbour");
   expect(await found(here, "violin")).toEqual([first]);

@@ -25,7 +25,7 @@ test("a code is accepted one time step early or late, but not two", () => {
     expect(stepOfCode(RFC_SECRET, "287082", (59 + ahead) * 1000)).toBe(step);
 });
 
-test("anything but six digits is rejected", () => {
+test("anything but six digits is rejected as a TOTP code", () => {
   for (const code of ["", "28708", "2870820", "28708a", "９４２８７０", " 287082"]) expect(stepOfCode(RFC_SECRET, code, 59_000)).toBeNull();
 });
 

@@ -8,7 +8,7 @@ const vendor = fakeVendor(() => Response.json({}, { headers: { "request-id": "re
 afterAll(() => vendor.stop());
 const provider = anthropicProvider(outbound({ allowPrivate: true }));
 
-test("messages and token counts use the right URL for a base_url with or without version", async () => {
+test("messages and token counts are sent to Anthropic's URLs for a base_url with or without version", async () => {
   for (const baseUrl of [vendor.origin, `${vendor.origin}/v1`, `${vendor.origin}/v1/`]) {
     const reply = (await provider.send(vendorTarget("anthropic", { baseUrl }), vendorRequest("messages"))) as ProviderReply;
     expect(reply.requestId).toBe("req_a");
@@ -22,7 +22,7 @@ test("messages and token counts use the right URL for a base_url with or without
   }
 });
 
-test("the caller's anthropic-version and anthropic-beta headers are forwarded", async () => {
+test("the caller's anthropic-version and anthropic-beta headers are forwarded to Anthropic", async () => {
   await provider.send(
     vendorTarget("anthropic", { baseUrl: vendor.origin }),
     vendorRequest("messages", { headers: { "anthropic-version": "2026-10-21", "anthropic-beta": "a,b" } }),
@@ -30,7 +30,7 @@ test("the caller's anthropic-version and anthropic-beta headers are forwarded", 
   expect(vendor.seen.at(-1)?.headers).toMatchObject({ "anthropic-version": "2026-10-21", "anthropic-beta": "a,b" });
 });
 
-test("embeddings are refused", async () => {
+test("embeddings are refused for an Anthropic provider", async () => {
   expect(await provider.send(vendorTarget("anthropic", { baseUrl: vendor.origin }), vendorRequest("embeddings"))).toMatchObject({
     code: "model_mode_mismatch",
   });

@@ -8,7 +8,7 @@ const vendor = fakeVendor(() => Response.json({}, { headers: { "apim-request-id"
 afterAll(() => vendor.stop());
 const provider = azureOpenaiProvider(outbound({ allowPrivate: true }));
 
-describe("the URL of a chat completion", () => {
+describe("the URL of an Azure OpenAI chat completion", () => {
   test.each([
     ["https://r.openai.azure.com", "https://r.openai.azure.com/openai/v1/chat/completions"],
     ["https://r.openai.azure.com/", "https://r.openai.azure.com/openai/v1/chat/completions"],

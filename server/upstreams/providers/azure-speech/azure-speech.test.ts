@@ -8,7 +8,7 @@ const vendor = fakeVendor(() => new Response("sound", { headers: { "content-type
 afterAll(() => vendor.stop());
 const provider = azureSpeechProvider(outbound({ allowPrivate: true }));
 
-describe("the URL of speech synthesis", () => {
+describe("the URL of Azure speech synthesis", () => {
   test.each([
     ["https://westeurope.tts.speech.microsoft.com", "https://westeurope.tts.speech.microsoft.com/cognitiveservices/v1"],
     ["https://westeurope.tts.speech.microsoft.com/", "https://westeurope.tts.speech.microsoft.com/cognitiveservices/v1"],
@@ -22,7 +22,7 @@ describe("the URL of speech synthesis", () => {
   });
 });
 
-test("SSML is sent as such, with the key in the service's own header", async () => {
+test("SSML is sent to Azure as such, with the key in the service's own header", async () => {
   const reply = (await provider.send(
     vendorTarget("azure_speech", { baseUrl: vendor.origin }),
     vendorRequest("azure_speech", { body: "<speak/>", stream: true, headers: { "x-microsoft-outputformat": "f" } }),
@@ -40,7 +40,7 @@ test("SSML is sent as such, with the key in the service's own header", async () 
   expect(vendor.seen.at(-1)?.headers.authorization).toBeUndefined();
 });
 
-test("operations other than speech synthesis are refused, not sent", async () => {
+test("an Azure speech provider refuses operations other than speech synthesis, without sending them", async () => {
   const before = vendor.seen.length;
   const target = vendorTarget("azure_speech", { baseUrl: vendor.origin });
   for (const operation of ["chat", "speech", "embeddings", "transcriptions"] as const)

@@ -59,7 +59,7 @@ function expectedSignature({ method, path, headers, body }: VendorRequest, secre
   return createHmac("sha256", key).update(text).digest("hex");
 }
 
-describe("requests signed with AWS keys", () => {
+describe("Bedrock requests signed with AWS keys", () => {
   test.each([
     "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
     "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123",
@@ -146,7 +146,7 @@ describe("requests signed with AWS keys", () => {
   });
 });
 
-test("an API key is sent as a bearer token", async () => {
+test("a Bedrock API key is sent as a bearer token", async () => {
   await provider.send(target({ apiKey: "ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl", region: null }), vendorRequest("converse"));
   expect(vendor.seen.at(-1)?.headers).toMatchObject({ authorization: "Bearer ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl" });
   expect(vendor.seen.at(-1)?.headers["x-amz-date"]).toBeUndefined();
@@ -156,11 +156,11 @@ test.each([
   ["AKIDEXAMPLE1:s3cret", { kind: "keys", accessKeyId: "AKIDEXAMPLE1", secretAccessKey: "s3cret", sessionToken: null }],
   ["ASIAEXAMPLE1:s3cret:tok=", { kind: "keys", accessKeyId: "ASIAEXAMPLE1", secretAccessKey: "s3cret", sessionToken: "tok=" }],
   ["bedrock-api-key-YmVk", { kind: "bearer", token: "bedrock-api-key-YmVk" }],
-] as const)("the credential %s is read", (apiKey, credential) => {
+] as const)("the Bedrock credential %s is read", (apiKey, credential) => {
   expect(readBedrockCredential(apiKey)).toEqual(credential);
 });
 
-describe("embeddings", () => {
+describe("embeddings from Bedrock", () => {
   const embed = (bodies: unknown[]) =>
     provider.send(target({ modelName: "amazon.titan-embed-text-v2:0" }), vendorRequest("bedrock_embed", { body: JSON.stringify(bodies) }));
 

@@ -7,7 +7,7 @@ const vendor = fakeVendor();
 afterAll(() => vendor.stop());
 const provider = geminiProvider(outbound({ allowPrivate: true }));
 
-describe("the URL", () => {
+describe("the URL of a Gemini request", () => {
   test.each([
     ["https://g.example", "gemini-3-pro", "gemini", false, "https://g.example/v1beta/models/gemini-3-pro:generateContent"],
     [
@@ -39,7 +39,7 @@ describe("the URL", () => {
   });
 });
 
-test("the key is sent in a header, never in the URL", async () => {
+test("a Gemini API key is sent in a header, never in the URL", async () => {
   await provider.send(vendorTarget("gemini", { baseUrl: vendor.origin }), vendorRequest("gemini", { stream: true }));
   const [seen] = vendor.seen;
   expect(seen).toMatchObject({ path: "/v1beta/models/model-1:streamGenerateContent?alt=sse", headers: { "x-goog-api-key": "key-1" } });

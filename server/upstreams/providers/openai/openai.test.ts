@@ -18,7 +18,7 @@ test.each([
   ["embeddings", "/v1/embeddings"],
   ["images", "/v1/images/generations"],
   ["moderations", "/v1/moderations"],
-] as const)("%s is sent to %s with unchanged bytes", async (operation: ProviderOperation, path) => {
+] as const)("%s is sent to OpenAI's path %s with unchanged bytes", async (operation: ProviderOperation, path) => {
   const target = vendorTarget("openai", { baseUrl: `${vendor.origin}/v1/` });
   const reply = (await provider.send(
     target,

@@ -59,7 +59,7 @@ const target = (given: Partial<ProviderTarget> = {}) =>
 const fresh = () => vertexProvider(outbound({ allowPrivate: true }), { now: () => now });
 const calls = () => google.seen.filter(({ path }) => path !== "/token");
 
-describe("a service account key", () => {
+describe("a Vertex service account key", () => {
   test("is exchanged for an access token with an assertion signed by it", async () => {
     now = Date.now();
     await fresh().send(target(), vendorRequest("gemini"));
@@ -143,7 +143,7 @@ describe("a service account key", () => {
   });
 });
 
-test("an access token is sent unchanged, with the project of the base_url", async () => {
+test("a Vertex access token is sent unchanged, with the project of the base_url", async () => {
   const provider = fresh();
   const given = target({ apiKey: "ya29.mine", baseUrl: `${google.origin}/v1/projects/p-2/locations/global` });
   await provider.send(given, vendorRequest("gemini", { stream: true }));
@@ -158,7 +158,7 @@ test("an access token is sent unchanged, with the project of the base_url", asyn
   });
 });
 
-describe("the URL", () => {
+describe("the URL of a Vertex request", () => {
   const provider = fresh();
   test.each([
     [
@@ -223,7 +223,7 @@ describe("Claude on Vertex", () => {
   });
 });
 
-test("embeddings are requested one by one and returned as one batch", async () => {
+test("Vertex embeddings are requested one by one and returned as one batch", async () => {
   const body = JSON.stringify({
     requests: ["a", "bb", "ccc"].map((text) => ({
       model: "models/gemini-embedding-001",
