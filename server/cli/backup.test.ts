@@ -58,7 +58,7 @@ async function untilWaitingForLocks(sessions: number): Promise<void> {
   );
 }
 
-test("a backup that begins while months are dropped has every row that is kept, and its chains are intact", async () => {
+test("a backup taken while retention drops monthly partitions contains every kept row, with intact chains", async () => {
   const retention = JSON.stringify({ store_bodies: "full", body_days: 10, log_days: 20, run_days: 20 });
   await database.db
     .insertInto("tenants")
@@ -96,7 +96,7 @@ test("a backup that begins while months are dropped has every row that is kept, 
   expect(code).toBe(0);
 });
 
-test("a retired key signs nothing in a backup, which says what it left unsigned", async () => {
+test("a retired signing key signs nothing in a backup, and the backup reports which rows are unsigned", async () => {
   const newKey = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }) as string;
   await (await testLedger(database.db, temporaryDirectory())).close();
   const ledger = await testLedger(database.db, temporaryDirectory(), { signingKey: newKey, checkpointMs: 1_000_000 });
@@ -117,7 +117,7 @@ test("a retired key signs nothing in a backup, which says what it left unsigned"
     });
 });
 
-test("a backup reads nothing that a standby of the database does not have", async () => {
+test("a backup skips unlogged tables, which a standby database does not have", async () => {
   await sql`INSERT INTO span_claims (tenant_id, trace_id, span_id, owner) VALUES ('default', 't', 's', gen_random_uuid())`.execute(
     database.db,
   );

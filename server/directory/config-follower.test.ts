@@ -9,7 +9,7 @@ import { ConfigFollower, type ConfigListener } from "./config-follower.ts";
 /** Consecutive changes by others. */
 const ENOUGH = 100;
 
-test("changes are followed in a database that lost some of those that were followed before", async () => {
+test("changes are still followed after the database lost some changes that were already read", async () => {
   const database = await testDatabase();
   const connection = openDatabase(database.url, { log: jsonLog("error") });
   const change = (topic: "policy" | "api_key", ref?: string) =>
@@ -54,7 +54,7 @@ test("changes are followed in a database that lost some of those that were follo
   }
 });
 
-test("whoever waits for a change is told once it is in force, although others never stop changing things", async () => {
+test("waiting for a change ends once it is in force, even if other changes keep arriving", async () => {
   const database = await testDatabase();
   const connection = openDatabase(database.url, { log: jsonLog("error") });
   const change = (tenantId: string) =>
@@ -89,7 +89,7 @@ test("whoever waits for a change is told once it is in force, although others ne
   }
 });
 
-test("a tenant that takes long to put in force, or cannot be, keeps no other tenant's changes back", async () => {
+test("a tenant whose snapshot is slow or fails to build does not delay changes of other tenants", async () => {
   const database = await testDatabase();
   const connection = openDatabase(database.url, { log: jsonLog("error") });
   const change = (tenant_id: string, topic: "policy" | "api_key", ref?: string) =>
@@ -153,7 +153,7 @@ test("a tenant that takes long to put in force, or cannot be, keeps no other ten
   }
 });
 
-test("whoever waits for a change does not wait for a tenant that could not be put in force before", async () => {
+test("waiting for a change does not wait for a tenant whose snapshot failed to build earlier", async () => {
   const database = await testDatabase();
   const connection = openDatabase(database.url, { log: jsonLog("error") });
   const change = (tenantId: string) =>

@@ -17,7 +17,7 @@ function world() {
   return { cache: new EndUserCache(db, systemClock()), reads, finds: (name: string) => ({ rows: [{ username: name }] }) };
 }
 
-test("a look-up of somebody is not begun again because somebody else changed", async () => {
+test("a lookup of an end user is not restarted when another user changes", async () => {
   const { cache, reads, finds } = world();
   const found = cache.find("acme", "ada");
   cache.drop("acme", "grace");
@@ -28,10 +28,10 @@ test("a look-up of somebody is not begun again because somebody else changed", a
 });
 
 test.each([
-  ["the person", (cache: EndUserCache) => cache.drop("acme", "ada")],
-  ["anybody of the tenant", (cache: EndUserCache) => cache.drop("acme", null)],
-  ["anybody", (cache: EndUserCache) => cache.dropAll()],
-])("a change of %s while they are looked up is in what is found", async (_who, drop) => {
+  ["that user", (cache: EndUserCache) => cache.drop("acme", "ada")],
+  ["the whole tenant", (cache: EndUserCache) => cache.drop("acme", null)],
+  ["all tenants", (cache: EndUserCache) => cache.dropAll()],
+])("a lookup of an end user includes a change of %s made during the lookup", async (_who, drop) => {
   const { cache, reads, finds } = world();
   const found = Promise.resolve(cache.find("acme", "ada"));
   drop(cache);

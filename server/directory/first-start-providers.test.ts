@@ -6,4 +6,4 @@ test.each([
   ["box:8080", "http://box:8080/v1"],
   ["https://ollama.test", "https://ollama.test/v1"],
   ["http://box:11434/v1/", "http://box:11434/v1"],
-])("a host of %s is %s", (given, address) => expect(hostAddress(given)).toBe(address));
+])("the host %s becomes the base_url %s", (given, address) => expect(hostAddress(given)).toBe(address));

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Database } from "../store/database.ts";
 import { readingLedger } from "./ledger-readings.ts";
 
-test("however many reports a tenant asks for at once, one is read at a time, and another tenant's beside it", async () => {
+test("concurrent reports of one tenant are read one at a time, those of other tenants in parallel", async () => {
   const db = {} as Database;
   const begun: string[] = [];
   const ends: (() => void)[] = [];

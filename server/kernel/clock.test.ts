@@ -9,7 +9,7 @@ function step(ms: number): void {
   spyOn(Date, "now").mockImplementation(() => at + performance.now());
 }
 
-test("a wall clock that is set, or went on while the machine was suspended, is followed forwards at once", () => {
+test("a wall clock that jumps forward, as after a suspend, is followed at once", () => {
   const clock = systemClock();
   const before = clock.micros();
   step(3_600_000);
@@ -17,7 +17,7 @@ test("a wall clock that is set, or went on while the machine was suspended, is f
   expect(ahead - before).toBeWithin(3_600_000_000, 3_601_000_000);
 });
 
-test("one that is set back is told of and followed slowly, and no time is before the one before", () => {
+test("a wall clock that is set back is reported and followed slowly, and timestamps never decrease", () => {
   const told: string[] = [];
   const clock = systemClock({ setBack: (ms) => told.push(`back ${Math.round(ms / 1000)}`), caughtUp: () => told.push("caught up") });
   let steady = 0;
@@ -47,13 +47,13 @@ test("one that is set back is told of and followed slowly, and no time is before
   expect(told).toEqual(["back 3600", "caught up"]);
 });
 
-test("what the two clocks tick apart moves no time", () => {
+test("small drift between the wall clock and the monotonic clock does not change timestamps", () => {
   const clock = systemClock();
   const before = clock.micros();
   step(500);
   expect(clock.micros() - before).toBeLessThan(100_000);
 });
 
-test("times of rows have six decimals", () => {
+test("row timestamps have six decimals", () => {
   expect([isoMicros(0), isoMicros(1_790_000_000_000_001)]).toEqual(["1970-01-01T00:00:00.000000Z", "2026-09-21T14:13:20.000001Z"]);
 });

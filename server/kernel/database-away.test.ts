@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("a connection that is lost between two statements of a transaction is a database that is away", async () => {
+test("a connection lost within a transaction counts as an unreachable database", async () => {
   const { db } = database;
   const thrown: unknown = await db
     .transaction()
@@ -25,19 +25,19 @@ test("a connection that is lost between two statements of a transaction is a dat
   expect([(thrown as Error).message, isDatabaseAway(thrown)]).toEqual([expect.any(String), true]);
 });
 
-test("a database whose certificate cannot be relied on is away", () => {
+test("a database with an untrusted certificate counts as unreachable", () => {
   for (const code of ["CERT_HAS_EXPIRED", "ERR_TLS_CERT_ALTNAME_INVALID", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"])
     expect([code, isDatabaseAway(Object.assign(new Error("certificate"), { code }))]).toEqual([code, true]);
 });
 
-test("a database whose disk is full is away", async () => {
+test("a database with a full disk counts as unreachable", async () => {
   const thrown: unknown = await sql`DO $$ BEGIN RAISE disk_full; END $$`.execute(database.db).catch((error: unknown) => error);
   expect(thrown).toMatchObject({ code: "53100" });
   expect(isDatabaseAway(thrown)).toBe(true);
 });
 
 test.each(["invalid_password", "invalid_authorization_specification", "invalid_catalog_name", "database_dropped"])(
-  "one that refuses the connection (%s) is away, too",
+  "a database that refuses the connection (%s) counts as unreachable",
   async (condition) => {
     const thrown: unknown = await sql`DO $$ BEGIN RAISE ${sql.raw(condition)}; END $$`
       .execute(database.db)
@@ -46,7 +46,7 @@ test.each(["invalid_password", "invalid_authorization_specification", "invalid_c
   },
 );
 
-test("what was asked wrongly is not", async () => {
+test("an invalid statement does not count as an unreachable database", async () => {
   const thrown: unknown = await sql`SELECT nothing`.execute(database.db).catch((error: unknown) => error);
   expect(thrown).toBeInstanceOf(Error);
   expect(isDatabaseAway(thrown)).toBe(false);

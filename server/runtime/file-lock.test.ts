@@ -8,7 +8,7 @@ import { LockedError, lockFile } from "./file-lock.ts";
 const folder = mkdtempSync(join(tmpdir(), "gatehouse lock-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("one holder at a time, named to the other", () => {
+test("a lock has one holder at a time, whose PID the error names", () => {
   const path = join(folder, "one");
   const lock = lockFile(path);
   expect(() => lockFile(path)).toThrow(new LockedError(path, process.pid));
@@ -16,7 +16,7 @@ test("one holder at a time, named to the other", () => {
   lockFile(path).release();
 });
 
-test("a lock ends with the process that holds it, however that ends, and is not inherited by its children", async () => {
+test("a lock ends with its process, even when killed, and is not inherited by child processes", async () => {
   const path = join(folder, "two");
   const script = `
     import { spawn } from "node:child_process";

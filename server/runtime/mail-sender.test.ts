@@ -18,7 +18,7 @@ async function sender(behaviour: MailBehaviour, options: { timeoutMs?: number; l
   return { server, send: mailSender({ host: "127.0.0.1", port: server.port, secure: false, login }, FROM, timeoutMs) };
 }
 
-test("a mail is handed over with its sender, receiver, credentials and whole text", async () => {
+test("a mail is delivered with sender, receiver, credentials and complete text", async () => {
   const { server, send } = await sender("takes");
   expect(await send(MAIL)).toBeNull();
   expect(server.mails).toMatchObject([{ from: FROM.address, to: ["ada@example.com"], login: [LOGIN.user, LOGIN.pass] }]);
@@ -30,34 +30,34 @@ test("a mail is handed over with its sender, receiver, credentials and whole tex
   await server.idle();
 });
 
-test("a server that asks for no login is given none", async () => {
+test("without credentials in the settings, no login is sent", async () => {
   const { server, send } = await sender("takes", { login: null });
   expect([await send(MAIL), server.mails[0]?.login]).toEqual([null, null]);
 });
 
-describe("a mail that is not taken is told by codes alone", () => {
+describe("a mail that could not be sent is reported by error codes only", () => {
   test.each([
     ["refuses_login", "EAUTH 535"],
     ["refuses_receiver", "EENVELOPE 550"],
-  ] as const)("where the server %s", async (behaviour, failure) => {
+  ] as const)("if the server %s", async (behaviour, failure) => {
     const { server, send } = await sender(behaviour);
     expect([await send(MAIL), server.mails]).toEqual([failure, []]);
     await server.idle();
   });
 
-  test.each(["silent", "silent_after_mail"] as const)("where the server is %s, whose connection is closed", async (behaviour) => {
+  test.each(["silent", "silent_after_mail"] as const)("if the server is %s, and the connection is closed", async (behaviour) => {
     const { server, send } = await sender(behaviour, { timeoutMs: 150 });
     expect([await send(MAIL), server.mails]).toEqual(["timeout", []]);
     await server.idle();
   });
 
-  test("where nothing listens", async () => {
+  test("if nothing listens", async () => {
     const { server, send } = await sender("takes");
     await server.close();
     expect(await send(MAIL)).toMatch(/^E[A-Z]+$/);
   });
 
-  test("where credentials would leave this machine in the clear", async () => {
+  test("if credentials would leave this machine unencrypted", async () => {
     const { server } = await sender("takes");
     // A non-loopback name of this machine stands for another machine.
     const send = mailSender({ host: "0.0.0.0", port: server.port, secure: false, login: LOGIN }, FROM, 5_000);
@@ -65,7 +65,7 @@ describe("a mail that is not taken is told by codes alone", () => {
   });
 });
 
-test("no name makes a header or a receiver of its own", async () => {
+test("names and subjects cannot inject headers or receivers", async () => {
   const { server, send } = await sender("takes");
   const names = fc.oneof(
     fc.string({ unit: "binary", maxLength: 60 }),

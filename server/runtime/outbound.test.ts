@@ -20,7 +20,7 @@ describe("an outbound call", () => {
   const init = { method: "GET", headers: {}, timeoutMs: 5_000 };
   const abort = () => new AbortController();
 
-  test("is denied a private address, also one hidden behind a name", async () => {
+  test("is refused for private addresses, also behind a host name", async () => {
     const closed = outbound({ allowPrivate: false, resolve: async () => ["93.184.216.34", "10.0.0.1"] });
     await expect(closed.fetch(`http://127.0.0.1:${server.port}/`, { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
     await expect(closed.fetch("http://upstream.example/", { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
@@ -28,7 +28,7 @@ describe("an outbound call", () => {
       await expect(closed.fetch(`http://[${host}]:9/`, { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
   });
 
-  test("has its time for finding the address too, and ends while it is looked up", async () => {
+  test("includes address resolution in its timeout, and can be aborted during it", async () => {
     const silent = outbound({ allowPrivate: false, resolve: () => new Promise(() => undefined) });
     await expect(silent.fetch("http://upstream.example/", { ...init, timeoutMs: 20, abort: abort() })).rejects.toBeInstanceOf(
       OutboundTimeout,
@@ -40,7 +40,7 @@ describe("an outbound call", () => {
     await expect(silent.fetch("http://upstream.example/", { ...init, abort: hungUp })).rejects.toBe("client_disconnected");
   });
 
-  test("goes to the address that was checked, under the name it was asked for, whatever the name leads to by then", async () => {
+  test("goes to the address that was checked, with the original host name, and resolves it once", async () => {
     const looked: string[] = [];
     const resolve = async (host: string) => {
       looked.push(host);
@@ -56,7 +56,7 @@ describe("an outbound call", () => {
     expect([await response.text(), looked]).toEqual([`upstream.invalid:${server.port} kept`, ["upstream.invalid"]]);
   });
 
-  test("asks the upstream to prove its name, not its address", async () => {
+  test("verifies the upstream's certificate for its host name, not its address", async () => {
     const { promise: hello, resolve: said } = Promise.withResolvers<string>();
     const listener = Bun.listen({
       hostname: "127.0.0.1",
@@ -79,7 +79,7 @@ describe("an outbound call", () => {
     expect(response.status).toBe(302);
   });
 
-  test("gives up on a silent upstream, and at once when the caller is gone", async () => {
+  test("times out if the upstream is silent, and is aborted at once if the caller disconnects", async () => {
     const open = outbound({ allowPrivate: true });
     await expect(open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, timeoutMs: 30, abort: abort() })).rejects.toBeInstanceOf(
       OutboundTimeout,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 
-test("a process learns that its launcher was killed", async () => {
+test("a process is notified when its launcher is killed", async () => {
   const child = `
     import { onParentExit } from ${JSON.stringify(import.meta.resolve("./parent-process.ts"))};
     onParentExit(() => { console.log("alone"); process.exit(); });

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./passwords.ts";
 
-test("a password is kept as argon2id with 19 MiB and two passes, and verified", async () => {
+test("a password is hashed with argon2id, 19 MiB and two passes, and verified", async () => {
   const hash = await hashPassword("correct horse");
   expect(hash).toStartWith("$argon2id$v=19$m=19456,t=2,");
   expect(await verifyPassword("correct horse", hash)).toBe(true);
   expect(await verifyPassword("wrong horse", hash)).toBe(false);
 });
 
-test("a password is the same one however Unicode writes its letters, also where it was hashed as it was typed", async () => {
+test("a password matches in every Unicode normalization, also against hashes of unnormalized text", async () => {
   const composed = "l\u00e4ngere P\u00e4sse";
   const decomposed = composed.normalize("NFD");
   expect(decomposed).not.toBe(composed);
@@ -28,16 +28,16 @@ test("a password is the same one however Unicode writes its letters, also where 
   expect(await verifyPassword(mixed, Bun.password.hashSync(mixed))).toBe(true);
 });
 
-test("what is no hash verifies nothing", async () => {
+test("an invalid hash verifies no password", async () => {
   for (const hash of ["", "plain", "$argon2id$", "$argon2id$v=19$m=1,t=1$x", "$2b$10$abcdefghijklmnopqrstuv"])
     expect(await verifyPassword("plain", hash)).toBe(false);
 });
 
-test("a user that does not exist has no right password", async () => {
+test("verification for an unknown user always fails", async () => {
   expect(await dummyVerify("anything")).toBe(false);
 });
 
-test("a backup code is kept as bcrypt and verified", async () => {
+test("a backup code is hashed with bcrypt and verified", async () => {
   const hash = await hashCode("0abc2def3ghj");
   expect(hash).toStartWith("$2b$");
   expect([await verifyCode("0abc2def3ghj", hash), await verifyCode("0abc2def3ghk", hash), await verifyCode("x", "no hash")]).toEqual([

@@ -26,8 +26,8 @@ async function rawClient(port: number): Promise<Socket> {
   return socket;
 }
 
-describe("a client that hangs up", () => {
-  test("aborts the request it waits on", async () => {
+describe("a client that disconnects", () => {
+  test("aborts the request that waits for an answer", async () => {
     const arrived = Promise.withResolvers<Request>();
     const { url } = start((request) => {
       arrived.resolve(request);
@@ -42,7 +42,7 @@ describe("a client that hangs up", () => {
     expect(await call).toBe("gone");
   });
 
-  test("aborts the request and cancels the body in the middle of a stream", async () => {
+  test("aborts the request and cancels the body during a stream", async () => {
     const aborted = Promise.withResolvers<void>();
     const cancelled = Promise.withResolvers<void>();
     const { url } = start((request) => {
@@ -60,7 +60,7 @@ describe("a client that hangs up", () => {
   });
 });
 
-test("a client that does not read holds back the stream", async () => {
+test("a client that does not read slows down the stream instead of filling memory", async () => {
   const piece = new Uint8Array(64 * 1024);
   let pulled = 0;
   let lastPull = performance.now();
@@ -83,7 +83,7 @@ test("a client that does not read holds back the stream", async () => {
   client.destroy();
 });
 
-test("an answer that waits for somebody is as silent as they are, and its connection is let go once it has ended", async () => {
+test("a response that waits for others is exempt from the idle timeout, and closes once it has ended", async () => {
   const told = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
   serving = serve({
@@ -127,8 +127,8 @@ test("an answer that waits for somebody is as silent as they are, and its connec
   expect(waiting.answer()).toEndWith("5\r\nbegun\r\n4\r\ntold\r\n0\r\n\r\n");
 });
 
-describe("stopping", () => {
-  test("lets a stream finish, and takes no new connection", async () => {
+describe("stopping the server", () => {
+  test("lets a stream finish, and refuses new connections", async () => {
     const release = Promise.withResolvers<void>();
     const { url, stop } = start(
       () =>
@@ -151,7 +151,7 @@ describe("stopping", () => {
     await stopped;
   });
 
-  test("delivers a large answer to a slow reader", async () => {
+  test("delivers a large response to a slow reader", async () => {
     const size = 24 * 1024 * 1024;
     const { port, stop } = start(() => new Response(new Uint8Array(size)));
     const client = await rawClient(port);
@@ -166,7 +166,7 @@ describe("stopping", () => {
     expect(read).toBeGreaterThan(size);
   });
 
-  test("closes what outlasts the grace", async () => {
+  test("closes connections that outlast the grace period", async () => {
     const { url, stop } = start(() => new Promise<Response>(() => {}));
     const call = fetch(url).catch(() => "closed");
     await stop({ graceSeconds: 0.05 });
@@ -174,13 +174,13 @@ describe("stopping", () => {
   });
 });
 
-test("the application sees bodies over its limit, so that it can refuse them itself", async () => {
+test("bodies of any size reach the application, which enforces its own limit", async () => {
   const { url } = start(async (request, { ip }) => Response.json({ bytes: (await request.arrayBuffer()).byteLength, ip }));
   const response = await fetch(url, { method: "POST", body: "x".repeat(2048) });
   expect(await response.json()).toEqual({ bytes: 2048, ip: "127.0.0.1" });
 });
 
-test.each(["", "Host: gateway.example\r\n"])("a request of HTTP/1.0 has its path and body, with these headers: %j", async (host) => {
+test.each(["", "Host: gateway.example\r\n"])("an HTTP/1.0 request keeps its path and body, with these headers: %j", async (host) => {
   const { port } = start(async (request) => Response.json([request.method, new URL(request.url).pathname, await request.text()]));
   const socket = connect(port, "127.0.0.1");
   socket.write(`POST /healthz?a=1 HTTP/1.0\r\n${host}Content-Length: 5\r\n\r\nhello`);
@@ -193,7 +193,7 @@ test.each(["", "Host: gateway.example\r\n"])("a request of HTTP/1.0 has its path
   expect(answer).toEndWith('["POST","/healthz","hello"]');
 });
 
-test("an exception becomes the application's answer", async () => {
+test("an exception becomes the application's error response", async () => {
   const { url } = start(() => {
     throw new Error("a bug");
   });
@@ -201,7 +201,7 @@ test("an exception becomes the application's answer", async () => {
   expect([response.status, await response.text()]).toEqual([500, "failed"]);
 });
 
-test("a port in use is told in one line", () => {
+test("a port in use is reported in one line", () => {
   const { port } = start(() => new Response());
   expect(() => serve({ hostname: "127.0.0.1", port, fetch: () => new Response(), onError: () => new Response() })).toThrow(
     new ListenError(

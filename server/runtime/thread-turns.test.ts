@@ -12,7 +12,7 @@ const ECHO = `
 
 const turns = (longestMs: number) => new ThreadTurns<string, string>(() => new Worker(ECHO, { eval: true }), longestMs);
 
-test("tenants have their turn one after the other, however much one of them asked first", async () => {
+test("tenants take turns on the thread, however many jobs one of them has queued", async () => {
   const asked = turns(60_000);
   const order: string[] = [];
   const ask = async (tenantId: string, job: string) => order.push((await asked.ask(tenantId, job)) as string);
@@ -22,7 +22,7 @@ test("tenants have their turn one after the other, however much one of them aske
   expect(order).toEqual(["a1", "a2", "b1", "a3"]);
 });
 
-test("a job that never ends, or ends the thread, is answered with nothing and holds up nobody", async () => {
+test("a job that never ends, or crashes the thread, gives null and does not block later jobs", async () => {
   const asked = turns(2_000);
   expect(await Promise.all([asked.ask("a", "never"), asked.ask("a", "after it")])).toEqual([null, "after it"]);
   expect(await Promise.all([asked.ask("a", "fails"), asked.ask("b", "after that")])).toEqual([null, "after that"]);

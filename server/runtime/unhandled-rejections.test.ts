@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { PATIENCE_MS } from "../../tests/support/patience.ts";
 
-test("a rejection that nobody waits for is logged and ends nothing", () => {
+test("an unhandled promise rejection is logged and does not end the process", () => {
   const at = (file: string) => JSON.stringify(join(import.meta.dirname, file));
   const script = `
     import { jsonLog } from ${at("../kernel/log.ts")};

@@ -28,7 +28,7 @@ afterAll(() => {
   server.close();
 });
 
-test("a server that is busy with what it was sent is waited for, one that answers nothing is away", async () => {
+test("a busy Valkey that keeps answering is waited for; without an answer in time the command fails", async () => {
   const valkey = openValkey(url);
   const answers = Array.from({ length: 10 }, (_, i) =>
     valkey.run("return 1", [`k${i}`], []).then(
@@ -75,7 +75,7 @@ async function startAnswering(answer: (connection: number) => string | null) {
   };
 }
 
-test("a server that went away without a word is looked for anew at its address once it did not answer", async () => {
+test("after a command without an answer, the next one uses a new connection", async () => {
   const answering = await startAnswering((connection) => (connection === 1 ? null : ":7\r\n"));
   const valkey = openValkey(answering.url);
   expect(await valkey.run("return 7", ["k"], []).catch((error: Error) => error.message)).toContain("did not answer");
@@ -85,7 +85,7 @@ test("a server that went away without a word is looked for anew at its address o
   answering.stop();
 });
 
-test("a server that was made a replica is left for the one that its address leads to now", async () => {
+test("after a READONLY error from a replica, the next command uses a new connection", async () => {
   const answering = await startAnswering((connection) =>
     connection === 1 ? "-READONLY You can't write against a read only replica.\r\n" : ":7\r\n",
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readYaml } from "./yaml.ts";
 
-test("what cannot be read is told with its line, in JSON and in YAML", () => {
+test("a syntax error in JSON or YAML is reported with its line", () => {
   const faults: Record<string, number> = {
     '{"a": 1,\n "targets": [\n  {"b": "c" "d": 1}\n ]}': 3,
     '{"a": [1, 2,\n 3,,\n 4]}': 2,
@@ -14,7 +14,7 @@ test("what cannot be read is told with its line, in JSON and in YAML", () => {
   for (const [text, line] of Object.entries(faults)) expect(() => readYaml(text), text).toThrow(new RegExp(`, in line ${line}$`));
 });
 
-test("what can be read is", () => {
+test("valid JSON and YAML are read", () => {
   expect(readYaml('{"a": ["x", {"b": null}]}')).toEqual({ a: ["x", { b: null }] });
   expect(readYaml("a:\n  - { b: 1 }\n")).toEqual({ a: [{ b: 1 }] });
 });

@@ -12,13 +12,13 @@ afterEach(() => rmSync(parent, { recursive: true }));
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-test("is made closed to everybody else, with its parts", () => {
+test("a new data directory is accessible only to its owner", () => {
   const directory = openDataDirectory(join(parent, "new", "data"));
   expect([directory.path, directory.secretsPath, directory.journalPath].map(modeOf)).toEqual(["700", "700", "700"]);
   directory.close();
 });
 
-test("a secret is generated once and told apart from one that was there", () => {
+test("a secret in the data directory is generated once, and only then reported as new", () => {
   const path = join(parent, "data");
   const first = openDataDirectory(path);
   expect(first.secret("key", () => "generated")).toBe("generated");
@@ -33,7 +33,7 @@ test("a secret is generated once and told apart from one that was there", () => 
   second.close();
 });
 
-test("a second holder is refused with the directory and the first one's pid", () => {
+test("a second process is refused with the directory and the first one's PID", () => {
   const path = join(parent, "data");
   const directory = openDataDirectory(path);
   expect(() => openDataDirectory(path)).toThrow(`the data directory ${directory.path} is in use by process ${process.pid}`);
@@ -41,7 +41,7 @@ test("a second holder is refused with the directory and the first one's pid", ()
   openDataDirectory(path).close();
 });
 
-describe("is refused in one line", () => {
+describe("a data directory is refused in one line", () => {
   const refused = (path: string) => {
     try {
       openDataDirectory(path).close();
@@ -53,18 +53,18 @@ describe("is refused in one line", () => {
     throw new Error("was not refused");
   };
 
-  test("where a file stands", () => {
+  test("if a file is in its place", () => {
     writeFileSync(join(parent, "file"), "");
     expect(refused(join(parent, "file"))).toContain(join(parent, "file"));
   });
 
-  test("when its secrets are open to others", () => {
+  test("if its secrets are accessible to other users", () => {
     mkdirSync(join(parent, "data", "secrets"), { recursive: true });
     chmodSync(join(parent, "data", "secrets"), 0o755);
     expect(refused(join(parent, "data"))).toContain("open to other users");
   });
 
-  test("when its secrets are a link to somewhere else", () => {
+  test("if its secrets are a symbolic link", () => {
     const path = join(parent, "data");
     openDataDirectory(path).close();
     renameSync(join(path, "secrets"), join(parent, "elsewhere"));
@@ -73,7 +73,7 @@ describe("is refused in one line", () => {
   });
 
   if (process.getuid?.() === 0) {
-    test("when its secrets or one of them belong to somebody else", () => {
+    test("if its secrets or one of them belong to another user", () => {
       const path = join(parent, "data");
       const directory = openDataDirectory(path);
       directory.secret("key", () => "generated");

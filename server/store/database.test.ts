@@ -13,13 +13,13 @@ test.each([
     "PostgreSQL database audit on the socket in /cloudsql/project:region:instance",
   ],
   ["postgres:///audit?host=/run/postgresql&user=gatehouse&password=hunter2", "PostgreSQL database audit on the socket in /run/postgresql"],
-])("%s is said without user and password", async (url, place) => {
+])("%s: the database is named without user and password", async (url, place) => {
   const connection = openDatabase(url, { log: jsonLog("error") });
   expect(connection.place).toBe(place);
   await connection.close();
 });
 
-test("a connection that a stopping server ends is a loss, unless it is being closed", async () => {
+test("a connection ended by a stopping server is logged as a warning, unless it is being closed", async () => {
   const database = await testDatabase({ likeOthers: false });
   const proxy = await databaseProxy(database.url);
   const said: string[] = [];

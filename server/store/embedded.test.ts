@@ -83,7 +83,7 @@ async function killedHolder(path: string, before: (checkpointer: number) => void
 }
 
 describe("the embedded PostgreSQL", () => {
-  test("keeps its data, its secrets and its settings from one start to the next, under a path with spaces and quotes", async () => {
+  test("keeps data, secrets and settings between starts, also under a path with spaces and quotes", async () => {
     const path = newPath(`a b'c"d`);
     await withPostgres(path, ({ url }) => query(url, "CREATE TABLE kept AS SELECT 7 AS n"));
     await withPostgres(path, async ({ url, home }) => {
@@ -105,10 +105,10 @@ describe("the embedded PostgreSQL", () => {
     });
   });
 
-  test("runs under a path too long for a socket", () =>
+  test("runs under a path too long for a socket address", () =>
     withPostgres(newPath("x".repeat(120)), async ({ url }) => expect(await query(url, "SELECT 1")).toEqual([1])));
 
-  test("stands inside the data directory, or where its user can get when that is closed to it", async () => {
+  test("is stored inside the data directory, or elsewhere if its user cannot access that", async () => {
     const [open, closed] = [newPath("data"), newPath("data", 0o700)];
     await withPostgres(open, async ({ home }) => expect(home).toBe(join(realpathSync(open), "postgresql")));
     const outside = await withPostgres(closed, async ({ url, home }) => {
@@ -122,7 +122,7 @@ describe("the embedded PostgreSQL", () => {
     });
   });
 
-  test("starts from a copy that whoever restored it owns", async () => {
+  test("starts from a copy owned by the user who restored it", async () => {
     const path = newPath("data");
     await withPostgres(path, ({ url }) => query(url, "CREATE TABLE kept AS SELECT 7 AS x"));
     const restored = newPath("restored");
@@ -130,7 +130,7 @@ describe("the embedded PostgreSQL", () => {
     await withPostgres(restored, async ({ url }) => expect(await query(url, "SELECT x FROM kept")).toEqual([7]));
   });
 
-  test("starts again without a hand after its owner was killed, and has what was committed", async () => {
+  test("recovers after its owner was killed, with all committed rows", async () => {
     const path = newPath("data");
     for (let round = 1; round <= 3; round += 1) {
       await killedHolder(path);
@@ -149,7 +149,7 @@ describe("the embedded PostgreSQL", () => {
     await withPostgres(path, async ({ url }) => expect(await query(url, "SELECT count(*)::int FROM kept")).toEqual([1]));
   });
 
-  test("starts again soon after its owner was killed beside it while it was frozen", async () => {
+  test("starts again quickly after its owner was killed while the server was stopped by SIGSTOP", async () => {
     const path = newPath("data");
     const home = await withPostgres(path, async (postgres) => postgres.home);
     const took = await leastOf(3, 10_000, async () => {
@@ -166,14 +166,14 @@ describe("the embedded PostgreSQL", () => {
     expect(took).toBeLessThan(10_000);
   });
 
-  test("starts again after it was killed before it had written down who it is", async () => {
+  test("starts again with an empty postmaster.pid, as after a kill during its start", async () => {
     const path = newPath("data");
     const home = await withPostgres(path, async (postgres) => postgres.home);
     writeFileSync(join(home, "cluster", "postmaster.pid"), "");
     await withPostgres(path, async ({ url }) => expect(await query(url, "SELECT 1")).toEqual([1]));
   });
 
-  test("comes back under the same address when it dies", async () => {
+  test("restarts under the same address when it dies", async () => {
     const back = Promise.withResolvers<void>();
     await withPostgres(
       newPath("data"),
@@ -188,7 +188,7 @@ describe("the embedded PostgreSQL", () => {
     );
   });
 
-  test("refuses a data directory whose password is gone", async () => {
+  test("refuses a data directory whose database password is missing", async () => {
     const path = newPath("data");
     await withPostgres(path, async () => {});
     rmSync(join(path, "secrets", "postgresql-password"));

@@ -56,7 +56,7 @@ async function verdicts(): Promise<{ code: number; chains: number }> {
   return { code, chains: told.split('"intact"').length - 1 };
 }
 
-test("a database at the newest of the folded migrations keeps every row, and its chains verify and go on", async () => {
+test("a database at the newest folded migration keeps every row, and its chains verify and continue", async () => {
   const before = await rows();
   expect(before["audit_rows_2026_11"]).toHaveLength(5);
   expect(await pendingMigrations(database.db)).toEqual(FILES.slice(FOLDED[0]?.into.length));
@@ -74,7 +74,7 @@ test("a database at the newest of the folded migrations keeps every row, and its
   expect(await recorded()).toEqual(FILES);
 });
 
-test("it has the tables that a new database has", async () => {
+test("a migrated database has the same schema objects as a new one", async () => {
   await migrate(database.db);
   const objects = async (of: TestDatabase) =>
     (await sql.raw<{ object: string }>(CATALOGUE).execute(of.db)).rows.map(({ object }) => object);
@@ -83,16 +83,16 @@ test("it has the tables that a new database has", async () => {
   expect(await objects(database)).toEqual(made);
 });
 
-test("processes that start at once take it over once", async () => {
+test("processes that start at once migrate the database once", async () => {
   await Promise.all([1, 2, 3, 4].map(() => migrate(database.db)));
   expect(await recorded()).toEqual(FILES);
 });
 
 test.each([
-  ["the last of them", NEWEST, sql`name = ${NEWEST}`],
-  ["one between", "0065_row_blocks.sql", sql`name = '0065_row_blocks.sql'`],
-  ["all but the first", "0002_ledger.sql", sql`name > '0002'`],
-])("a database that lacks %s is refused as it is", async (_, first, lacking) => {
+  ["the last folded migration", NEWEST, sql`name = ${NEWEST}`],
+  ["one folded migration in between", "0065_row_blocks.sql", sql`name = '0065_row_blocks.sql'`],
+  ["all folded migrations but the first", "0002_ledger.sql", sql`name > '0002'`],
+])("a database that lacks %s is refused and not changed", async (_, first, lacking) => {
   await sql`DELETE FROM schema_migrations WHERE ${lacking}`.execute(database.db);
   const before = [await recorded(), await rows()];
   const refusal = `the database is too old for this release (it lacks ${first}): start the last release that has ${NEWEST} on it once, then this one`;
@@ -101,7 +101,7 @@ test.each([
   expect([await recorded(), await rows()]).toEqual(before);
 });
 
-test("a database with another text of one of them is refused, and so is one with a migration that nobody here knows", async () => {
+test("a database with an altered digest of a folded migration, or with an unknown migration, is refused", async () => {
   const before = await recorded();
   await sql`UPDATE schema_migrations SET digest = '' WHERE name = ${NEWEST}`.execute(database.db);
   await expect(migrate(database.db)).rejects.toThrow(`migration ${NEWEST} was changed after it was applied`);
@@ -111,7 +111,7 @@ test("a database with another text of one of them is refused, and so is one with
   expect(await recorded()).toEqual([...before, "0098_other.sql"]);
 });
 
-test("what the folded migrations stand for is in files of theirs", () => {
+test("replacements of folded migrations exist as files, and the folded ones do not", () => {
   for (const { into } of FOLDED) for (const name of into) expect(FILES).toContain(name);
   for (const { from } of FOLDED) for (const name of Object.keys(from)) expect(FILES).not.toContain(name);
 });

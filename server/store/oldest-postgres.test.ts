@@ -14,12 +14,12 @@ const texts = (readdirSync(SERVER, { recursive: true }) as string[])
   .filter((path) => /(?<!\.test)\.ts$|\.sql$/.test(path))
   .map((path) => readFileSync(new URL(path, SERVER), "utf8"));
 
-test("no statement sets what the oldest PostgreSQL we promise to run on does not know", () => {
+test("SET LOCAL uses only settings known to the oldest supported PostgreSQL", () => {
   const named = texts.flatMap((text) => [...text.matchAll(/\bSET LOCAL ([\w.]+)/g)].map((match) => match[1] as string));
   expect([...new Set(named)].sort()).toEqual([...KNOWN, ...OF_EXTENSIONS].sort());
 });
 
-test("whoever rules out a kind of scan rules out that plans are compiled: before PostgreSQL 18 it makes them look dear", () => {
+test("every statement that disables a scan type also disables JIT, which it would trigger before PostgreSQL 18", () => {
   const ruling = texts.flatMap((text) => text.split("\n").filter((line) => line.includes("SET LOCAL enable_")));
   expect(ruling.length).toBeGreaterThan(2);
   expect(ruling.filter((line) => !line.includes("SET LOCAL jit = off"))).toEqual([]);

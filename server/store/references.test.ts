@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase } from "../../tests/support/database.ts";
 
-test("what refers to a record that can go is found by an index, not by reading the whole table for each that goes", async () => {
+test("every foreign key to a deletable record is covered by an index", async () => {
   const database = await testDatabase();
   // A tenant is deleted only once it has no people, groups, models and keys; its few other tables are scanned once for that.
   const { rows } = await sql<{ reference: string }>`

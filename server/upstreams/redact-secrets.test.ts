@@ -18,7 +18,7 @@ function streamed(text: string, size: number): Response {
   );
 }
 
-test("a secret is redacted wherever a stream is cut, and everything else passes as it came", async () => {
+test("a secret in an upstream's response is redacted however the stream is cut, and all else is unchanged", async () => {
   const text = `{"error":"bad key Bearer ${SECRET} or ${SECRET.replace("/", "\\/")}, sk-upstream is no secret: an ordinary value, sk-up"}`;
   for (let size = 1; size <= text.length; size++) {
     const answer = redactSecrets(streamed(text, size), secrets);
@@ -30,7 +30,7 @@ test("a secret is redacted wherever a stream is cut, and everything else passes 
   }
 });
 
-test("what may begin the secret is all that waits", async () => {
+test("only bytes that may begin a secret are held back", async () => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const reader = (redactSecrets(new Response(readable), secrets).body as ReadableStream<Uint8Array>).getReader();
@@ -41,11 +41,11 @@ test("what may begin the secret is all that waits", async () => {
   await reader.cancel();
 });
 
-test("short values and arguments are no secrets", () => {
+test("short values and argument headers do not count as secrets", () => {
   expect(secretsOf({ authorization: "Bearer x", "x-api-key": "1234567", "mcp-param-token": "an-argument" })).toEqual([]);
 });
 
-test("an answer that says how long it is is redacted however it is read", async () => {
+test("a response with Content-Length is redacted in every way of reading it", async () => {
   const text = JSON.stringify({ error: `bad key ${SECRET}` });
   const mask = text.replace(SECRET, "*".repeat(SECRET.length));
   const answer = (headers: Record<string, string> = {}) =>

@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<string, () => InboundRequest | { readonly fields:
     }),
 };
 
-test.each(Object.entries(FORMATS))("what a tool is told or says is looked at with every digit of its numbers: %s", (_name, read) => {
+test.each(Object.entries(FORMATS))("tool arguments and results are inspected with every digit of their numbers: %s", (_name, read) => {
   const request = read();
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   const slot = request.texts().find(({ kind }) => kind === "arguments");

@@ -12,11 +12,11 @@ test.each([
   [[{ error: { code: 400, status: "INVALID_ARGUMENT", message: "Bad" } }], "INVALID_ARGUMENT"],
   [{ __type: "com.amazon.coral.service#ValidationException" }, "ValidationException"],
   [{ object: "error", message: "Bad", type: "BadRequestError", code: 400 }, "BadRequestError"],
-])("%j is called %s", (body, word) => {
+])("the error code of %j is %s", (body, word) => {
   expect(wordOf(body)).toBe(word);
 });
 
-test("Amazon names it in a header", () => {
+test("the error code is taken from Amazon's header", () => {
   expect(wordOf({ message: "Bad" }, { "x-amzn-errortype": "ValidationException:http://internal.amazon.com/" })).toBe("ValidationException");
 });
 
@@ -27,10 +27,10 @@ test.each([
   [{ error: "a text" }],
   ["<html>"],
   ["null"],
-])("what is no name of an error is none: %j", (body) => {
+])("free text is not taken as an error code: %j", (body) => {
   expect(wordOf(body)).toBeNull();
 });
 
-test("what is larger than an error's body is not read for its name", () => {
+test("a body over the size limit is not searched for an error code", () => {
   expect(wordOf(`{"error":{"code":"too_long"},"pad":"${" ".repeat(70_000)}"}`)).toBeNull();
 });

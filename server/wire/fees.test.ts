@@ -12,7 +12,7 @@ import { ResponsesStream } from "./responses/responses-stream.ts";
 import { usageOfResponse } from "./responses/usage.ts";
 
 /** Usage that vendors report beyond plain tokens, in each vendor's format. */
-test("audio tokens of a chat completion", () => {
+test("audio tokens of a chat completion are counted", () => {
   const usage = {
     prompt_tokens: 100,
     completion_tokens: 50,
@@ -20,7 +20,7 @@ test("audio tokens of a chat completion", () => {
     completion_tokens_details: { audio_tokens: 30 },
   };
   expect(chatUsage(usage)).toMatchObject({ inputUncached: 80, audioInput: 60, output: 50, audioOutput: 30 });
-  // Counts larger than their total are not believed.
+  // Audio tokens cannot exceed the uncached input.
   expect(chatUsage({ ...usage, prompt_tokens_details: { cached_tokens: 90, audio_tokens: 60 } })).toMatchObject({
     inputUncached: 10,
     audioInput: 10,
@@ -28,7 +28,7 @@ test("audio tokens of a chat completion", () => {
   expect(chatUsage({ prompt_tokens: 1, completion_tokens: 1 })).not.toHaveProperty("audioInput");
 });
 
-test("audio tokens of Gemini, those from its cache left out", () => {
+test("audio tokens of Gemini are counted without cached ones", () => {
   const details = (tokenCount: number) => [
     { modality: "TEXT", tokenCount: 10 },
     { modality: "AUDIO", tokenCount },
@@ -47,7 +47,7 @@ test("audio tokens of Gemini, those from its cache left out", () => {
   );
 });
 
-test("audio tokens are told to callers of a format that tells them apart", () => {
+test("audio tokens are reported in formats that have separate counts for them", () => {
   const usage = {
     inputUncached: 80,
     cacheRead: 20,
@@ -63,14 +63,14 @@ test("audio tokens are told to callers of a format that tells them apart", () =>
   expect(readGeminiUsage(writeGeminiUsage(usage))).toEqual(usage);
 });
 
-test("searches that Anthropic ran", () => {
+test("web searches by Anthropic are counted", () => {
   expect(
     messagesUsage({ input_tokens: 5, output_tokens: 5, server_tool_use: { web_search_requests: 2, web_fetch_requests: 1 } }),
   ).toMatchObject({ webSearches: 2 });
   expect(messagesUsage({ input_tokens: 5, output_tokens: 5, server_tool_use: null })).not.toHaveProperty("webSearches");
 });
 
-test("searches among the output of a response, whole and streamed", () => {
+test("web searches in a Responses answer are counted, complete and streamed", () => {
   const search = (type: string) => ({ type: "web_search_call", id: "ws", status: "completed", action: { type } });
   const response = {
     output: [search("search"), search("open_page"), { type: "message", content: [] }, search("search")],
@@ -83,7 +83,7 @@ test("searches among the output of a response, whole and streamed", () => {
   expect(stream.usage).toMatchObject({ webSearches: 2 });
 });
 
-test("searches that Google ran: each query once, of older models one for the prompt", () => {
+test("Google searches are counted by distinct query, and once per prompt for older models", () => {
   const grounded = (modelVersion: string, ...queries: string[]) => ({
     candidates: [{ content: { parts: [{ text: "Found." }] }, finishReason: "STOP", groundingMetadata: { webSearchQueries: queries } }],
     usageMetadata: { promptTokenCount: 5, totalTokenCount: 9 },
@@ -123,7 +123,7 @@ test("searches that Google ran: each query once, of older models one for the pro
   expect(array.usage).toMatchObject({ webSearches: 3 });
 });
 
-test("Claude's searches are counted as they begin, until its usage tells of them", () => {
+test("Claude's searches in a stream are counted as they start, until usage reports them", () => {
   const event = (body: { type: string; [member: string]: unknown }) =>
     new TextEncoder().encode(`event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`);
   const stream = new MessagesStream();
@@ -145,9 +145,9 @@ test("Claude's searches are counted as they begin, until its usage tells of them
 });
 
 test.each([
-  ["nothing offered", { tools: [{ type: "function", function: { name: "web_search" } }, { functionDeclarations: [] }] }, 0],
+  ["no search offered", { tools: [{ type: "function", function: { name: "web_search" } }, { functionDeclarations: [] }] }, 0],
   [
-    "Anthropic, bounded",
+    "Anthropic, with max_uses",
     {
       tools: [
         { type: "web_search_20250305", name: "web_search", max_uses: 5 },
@@ -156,12 +156,12 @@ test.each([
     },
     5,
   ],
-  ["Anthropic, unbounded", { tools: [{ type: "web_search_20260209", name: "web_search" }] }, null],
-  ["Responses, bounded by all tool calls", { tools: [{ type: "web_search" }], max_tool_calls: 3 }, 3],
-  ["Responses, unbounded", { tools: [{ type: "web_search_preview" }] }, null],
-  ["chat", { web_search_options: {} }, 1],
+  ["Anthropic, without max_uses", { tools: [{ type: "web_search_20260209", name: "web_search" }] }, null],
+  ["Responses, with max_tool_calls", { tools: [{ type: "web_search" }], max_tool_calls: 3 }, 3],
+  ["Responses, without max_tool_calls", { tools: [{ type: "web_search_preview" }] }, null],
+  ["chat completions", { web_search_options: {} }, 1],
   ["Gemini", { tools: [{ functionDeclarations: [] }, { googleSearch: {} }] }, null],
-  ["Gemini, as Google's REST layer takes it", { tools: { google_search: {} } }, null],
-])("searches a request lets the model run: %s", (_name, body, most) => {
+  ["Gemini, with a single tool object", { tools: { google_search: {} } }, null],
+])("the number of searches that a request permits: %s", (_name, body, most) => {
   expect(offeredSearches(body as never)).toBe(most);
 });

@@ -16,7 +16,7 @@ const reply: ConversationReply = {
 };
 
 test.each([chatCodec, completionsCodec, geminiCodec, messagesCodec, responsesCodec])(
-  "a text with any line breaks stands on one line of an event ($format)",
+  "a text with any Unicode line breaks stays on one line of a stream event ($format)",
   (codec) => {
     const writer = codec.streamWriter({ callId: "c", model: "m", created: 1, request: {}, includeUsage: false });
     const wire =

@@ -16,7 +16,7 @@ const request = (...ids: string[]): ConversationRequest => ({
 test.each([
   [chatCodec, 40],
   [responsesCodec, 64],
-] as const)("ids of calls that OpenAI finds too long are others, the same for call and result", (codec, longest) => {
+] as const)("tool call IDs too long for OpenAI are shortened, equally for call and result", (codec, longest) => {
   const whole = "a".repeat(longest);
   const written = codec.writeRequest(request(whole, `${whole}b`, `${whole}c`), { name: "m", maxOutputTokens: null });
   const ids = [...JSON.stringify(written).matchAll(/"(?:call_id|tool_call_id|id)":"([^"]*)"/g)].map(([, id = ""]) => id);

@@ -18,7 +18,7 @@ const times = (work: (i: number) => void) => {
 /** These lookups must not scan linearly per call: a single 4 MB request could block the process for minutes. */
 test.each<[string, () => void]>([
   [
-    "calls of one id, for Bedrock",
+    "tool calls with one ID, for Bedrock,",
     () => {
       const ids = new ToolUseIds();
       const given = new Set<string>();
@@ -29,7 +29,7 @@ test.each<[string, () => void]>([
     },
   ],
   [
-    "calls of one id, for Anthropic",
+    "tool calls with one ID, for Anthropic,",
     () => {
       const ids = new ToolIds();
       const given = new Set<string>();
@@ -38,7 +38,7 @@ test.each<[string, () => void]>([
     },
   ],
   [
-    "calls of one id in an answer",
+    "tool calls with one ID in an answer",
     () => {
       const ids = new UniqueCallIds();
       expect([ids.of("c_2"), ids.of("c"), ids.of("c"), ids.of("c_2")]).toEqual(["c_2", "c", "c_3", "c_2_2"]);
@@ -46,7 +46,7 @@ test.each<[string, () => void]>([
     },
   ],
   [
-    "documents of one name",
+    "documents with one name",
     () => {
       const names = new Map<string, number>();
       const report = new RequestReport();
@@ -63,7 +63,7 @@ test.each<[string, () => void]>([
     },
   ],
   [
-    "what no provider takes, said differently each time",
+    "many different unsupported files",
     () => {
       for (const report of [new RequestReport(), new WriteReport()]) {
         times((i) => report.refuse("file", `not as x/${i}`));
@@ -72,7 +72,7 @@ test.each<[string, () => void]>([
     },
   ],
   [
-    "calls that Gemini's results answer from the last to the first",
+    "Gemini tool results in reverse order",
     () => {
       const calls = new PendingToolCalls();
       times((i) => calls.add(`id-${i}`, `f${i}`));
@@ -81,7 +81,7 @@ test.each<[string, () => void]>([
     },
   ],
   [
-    "calls of a streamed answer that says no index",
+    "streamed tool calls without index",
     () => {
       const seen: unknown[] = [];
       const reader = new CandidateReader(0, "a", (event) => seen.push(event));
@@ -89,13 +89,13 @@ test.each<[string, () => void]>([
       expect(seen.filter((event: any) => event.kind === "part_start").length).toBe(MANY);
     },
   ],
-])("%s", (_name, work) => {
+])("%s take linear time", (_name, work) => {
   const started = cpuMs();
   work();
   expect(cpuMs(started)).toBeLessThan(1_500);
 });
 
-test("results find their call by id, else the earliest open one of their name", () => {
+test("a tool result is matched by ID, else to the earliest open call of its name", () => {
   const calls = new PendingToolCalls();
   for (const [id, name] of [
     ["1", "f"],

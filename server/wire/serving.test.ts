@@ -20,11 +20,11 @@ test.each([
   [messages({ service_tier: "priority" }), undefined],
   [messages({ service_tier: "standard", speed: null }), "standard"],
   [messages({ service_tier: "batch" }), "standard"],
-])("what vendors tell of a tier is known by one name: %#", (serving, tier) => {
+])("service tiers reported by vendors are mapped to common names: case %#", (serving, tier) => {
   expect(serving?.tier).toBe(tier as string);
 });
 
-test("Bedrock tells it beside the usage", () => {
+test("Bedrock's service tier is read next to the usage", () => {
   const answer = {
     output: { message: { content: [{ text: "Yes" }] } },
     stopReason: "end_turn",
@@ -34,7 +34,7 @@ test("Bedrock tells it beside the usage", () => {
   expect(readConverseReply({ ...answer, serviceTier: "priority" } as JsonObject)?.usage?.serving).toBeUndefined();
 });
 
-test("a place that is all one has no price of its own, whatever was asked for", () => {
+test("a global or unavailable inference_geo has no price of its own, whatever was requested", () => {
   for (const inference_geo of ["global", "not_available"]) {
     const told = readMessagesUsage({ input_tokens: 1, output_tokens: 1, inference_geo });
     expect(tiersServed(servedAsAsked(told!, servingAsked({ inference_geo: "us" })).serving)).toEqual([]);
@@ -42,7 +42,7 @@ test("a place that is all one has no price of its own, whatever was asked for", 
   expect(tiersServed(messages({ inference_geo: "us" }))).toEqual(["inference_geo_us"]);
 });
 
-test("what is no name is asked for by nobody", () => {
+test("an invalid service_tier counts as not requested", () => {
   for (const service_tier of [7, null, {}, "", "auto", "x".repeat(51), "a b", "\u0000"])
     expect(tiersServed(servingAsked({ service_tier }))).toEqual([]);
   // A member of another format must not hide a more expensive tier.

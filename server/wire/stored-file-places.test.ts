@@ -28,7 +28,7 @@ test.each([
   [IMAGE, { type: "image_url", image_url: { url: "data:image/png;base64,AQID" } }],
   [PDF, { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,BAUG" } }],
   [SOUND, { type: "input_audio", input_audio: { data: "BwgJ", format: "mp3" } }],
-])("a file in chat completions, %#", (content, part) => {
+])("a stored file is inserted into a chat request: case %#", (content, part) => {
   expect(filled("chat", { type: "file", file: { file_id: ID } }, content)).toEqual([part, "messages[0].content[0].file.file_id"]);
 });
 
@@ -36,7 +36,7 @@ test.each([
   [TEXT, { type: "input_file", filename: "a.txt", file_data: "data:text/plain;base64,d29yZHM=" }],
   [IMAGE, { type: "input_image", image_url: "data:image/png;base64,AQID" }],
   [PDF, { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,BAUG" }],
-])("a file in responses, %#", (content, part) => {
+])("a stored file is inserted into a Responses request: case %#", (content, part) => {
   expect(filled("responses", { type: "input_file", file_id: ID }, content)).toEqual([part, "input[0].content[0].file_id"]);
 });
 
@@ -44,12 +44,12 @@ test.each([
   [TEXT, { type: "document", title: "a.txt", source: { type: "text", media_type: "text/plain", data: "words" } }],
   [IMAGE, { type: "image", source: { type: "base64", media_type: "image/png", data: "AQID" } }],
   [PDF, { type: "document", title: "a.pdf", source: { type: "base64", media_type: "application/pdf", data: "BAUG" } }],
-])("a file in messages, %#", (content, part) => {
+])("a stored file is inserted into a Messages request: case %#", (content, part) => {
   const field = "messages[0].content[0].source.file_id";
   expect(filled("messages", { type: "document", source: { type: "file", file_id: ID } }, content)).toEqual([part, field]);
 });
 
-test.each(["fileData.fileUri", "file_data.file_uri"])("a file in Google's contents, named by %s", (names) => {
+test.each(["fileData.fileUri", "file_data.file_uri"])("a stored file named by %s is inserted into a Gemini request", (names) => {
   const [member, name] = names.split(".") as [string, string];
   const part = { [member]: { [name]: ID } };
   expect(filled("gemini", part, PDF)).toEqual([
@@ -59,7 +59,7 @@ test.each(["fileData.fileUri", "file_data.file_uri"])("a file in Google's conten
 });
 
 test.each([`files/${ID}`, `https://gatehouse.example/v1beta/files/${ID}`, `http://localhost:8080/llm/v1/files/${ID}`])(
-  "a file in Google's contents, by its address %s",
+  "a stored file with the URI %s is inserted into a Gemini request",
   (fileUri) => {
     expect(filled("gemini", { fileData: { fileUri, mimeType: "text/plain" } }, PDF)[0]).toEqual({
       inlineData: { mimeType: "application/pdf", data: "BAUG" },
@@ -67,7 +67,7 @@ test.each([`files/${ID}`, `https://gatehouse.example/v1beta/files/${ID}`, `http:
   },
 );
 
-test("what a tool was given or says of itself, and a vendor's own files, are left as they are", () => {
+test("file IDs in tool inputs, tool definitions and of vendors are left unchanged", () => {
   const named = { type: "document", source: { type: "file", file_id: ID } };
   const inTool = { messages: [{ role: "assistant", content: [{ type: "tool_use", id: "t", name: "n", input: named }] }], tools: [named] };
   expect(filePlaces(inTool, "messages")).toEqual([]);

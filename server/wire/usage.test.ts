@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, Tell>> = {
     converse({ inputTokens, outputTokens, cacheReadInputTokens } as JsonObject),
 };
 
-describe.each(Object.entries(FORMATS))("what a provider tells in the format of %s", (_format, tell) => {
-  test("is taken where it is a count", () => {
+describe.each(Object.entries(FORMATS))("usage reported in the format of %s", (_format, tell) => {
+  test("is accepted if plausible", () => {
     expect(plausibleUsage(tell(10, 5, 2))).toMatchObject({ output: 5, cacheRead: 2 });
     expect(plausibleUsage(tell(0, 0, 0))).toMatchObject({ inputUncached: 0, output: 0 });
     expect(plausibleUsage(tell(10, 5, undefined))).toMatchObject({ inputUncached: 10, output: 5 });
@@ -39,17 +39,17 @@ describe.each(Object.entries(FORMATS))("what a provider tells in the format of %
     [1e18, 5, 0],
     [10, 1e300, 0],
     [2_000_000_000, 5, 0],
-  ])("is not believed where it is none: %p in, %p out, %p cached", (input, output, cached) => {
+  ])("is rejected if implausible: %p input, %p output, %p cached", (input, output, cached) => {
     expect(tell(input, output, cached)).toBeNull();
   });
 });
 
-test("a count told alone is believed where it is one", () => {
+test("a single usage count is accepted only if plausible", () => {
   expect(plausibleCount(7)).toBe(7);
   for (const nonsense of [-1, 0.5, Number.NaN, 1e12, null]) expect(plausibleCount(nonsense)).toBeNull();
 });
 
-test("pictures that came from Google's prompt cache are told apart from those that did not", () => {
+test("cached image tokens of Google are counted separately from other image tokens", () => {
   const read = gemini({
     ...{ promptTokenCount: 700, candidatesTokenCount: 10, cachedContentTokenCount: 300 },
     promptTokensDetails: [
@@ -64,7 +64,7 @@ test("pictures that came from Google's prompt cache are told apart from those th
   expect(read).toMatchObject({ inputUncached: 400, cacheRead: 300, imageInput: 280, imageCacheRead: 280 });
 });
 
-test("what a compaction took is in none of the totals of a message, and counts", () => {
+test("tokens of a compaction are added to the totals of a Messages answer", () => {
   const top = { input_tokens: 23_000, output_tokens: 1_000 };
   const iterations = [
     { type: "compaction", input_tokens: 180_000, output_tokens: 3_500 },

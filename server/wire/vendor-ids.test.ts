@@ -3,63 +3,63 @@ import { vendorIds, vendorTemplates } from "./vendor-ids.ts";
 
 test.each([
   [
-    "a file of a message",
+    "file in a message",
     { messages: [{ content: [{ type: "file", file: { file_id: "file-abc" } }] }] },
     "messages[0].content[0].file.file_id",
   ],
-  ["a file of an item", { input: [{ content: [{ type: "input_file", file_id: "file-abc" }] }] }, "input[0].content[0].file_id"],
-  ["a file of a block", { messages: [{ content: [{ source: { type: "file", file_id: "f" } }] }] }, "messages[0].content[0].source.file_id"],
-  ["a vector store", { tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }] }, "tools[0].vector_store_ids"],
-  ["a container of a tool", { tools: [{ type: "code_interpreter", container: "cntr_1" }] }, "tools[0].container"],
-  ["files of a container", { tools: [{ container: { type: "auto", file_ids: ["f"] } }] }, "tools[0].container.file_ids"],
-  ["a container", { container: "container_1" }, "container"],
-  ["a container with skills", { container: { id: "container_1", skills: [] } }, "container"],
-  ["a skill of the account's", { container: { skills: [{ type: "custom", skill_id: "s" }] } }, "container.skills[0].skill_id"],
-  ["a template", { prompt: { id: "pmpt_1" } }, "prompt"],
-  ["a cache", { cachedContent: "cachedContents/1" }, "cachedContent"],
-  ["a cache in another spelling", { cached_content: "cachedContents/1" }, "cached_content"],
-  ["a file of Google's", { contents: [{ parts: [{ fileData: { fileUri: "files/1" } }] }] }, "contents[0].parts[0].fileData.fileUri"],
-  ["a file in a bucket", { contents: [{ parts: [{ file_data: { file_uri: "gs://b/1" } }] }] }, "contents[0].parts[0].file_data.file_uri"],
-  ["a store of Google's", { tools: [{ fileSearch: { fileSearchStoreNames: ["s"] } }] }, "tools[0].fileSearch.fileSearchStoreNames"],
-  ["an item", { input: [{ type: "item_reference", id: "msg_abc" }] }, "input[0].id"],
-  ["an item without a type", { input: [{ id: "msg_abc" }] }, "input[0].id"],
-  ["an item without a type and a message", { input: [{ id: "msg_abc", role: "user", content: null }] }, "input[0].id"],
-  ["reasoning without its content", { input: [{ type: "reasoning", id: "rs_abc", summary: [] }] }, "input[0].id"],
-  ["a picture without its content", { input: [{ type: "image_generation_call", id: "ig_abc" }] }, "input[0].id"],
-  ["an item behind a type that is the body's", { type: "tool_use", input: [{ type: "item_reference", id: "msg_abc" }] }, "input[0].id"],
-  ["a recording", { messages: [{ role: "assistant", audio: { id: "audio_1" } }] }, "messages[0].audio"],
-  ["a voice", { audio: { voice: { id: "voice_1" } } }, "audio.voice"],
+  ["file in an item", { input: [{ content: [{ type: "input_file", file_id: "file-abc" }] }] }, "input[0].content[0].file_id"],
+  ["file in a block", { messages: [{ content: [{ source: { type: "file", file_id: "f" } }] }] }, "messages[0].content[0].source.file_id"],
+  ["vector store", { tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }] }, "tools[0].vector_store_ids"],
+  ["container of a tool", { tools: [{ type: "code_interpreter", container: "cntr_1" }] }, "tools[0].container"],
+  ["files in a container", { tools: [{ container: { type: "auto", file_ids: ["f"] } }] }, "tools[0].container.file_ids"],
+  ["container", { container: "container_1" }, "container"],
+  ["container with skills", { container: { id: "container_1", skills: [] } }, "container"],
+  ["custom skill", { container: { skills: [{ type: "custom", skill_id: "s" }] } }, "container.skills[0].skill_id"],
+  ["prompt template", { prompt: { id: "pmpt_1" } }, "prompt"],
+  ["cached content", { cachedContent: "cachedContents/1" }, "cachedContent"],
+  ["cached content in snake_case", { cached_content: "cachedContents/1" }, "cached_content"],
+  ["Google file", { contents: [{ parts: [{ fileData: { fileUri: "files/1" } }] }] }, "contents[0].parts[0].fileData.fileUri"],
+  ["file in a bucket", { contents: [{ parts: [{ file_data: { file_uri: "gs://b/1" } }] }] }, "contents[0].parts[0].file_data.file_uri"],
+  ["Google file search store", { tools: [{ fileSearch: { fileSearchStoreNames: ["s"] } }] }, "tools[0].fileSearch.fileSearchStoreNames"],
+  ["item", { input: [{ type: "item_reference", id: "msg_abc" }] }, "input[0].id"],
+  ["item without a type", { input: [{ id: "msg_abc" }] }, "input[0].id"],
+  ["item without a type and with empty content", { input: [{ id: "msg_abc", role: "user", content: null }] }, "input[0].id"],
+  ["reasoning item without content", { input: [{ type: "reasoning", id: "rs_abc", summary: [] }] }, "input[0].id"],
+  ["image item without content", { input: [{ type: "image_generation_call", id: "ig_abc" }] }, "input[0].id"],
+  ["item in a body with a type member", { type: "tool_use", input: [{ type: "item_reference", id: "msg_abc" }] }, "input[0].id"],
+  ["audio recording", { messages: [{ role: "assistant", audio: { id: "audio_1" } }] }, "messages[0].audio"],
+  ["custom voice", { audio: { voice: { id: "voice_1" } } }, "audio.voice"],
   [
-    "a file of Google's as a picture",
+    "Google file as an image URL",
     { messages: [{ content: [{ image_url: { url: "https://generativelanguage.googleapis.com/v1beta/files/1" } }] }] },
     "messages[0].content[0].image_url.url",
   ],
   [
-    "a file of Google's behind a name",
+    "Google file in a URL with a user name",
     { contents: [{ parts: [{ fileData: { fileUri: "https://x@generativelanguage.googleapis.com/v1beta/files/1" } }] }] },
     "contents[0].parts[0].fileData.fileUri",
   ],
   [
-    "a file in a bucket as a document",
+    "file in a bucket as a document",
     { messages: [{ content: [{ source: { type: "url", url: "gs://b/1" } }] }] },
     "messages[0].content[0].source.url",
   ],
   [
-    "a file in a bucket as an item",
+    "file in a bucket as an input file",
     { input: [{ content: [{ type: "input_file", file_url: "gs://b/1" }] }] },
     "input[0].content[0].file_url",
   ],
   [
-    "a skill of the account's in a shell",
+    "custom skill in a shell tool",
     { tools: [{ type: "shell", environment: { type: "container_auto", skills: [{ type: "skill_reference", skill_id: "skill_1" }] } }] },
     "tools[0].environment.skills[0].skill_id",
   ],
-  ["another case", { tools: [{ type: "code_interpreter", Container: "cntr_1" }] }, "tools[0].Container"],
-])("%s of a vendor's is found", (_what, body, field) => {
+  ["container in a member of another case", { tools: [{ type: "code_interpreter", Container: "cntr_1" }] }, "tools[0].Container"],
+])("a vendor's ID is found: %s", (_what, body, field) => {
   expect(vendorIds(body)).toEqual([field]);
 });
 
-test("what is nobody's account, and what tools are told, names nothing", () => {
+test("no vendor ID is found in public resources, in the gateway's own IDs and in tool inputs", () => {
   expect(
     vendorIds({
       prompt: "Say hello",
@@ -90,7 +90,7 @@ test("what is nobody's account, and what tools are told, names nothing", () => {
   ).toEqual([]);
 });
 
-test("templates are those that may bring tools", () => {
+test("prompt templates and cached contents are found, because they may bring tools", () => {
   expect(vendorTemplates({ prompt: { id: "p" }, cachedContent: "c" })).toEqual(["prompt", "cachedContent"]);
   expect(vendorTemplates({ prompt: "hello", cachedContent: "" })).toEqual([]);
 });

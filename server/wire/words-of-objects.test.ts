@@ -14,15 +14,15 @@ import { linesOf } from "./videos/resolution.ts";
 /** Names of `Object.prototype` members are ordinary words in requests and answers. */
 const said = (word: string, value: unknown) => JSON.parse(`{${JSON.stringify(word)}: ${JSON.stringify(value)}}`);
 
-describe.each(["constructor", "toString", "__proto__"])("%s", (word) => {
-  test("is no tool of the caller's", () => {
+describe.each(["constructor", "toString", "__proto__"])("the word %s", (word) => {
+  test("is no known tool type", () => {
     for (const more of [{ tools: [{ type: word }] }, { tool_choice: { type: word } }]) {
       const read = responsesCodec.readRequest({ model: "m", input: "hi", ...more });
       expect("unsupported" in read && read.unsupported.map(({ field }) => field.replace(/\[.*/, ""))).toEqual(Object.keys(more));
     }
   });
 
-  test("is a member that no provider of another format is told", () => {
+  test("is an unknown member that is dropped", () => {
     const messages = [{ role: "user", content: "hi" }];
     const chat = chatCodec.readRequest({ model: "m", messages, ...said(word, "x") });
     expect("dropped" in chat && chat.dropped).toEqual([word]);
@@ -30,7 +30,7 @@ describe.each(["constructor", "toString", "__proto__"])("%s", (word) => {
     expect("dropped" in ofClaude && [...ofClaude.dropped]).toEqual([word]);
   });
 
-  test("is a text of a form", () => {
+  test("is a text field of a form", () => {
     const file = { name: "a.mp3", mimeType: "audio/mpeg", bytes: 1, hash: "h", content: new Uint8Array(1) } as never;
     const form = new Map([
       ["model", "m"],
@@ -40,13 +40,13 @@ describe.each(["constructor", "toString", "__proto__"])("%s", (word) => {
     expect(read instanceof TranscriptionRequest && read.texts().map(({ text }) => text)).toContain("what is said");
   });
 
-  test("names nothing of a tool server, no kind of file and no resolution", () => {
+  test("is no tool server capability, no mirrored name, no media type and no resolution", () => {
     expect([capabilityOf(word, {}), mirrorsName(word)]).toEqual([null, false]);
     expect(fileName({ kind: "file", name: null, mediaType: word, source: { base64: "" } })).toBe("document.pdf");
     expect(linesOf(word)).toBeNull();
   });
 
-  test("is a fault of no known status", () => {
+  test("is an error type without a known status", () => {
     expect(readMessagesFault(null, { error: { type: word, message: "no" } }).status).toBe(500);
     expect(writeMessagesFault({ status: 429, message: "no", code: word, param: null }, "1").error).toMatchObject({
       type: "rate_limit_error",
@@ -54,7 +54,7 @@ describe.each(["constructor", "toString", "__proto__"])("%s", (word) => {
     expect(streamFault(word, {}).status).toBe(502);
   });
 
-  test("is no operation of a span, and a vendor of that name", () => {
+  test("is no known span kind, but may be a provider's name", () => {
     const attributes = { ...said("openinference.span.kind", word), ...said("llm.system", word) };
     const { provider, operation } = genAiFacts({ attributes, resource: {} } as never);
     expect([provider, operation]).toEqual([word, "span"]);

@@ -3,7 +3,7 @@ import { jsonLog } from "../kernel/log.ts";
 import { telemetry } from "../kernel/telemetry/telemetry.ts";
 import { loggingFailures } from "./logged-failures.ts";
 
-test("a job that goes on failing is told of at first, then once a minute, and when it works again", async () => {
+test("a job that keeps failing is logged at first, then once a minute, and when it recovers", async () => {
   const lines: { event: string; failures?: number }[] = [];
   let [now, away] = [0, true];
   const metrics = telemetry();

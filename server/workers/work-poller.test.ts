@@ -14,10 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const comes = (what: () => boolean) => until(async () => what(), Boolean);
+const untilTrue = (what: () => boolean) => until(async () => what(), Boolean);
 
-/** A poller given what work waits, with a record of its questions and log lines. */
-function toldOf(waiting: () => Partial<Record<WorkKind, boolean>>) {
+/** A poller with the given waiting work, and a record of its queries and log lines. */
+function pollerWith(waiting: () => Partial<Record<WorkKind, boolean>>) {
   const lines: string[] = [];
   const seen = { asked: 0, lines };
   const ask = async () => {
@@ -28,7 +28,7 @@ function toldOf(waiting: () => Partial<Record<WorkKind, boolean>>) {
   return { seen, workPoller: new WorkPoller(ask, { log, metrics: telemetry() }) };
 }
 
-test("where nothing waits nothing is told, and what waits is", async () => {
+test("waiting work is reported only if something is due", async () => {
   expect(new Set(Object.values(nothing))).toEqual(new Set([false]));
   const due = (key: string, at: number) =>
     database.db
@@ -41,28 +41,28 @@ test("where nothing waits nothing is told, and what waits is", async () => {
   expect(await waitingWork(database.db)).toEqual({ ...nothing, remove_file_bytes: true });
 });
 
-test("one question for all of them, and only those run that have something to do", async () => {
-  const { seen, workPoller } = toldOf(() => ({ run_videos: true }));
+test("one query finds waiting work for all jobs, and only those with work run", async () => {
+  const { seen, workPoller } = pollerWith(() => ({ run_videos: true }));
   const ran: string[] = [];
   const job = (name: string) => ({ name, everyMs: 1, run: async () => ran.push(name) });
   const workers = runJobs(["run_videos", "run_batches", "watch_drift"].map(job), workPoller);
-  await comes(() => ran.length >= 2);
+  await untilTrue(() => ran.length >= 2);
   await workers.stop();
   expect(new Set(ran)).toEqual(new Set(["run_videos"]));
   expect(seen.asked).toBeLessThanOrEqual(ran.length + 1);
 });
 
-test("a job goes on for a while once nothing tells of its work any more", async () => {
+test("a job keeps running for a while after its work is no longer reported", async () => {
   let asked = 0;
-  const { workPoller } = toldOf(() => ({ run_videos: asked++ === 0 }));
+  const { workPoller } = pollerWith(() => ({ run_videos: asked++ === 0 }));
   let ran = 0;
   const workers = runJobs([{ name: "run_videos", everyMs: 1, run: async () => ran++ }], workPoller);
-  await comes(() => asked >= 3 && ran >= 3);
+  await untilTrue(() => asked >= 3 && ran >= 3);
   await workers.stop();
 });
 
-test("a run that fails is logged and tried again; stopping waits for the one under way", async () => {
-  const { seen, workPoller } = toldOf(() => ({ run_videos: true }));
+test("a failed run is logged and repeated, and stopping waits for the current run", async () => {
+  const { seen, workPoller } = pollerWith(() => ({ run_videos: true }));
   const gate = Promise.withResolvers<void>();
   let runs = 0;
   const run = async () => {
@@ -70,7 +70,7 @@ test("a run that fails is logged and tried again; stopping waits for the one und
     await gate.promise;
   };
   const workers = runJobs([{ name: "run_videos", everyMs: 1, run }], workPoller);
-  await comes(() => runs === 2);
+  await untilTrue(() => runs === 2);
   expect(seen.lines.map((line) => JSON.parse(line))).toMatchObject([{ event: "worker_failed", worker: "run_videos" }]);
   let stopped = false;
   const stopping = workers.stop().then(() => (stopped = true));
@@ -80,12 +80,12 @@ test("a run that fails is logged and tried again; stopping waits for the one und
   await stopping;
 });
 
-test("where the database does not answer, nothing runs and the log says so once", async () => {
-  const { seen, workPoller } = toldOf(() => {
+test("if the database does not answer, no job runs and the log says so once", async () => {
+  const { seen, workPoller } = pollerWith(() => {
     throw new Error("away");
   });
   const workers = runJobs([{ name: "run_videos", everyMs: 1, run: () => Promise.reject(new Error("it ran")) }], workPoller);
-  await comes(() => seen.asked > 2);
+  await untilTrue(() => seen.asked > 2);
   await workers.stop();
   expect(seen.lines.map((line) => JSON.parse(line).worker)).toEqual(["look_for_work"]);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileOf, storedFiles } from "./contents.ts";
 
-test("a file that is removed while a backup is made is left out, or whole where its copy had begun", async () => {
+test("a file deleted during a backup is left out, or included completely if its copy had begun", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "gatehouse-backup-"));
   const folder = join(dataDir, "files", "ab");
   mkdirSync(folder, { recursive: true });

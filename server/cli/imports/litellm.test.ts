@@ -18,7 +18,7 @@ async function imported(text: string, env: Record<string, string> = {}) {
 const model = (name: string, params: string, info = "{}") =>
   `  - { model_name: "${name}", litellm_params: { ${params} }, model_info: ${info} }\n`;
 
-test("what LiteLLM keeps in its database is told, for its file says nothing of it", async () => {
+test("an import reports that models stored in LiteLLM's database are not in the file", async () => {
   const { into, notes } = await imported(`general_settings: { database_url: "postgres://x", store_model_in_db: true }`);
   expect(into.count("llms")).toBe(0);
   expect(notes).toContain("model_list: is not in the file, so there is no model to bring");
@@ -27,7 +27,7 @@ test("what LiteLLM keeps in its database is told, for its file says nothing of i
   expect((await imported(`model_list:\n${model("a", "model: openai/x")}`)).notes).not.toContain("model_list: is not in the file");
 });
 
-test("vendors that LiteLLM knows as compatible with OpenAI come along, and of others it is told that they do not", async () => {
+test("OpenAI-compatible vendors known to LiteLLM are imported; models of unknown vendors are reported", async () => {
   const { of, notes } = await imported(
     `model_list:\n${model("a", "model: volcengine/doubao-pro")}${model("b", "model: dashscope/qwen-max, api_base: https://dashscope.test/v1")}${model("c", "model: dashscope/qwen-max")}${model("d", "model: watsonx/granite")}`,
   );
@@ -37,13 +37,13 @@ test("vendors that LiteLLM knows as compatible with OpenAI come along, and of ot
   expect(notes).toContain('model_list[3] (d): there is no provider here for "watsonx", so it was left out');
 });
 
-describe("an address that stands in a variable", () => {
+describe("an address given by an environment variable", () => {
   const text = `environment_variables: { OURS_BASE: "http://gpu.internal:8000/v1" }
 model_list:
 ${model("azure", "model: azure/prod, api_base: os.environ/AZURE_BASE, api_key: os.environ/AZURE_KEY")}${model("ours", "model: openai/llama, api_base: os.environ/OURS_BASE, api_key: os.environ/OURS_KEY")}${model("nova", "model: bedrock/amazon.nova-pro-v1:0, aws_region_name: os.environ/REGION")}${model("gemini", "model: vertex_ai/gemini-2.5-pro, vertex_project: os.environ/PROJECT, vertex_location: us-east5")}mcp_servers: { zapier: { url: os.environ/ZAPIER_URL }, odd: { url: "not a url" } }
 `;
 
-  test("is what the variable holds where the import runs, or what the file sets it to", async () => {
+  test("is read from the environment of the import, or from environment_variables in the file", async () => {
     const env = {
       AZURE_BASE: "https://r.openai.azure.com",
       REGION: "eu-west-1",
@@ -62,7 +62,7 @@ ${model("azure", "model: azure/prod, api_base: os.environ/AZURE_BASE, api_key: o
     expect(JSON.stringify(file)).not.toMatch(/sk-azure-value|s3cret/);
   });
 
-  test("of Bedrock that names no region leaves it to the provider's record, so that calls can be signed", async () => {
+  test("of Bedrock without a region in it is imported together with the region, so that requests can be signed", async () => {
     const at = (endpoint: string, region: string) =>
       `model: bedrock/amazon.nova-pro-v1:0, aws_bedrock_runtime_endpoint: "${endpoint}", aws_region_name: ${region}`;
     const own = "https://bedrock.corp.test";
@@ -77,7 +77,7 @@ ${model("azure", "model: azure/prod, api_base: os.environ/AZURE_BASE, api_key: o
     expect(fromPortkey.all("providers")).toMatchObject([{ base_url: own, region: "eu-west-1" }]);
   });
 
-  test("is what LiteLLM's own variables say where an entry has none, and not the vendor's", async () => {
+  test("is taken from LiteLLM's own variables, before the vendor's default, for an entry without api_base", async () => {
     const entries = `model_list:
 ${model("a", "model: openai/x")}${model("b", "model: anthropic/claude-x")}${model("c", "model: ollama_chat/llama")}${model("d", "model: hosted_vllm/q")}${model("e", "model: bedrock/amazon.nova-pro-v1:0, aws_region_name: eu-west-1")}${model("f", "model: groq/x, api_base: https://own.test/v1")}`;
     const set = (name: string, value: string) => `${name}: "${value}"`;
@@ -97,7 +97,7 @@ ${model("a", "model: openai/x")}${model("b", "model: anthropic/claude-x")}${mode
     ]);
   });
 
-  test("is that of litellm_settings for every entry without one, and where its variable is not set such entries are left out", async () => {
+  test("in litellm_settings applies to entries without api_base, which are left out if the variable is not set", async () => {
     const entries = `model_list:\n${model("a", "model: openai/x")}${model("b", "model: groq/x, base_url: https://own.test/v1")}`;
     const settings = "litellm_settings: { api_base: os.environ/CORP_BASE }\n";
     const { of, notes } = await imported(settings + entries, {
@@ -111,7 +111,7 @@ ${model("a", "model: openai/x")}${model("b", "model: anthropic/claude-x")}${mode
     expect(without.notes).toContain("model_list[0] (a): was left out, because its address is not known: the variable CORP_BASE is not set");
   });
 
-  test("is never the vendor's own where it is not set: the model is left out, and the note names both", async () => {
+  test("is never replaced by the vendor's default if the variable is unset: the model is left out with a note", async () => {
     const { of, notes } = await imported(text.replace(/^environment_variables.*\n/, ""));
     expect(of("providers", "base_url")).toEqual([]);
     for (const [name, variable] of [
@@ -125,7 +125,7 @@ ${model("a", "model: openai/x")}${model("b", "model: anthropic/claude-x")}${mode
   });
 });
 
-test("two accounts are never one, and one is not two", async () => {
+test("different credentials become different providers, and equal credentials one provider", async () => {
   const aws = (id: string) => `model: bedrock/amazon.nova-lite-v1:0, aws_region_name: us-east-1, aws_access_key_id: os.environ/${id}`;
   const vertex = (file: string) => `model: vertex_ai/gemini-2.5-pro, vertex_location: global, vertex_credentials: ${file}`;
   const literal = (key: string) => `model: openai/x, api_base: "http://10.0.0.1/v1", api_key: ${key}`;
@@ -153,7 +153,7 @@ test("two accounts are never one, and one is not two", async () => {
   expect([...ported.variables.keys()]).toEqual(["OPENAI_API_KEY", "OPENAI_API_KEY_2"]);
 });
 
-test("a token of a tool server is never another's, whatever their names come to as variables", async () => {
+test("each tool server gets its own token variable, even if server names map to the same variable name", async () => {
   const server = (token: string) => `{ url: "https://s.test/mcp", auth_type: bearer_token, auth_value: ${token} }`;
   const { of, into } = await imported(
     `mcp_servers: { my-search: ${server("tok-1")}, my_search: ${server("tok-2")}, 检索: ${server("tok-3")}, 知识: ${server("tok-4")}, last: ${server("os.environ/TOKEN_2")} }`,
@@ -163,13 +163,13 @@ test("a token of a tool server is never another's, whatever their names come to 
   expect([...into.variables.keys()].sort()).toEqual([...variables].sort());
 });
 
-test("a deployment at Azure is named as it is, whatever LiteLLM is told of how to ask it", async () => {
+test("an Azure deployment keeps its name without LiteLLM's series prefix", async () => {
   const azure = (name: string) => `model: azure/${name}, api_base: "https://r.openai.azure.com", api_key: os.environ/K`;
   const { of } = await imported(`model_list:\n${model("a", azure("o_series/my-o3"))}${model("b", azure("gpt5_series/my-gpt"))}`);
   expect(of("llms", "model_name")).toEqual(["my-o3", "my-gpt"]);
 });
 
-test("shares of deployments stay what they are", async () => {
+test("deployment weights keep their proportions as routing weights", async () => {
   const shares = async (...params: string[]) =>
     (await imported(`model_list:\n${params.map((each, n) => model("m", `model: openai/m${n}, ${each}`)).join("")}`)).of(
       "llms",
@@ -182,7 +182,7 @@ test("shares of deployments stay what they are", async () => {
   expect(await shares("order: 1", "order: 2")).toEqual([2, 1]);
 });
 
-test("an entry that leaves its mode to LiteLLM's list of models has that of its name, or the catalog's", async () => {
+test("an entry without a mode gets the mode of its model name or of the catalog", async () => {
   const { of, notes } = await imported(
     `model_list:\n${["text-embedding-3-small", "whisper-1", "tts-1", "gpt-image-1", "gpt-5"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("ada", "model: openai/our-deployment", "{ base_model: azure/text-embedding-ada-002 }")}${model("ranks", "model: cohere/rerank-v3.5, input_cost_per_query: 0.002")}${model("tools", "model: openai/gpt-5", "{ file_search_cost_per_1k_calls: 2, code_interpreter_cost_per_session: 0.02 }")}${model("live", "model: openai/gpt-realtime", "{ mode: realtime }")}`,
   );
@@ -205,7 +205,7 @@ test("an entry that leaves its mode to LiteLLM's list of models has that of its 
   expect(notes).toContain("models of the mode realtime are not served");
 });
 
-test("numbers that are text, aliases and rates that stand in several records", async () => {
+test("numbers given as text, model aliases and rate limits of several models are imported or reported", async () => {
   const { into, of, notes } = await imported(`model_list:
 ${model("gpt-4", "model: openai/gpt-4")}${model("gpt-4o", "model: openai/gpt-4o, rpm: 5")}${model("o1", "model: openai/o1")}router_settings: { num_retries: "4", timeout: soon, model_group_alias: { gpt-4: gpt-4o, fast: gpt-4o }, fallbacks: [{ o1: [fast] }] }
 litellm_settings: { max_budget: "12.5", budget_duration: 30d }
@@ -229,7 +229,7 @@ litellm_settings: { max_budget: "12.5", budget_duration: 30d }
     expect(notes).toContain(note);
 });
 
-test("an alias falls back as it says itself, else as its model does, else as all do", async () => {
+test("an alias uses its own fallbacks, else those of its model, else the default fallbacks", async () => {
   const { of, notes } = await imported(`model_list:
 ${model("a", "model: openai/a")}${model("b", "model: openai/b")}${model("c", "model: openai/c")}${model("d", "model: openai/d")}router_settings:
   model_group_alias: { own: a, as-a: a, as-all: b }
@@ -242,7 +242,7 @@ ${model("a", "model: openai/a")}${model("b", "model: openai/b")}${model("c", "mo
   expect(notes).toContain('"nobody" is no model');
 });
 
-test("fallbacks are asked in their order, and where shares leave no way to say that it is told", async () => {
+test("fallbacks keep their order; where weights make the order impossible, a note says so", async () => {
   const names = ["a", "z", "m"].map((name) => model(name, `model: openai/${name}`)).join("");
   const fallbacks = "litellm_settings: { fallbacks: [{ a: [z, m] }] }\n";
   const { into, of, notes } = await imported(`${fallbacks}model_list:\n${names}`);
@@ -255,7 +255,7 @@ test("fallbacks are asked in their order, and where shares leave no way to say t
   expect(shared.notes).toContain('fallbacks: those of "a" (z, m) are asked by chance and not in their order');
 });
 
-test("what is not taken is told with what does its work here, and not that a variable is missing that nothing reads", async () => {
+test("an unsupported setting is reported with its equivalent, without a complaint about its unset variable", async () => {
   const { notes } = await imported(`model_list:
 ${model("a", 'model: azure/a, api_base: "https://r.openai.azure.com", tenant_id: os.environ/NOT_SET, client_id: ci')}teams: [{ team_id: t }]
 search_tools: [{ search_tool_name: s }]
@@ -274,7 +274,7 @@ general_settings: { enable_jwt_auth: true }
   expect(notes).not.toContain("NOT_SET");
 });
 
-test("what a deployment costs and can do is what its base_model does, unless the file says what it costs", async () => {
+test("a deployment takes prices and capabilities from its base_model, unless the file sets prices", async () => {
   const azure = (name: string) => `model: azure/${name}, api_base: "https://r.openai.azure.com", api_key: os.environ/K`;
   const { into, notes } = await imported(
     `model_list:\n${model("a", azure("prod-chat"), "{ base_model: azure/gpt-4o-2024-08-06 }")}${model("b", azure("eu"), "{ base_model: azure/eu/gpt-4o }")}${model("c", `${azure("cheap")}, input_cost_per_token: 0.000001`, "{ base_model: gpt-4o }")}${model("d", azure("odd"), "{ base_model: azure/no-such-model }")}${model("e", "model: hosted_vllm/ours, api_base: http://gpu/v1", "{ base_model: anthropic/claude-sonnet-4-5 }")}`,
@@ -293,7 +293,7 @@ test("what a deployment costs and can do is what its base_model does, unless the
   expect(notes).toContain('no price is known for "d": their calls cost nothing in budgets');
 });
 
-test("prices of service tiers come along", async () => {
+test("service tier prices are imported", async () => {
   const { into, notes } = await imported(
     `model_list:\n${model("a", "model: openai/gpt-5, input_cost_per_token: 0.000002, input_cost_per_token_priority: 0.000004, output_cost_per_token_priority: 0.00002", "{ input_cost_per_token_flex: 0.000001, cache_read_input_token_cost_flex: 1.0e-7 }")}`,
   );
@@ -308,7 +308,7 @@ test("prices of service tiers come along", async () => {
   expect(notes).not.toContain("_flex");
 });
 
-test("a model falls back to those alone that serve the same, and one name is for one mode", async () => {
+test("a model falls back only to models of the same mode, and a name is used for one mode only", async () => {
   const { of, notes, into } = await imported(`model_list:
 ${["gpt-5-mini", "text-embedding-3-small", "text-embedding-3-large", "gpt-5-pro", "sora-2"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("mixed", "model: openai/gpt-4o")}${model("mixed", "model: openai/tts-1")}router_settings: { default_fallbacks: [gpt-5-mini], fallbacks: [{ text-embedding-3-small: [gpt-5-mini, text-embedding-3-large] }] }
 `);
@@ -328,7 +328,7 @@ ${["gpt-5-mini", "text-embedding-3-small", "text-embedding-3-large", "gpt-5-pro"
   expect(notes).not.toContain('"*"');
 });
 
-test("of Portkey, an address that its region or resource says; of a list, what answers with text and has an id", async () => {
+test("a Portkey address is built from region or resource; a model list imports only text models with an ID", async () => {
   const target = (rest: object) => ({ override_params: { model: "m" }, api_key: "k", ...rest });
   const targets = [
     target({ provider: "bedrock", aws_region: "us-east-1" }),
@@ -361,7 +361,7 @@ test("of Portkey, an address that its region or resource says; of a list, what a
   ]);
 });
 
-test("a list of models is of an address that a provider's record can have", async () => {
+test("the address of a model list must be one that a provider record accepts", async () => {
   for (const url of [
     "ftp://models.example/v1",
     "https://user:hunter2@models.example/v1",
@@ -373,7 +373,7 @@ test("a list of models is of an address that a provider's record can have", asyn
     );
 });
 
-test("names that no record can have are told of, and the file can be applied without them", async () => {
+test("names that a record does not accept are reported and left out, so that the file can be applied", async () => {
   const item = (model_name: string, upstream: string) => ({ model_name, litellm_params: { model: upstream } });
   const model_list = [
     item("", "openai/gpt-4o"),
@@ -392,7 +392,7 @@ test("names that no record can have are told of, and the file can be applied wit
   ]);
 });
 
-test("included files are read as LiteLLM reads them: their lists are added, other sections take the place of its own", async () => {
+test("included files are merged as in LiteLLM: lists are appended, other sections are replaced", async () => {
   const files: Record<string, string> = {
     "models.yaml":
       "model_list: [{ model_name: two, litellm_params: { model: openai/gpt-4o-mini } }]\nrouter_settings: { num_retries: 1 }\n",
@@ -405,7 +405,7 @@ test("included files are read as LiteLLM reads them: their lists are added, othe
   expect(into.notes).toEqual([]);
 });
 
-test("of a Portkey config the deployment at Azure is asked, and what its conditions leave to all others comes first", async () => {
+test("a Portkey config uses the Azure deployment as the model, and the default target of its conditions first", async () => {
   const into = await importPortkey(
     JSON.stringify({
       strategy: { mode: "conditional", conditions: [], default: "small" },
@@ -435,7 +435,7 @@ test("of a Portkey config the deployment at Azure is asked, and what its conditi
   expect(told).toContain("targets[0].retry.on_status_codes: ");
 });
 
-test("a tool server of the older HTTP transport is taken like one of the newer, and one that is a command is named", async () => {
+test("an SSE tool server is imported like a streamable HTTP one, and a stdio server is reported", async () => {
   const { of, notes } = await imported(`mcp_servers:
   github: { url: "https://mcp.test/sse", transport: sse }
   docs: { url: "https://docs.test/mcp", transport: http }
@@ -446,7 +446,7 @@ test("a tool server of the older HTTP transport is taken like one of the newer, 
   expect(notes).toContain("mcp_servers.local: only servers that are reached over HTTP are called, so one of stdio was left out");
 });
 
-test("no section is passed over in silence", async () => {
+test("every section without an equivalent is reported", async () => {
   const sections = ["callback_settings", "assistant_settings", "finetune_settings", "files_settings", "prompts", "unheard_of"];
   const { notes } = await imported(`model_list: []\n${sections.map((name) => `${name}: { a: { b: 1 } }\n`).join("")}`);
   for (const section of sections) expect(notes).toContain(`${section}: `);

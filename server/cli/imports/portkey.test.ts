@@ -11,7 +11,7 @@ const ported = (config: object, ...vendors: readonly string[]) =>
 const listed = (list: unknown) => importModelList(JSON.stringify(list), "moved", "https://openrouter.ai/api/v1", known);
 const target = (provider: string, model: string, more: object = {}) => ({ provider, api_key: "k", override_params: { model }, ...more });
 
-test("models are named with their integration before them, whose vendor is said with the command", async () => {
+test("a model with an integration prefix needs --provider to name the vendor of the integration", async () => {
   const config = {
     strategy: { mode: "fallback" },
     targets: [
@@ -52,7 +52,7 @@ test("models are named with their integration before them, whose vendor is said 
   expect(() => vendorsByName(["openai-prod"])).toThrow("must be NAME=VENDOR");
 });
 
-test("shares are what they were, of targets within targets too", async () => {
+test("target weights keep their proportions, also for nested targets", async () => {
   const into = await ported({
     strategy: { mode: "loadbalance" },
     targets: [
@@ -71,7 +71,7 @@ test("shares are what they were, of targets within targets too", async () => {
   ]);
 });
 
-test("very unequal shares stay what they are", async () => {
+test("very unequal weights keep their proportions", async () => {
   const canary = (stable: number, tried: number) =>
     ported({
       strategy: { mode: "loadbalance" },
@@ -83,7 +83,7 @@ test("very unequal shares stay what they are", async () => {
   expect(await weights(20_000_000, 10_000_000)).toEqual([1_000_000, 500_000]);
 });
 
-test("what a fallback begins with shares its calls as it did, and the rest is asked when none of it can serve", async () => {
+test("weights within the first fallback target are kept, and later targets serve only if none of it can", async () => {
   const shared = {
     strategy: { mode: "loadbalance" },
     targets: [target("openai", "a", { weight: 0.7 }), target("openai", "b", { weight: 0.3 })],
@@ -100,7 +100,7 @@ test("what a fallback begins with shares its calls as it did, and the rest is as
   expect(behind.notes).toContain("targets[1]: its shares have no equivalent behind the first target; its targets are asked in their order");
 });
 
-test("what is written wrongly is told with its place", async () => {
+test("invalid values are reported with their place in the config", async () => {
   const { notes } = await ported({
     strategy: { mode: "falback" },
     request_timeout: "10s",
@@ -120,7 +120,7 @@ test("what is written wrongly is told with its place", async () => {
   expect([nothing.count("routing_groups"), nothing.notes]).toEqual([0, ["no model could be made, so there is no routing group"]]);
 });
 
-test("keys of AWS are one credential, servers of one's own want none, and models without a price or chat are told", async () => {
+test("AWS keys become one credential, self-hosted servers need none, and models without price or chat are reported", async () => {
   const aws = { aws_access_key_id: "AKIA1", aws_secret_access_key: "s", aws_region: "eu-west-1" };
   const into = await ported({
     targets: [
@@ -143,7 +143,7 @@ test("keys of AWS are one credential, servers of one's own want none, and models
   ]);
 });
 
-test("of a list of models nothing goes without a word: prices without an equivalent, none at all, and what stands twice", async () => {
+test("a model list import reports prices without an equivalent, missing prices and duplicate models", async () => {
   const pricing = { prompt: "0.000001", completion: "0.000002", web_search: "0.01" };
   const into = await listed({
     data: [
@@ -164,7 +164,7 @@ test("of a list of models nothing goes without a word: prices without an equival
   ]);
 });
 
-test("a list from an address without a name has a variable that a shell can set", async () => {
+test("a list from an IP address gets a valid shell variable name for its key", async () => {
   const into = await importModelList(JSON.stringify(["x"]), "moved", "http://127.0.0.1:8000/v1", known);
   expect(into.all("providers")).toMatchObject([{ provider_key: "at-127.0.0.1", api_key: { from_env: "AT_127_0_0_1_API_KEY" } }]);
 });

@@ -32,7 +32,7 @@ function isWithin(narrow: Autonomy, wide: Autonomy): boolean {
   );
 }
 
-test("whatever responses do to whichever system of a line, nothing is allowed that was not", () => {
+test("no response action on any AI System of a hierarchy allows anything that was not allowed before", () => {
   fc.assert(
     fc.property(chain, fc.nat(2), fc.constantFrom(...RESPONSE_ACTIONS), (rows, which, action) => {
       const answered = rows.map((one, i) => (i === which ? { ...one, actions: [...one.actions, action] } : one));
@@ -42,7 +42,7 @@ test("whatever responses do to whichever system of a line, nothing is allowed th
   );
 });
 
-test("two that fire at once come to the same in either order, and systems in a line in any", () => {
+test("autonomy does not depend on the order of response actions or of the AI Systems of a hierarchy", () => {
   fc.assert(
     fc.property(chain, fc.shuffledSubarray([...RESPONSE_ACTIONS], { minLength: 2, maxLength: 2 }), (rows, actions) => {
       const fired = (order: typeof actions) => of(rows.map((one, i) => (i === 0 ? { ...one, actions: order } : one)));
@@ -53,7 +53,7 @@ test("two that fire at once come to the same in either order, and systems in a l
   );
 });
 
-test("what a system above says holds for those below, and bounds only take tools away", () => {
+test("the autonomy of a parent applies to its children, and bounds only remove tools", () => {
   const access = {
     configId: "c",
     disabled: new Set<string>(),

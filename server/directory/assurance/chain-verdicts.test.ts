@@ -35,7 +35,7 @@ const restore = (seq: number) => edit(seq, "http_status_code = http_status_code 
 /** A fresh verification, as of the moment it is recorded. */
 const verified = (fromSeq?: number, toSeq?: number) => verifyChain(database.db, chain, { fromSeq, toSeq });
 
-/** `meanwhile` happens between the look at what is known and the change of it. */
+/** `meanwhile` runs between reading the known faults and changing them. */
 async function keep(verification: ChainVerification, isWhole = true, meanwhile = async () => {}): Promise<void> {
   const { db } = database;
   const directory = { db, clock: systemClock() } as Directory;
@@ -45,7 +45,7 @@ async function keep(verification: ChainVerification, isWhole = true, meanwhile =
   });
 }
 
-/** The faults that everything relying on the chain is told about. */
+/** The faults reported to everything that relies on the chain. */
 const known = async () => (await chainFaults(database.db, null)).map((fault) => faultInWords(fault).replace(/ on .*/, ""));
 
 async function namesFound(): Promise<number> {
@@ -55,7 +55,7 @@ async function namesFound(): Promise<number> {
 
 const altered = () => [`Chain ${chain} was verified as altered`];
 
-test("a verification that began before an alteration does not clear what a later one found of it, whenever it ends", async () => {
+test("a verification begun before an alteration does not clear a fault found after it, even if it ends later", async () => {
   const before = await verified();
   await alter(4);
   await keep(await verified());
@@ -68,7 +68,7 @@ test("a verification that began before an alteration does not clear what a later
   expect(await known()).toEqual([]);
 });
 
-test("nor where the same fault had been found earlier, and was found again", async () => {
+test("a verification begun between two findings of the same fault does not clear the second finding", async () => {
   await alter(4);
   await keep(await verified());
   await restore(4);
@@ -85,7 +85,7 @@ test("nor where the same fault had been found earlier, and was found again", asy
   expect(await known()).toEqual([]);
 });
 
-test("nor where two found the same fault, and the one that began earlier recorded it first", async () => {
+test("a verification does not clear a fault found after it began, although an older one recorded the same fault", async () => {
   await alter(4);
   const earlier = await verified();
   await restore(4);
@@ -96,7 +96,7 @@ test("nor where two found the same fault, and the one that began earlier recorde
   expect(await known()).toEqual(altered());
 });
 
-test("a verification reads the chain as of the moment it tells, also where it had to wait to begin", async () => {
+test("a verification reads the chain as of its as_of time, even if it had to wait for a lock", async () => {
   const holder = await database.db.startTransaction().execute();
   await sql`LOCK TABLE audit_rows IN ACCESS EXCLUSIVE MODE`.execute(holder);
   const waiting = verified();
@@ -109,7 +109,7 @@ test("a verification reads the chain as of the moment it tells, also where it ha
   expect(new Date((await waiting).as_of).getTime()).toBeGreaterThanOrEqual(rows[0]?.at.getTime() ?? Number.NaN);
 });
 
-test("one that began earlier and found less adds what it found to what a later one found", async () => {
+test("an older verification with fewer findings adds its findings to those of a later one", async () => {
   await alter(4);
   const before = await verified();
   await alter(7);
@@ -119,7 +119,7 @@ test("one that began earlier and found less adds what it found to what a later o
   expect(await namesFound()).toBe(2);
 });
 
-test("a part of a chain with a lesser fault leaves the worse one of another part as it is, and one with a worse fault makes it worse", async () => {
+test("a fault in one part of a chain does not replace a worse one in another part, but replaces a lesser one", async () => {
   await alter(4);
   await keep(await verified());
   await sql`DELETE FROM audit_rows WHERE chain_id = ${chain} AND chain_seq = 8`.execute(database.db);

@@ -83,7 +83,7 @@ const TURNED = { widened: "narrowed", narrowed: "widened", changed: "changed", u
 const told = ({ changes }: ReturnType<typeof contractDifference>) =>
   changes.map(({ clause, path, change }) => [clause, path, change]).sort();
 
-test("what one way widens, the other way narrows, change for change", () => {
+test("a change that widens in one direction narrows in the other", () => {
   fc.assert(
     fc.property(clauses, clauses, (a, b) => {
       const back = contractDifference(b, a).changes.map(({ clause, path, change }) => [clause, path, TURNED[change]]);
@@ -92,7 +92,7 @@ test("what one way widens, the other way narrows, change for change", () => {
   );
 });
 
-test("a text does nothing to itself, and two that differ are told apart", () => {
+test("identical contracts have no difference, and different contracts always have one", () => {
   fc.assert(
     fc.property(clauses, clauses, (a, b) => {
       expect(contractDifference(a, structuredClone(a))).toMatchObject({ overall: "unchanged", changes: [] });
@@ -103,7 +103,7 @@ test("a text does nothing to itself, and two that differ are told apart", () => 
   );
 });
 
-test("what only adds limits, policies and approvals narrows; one more model or tool widens", () => {
+test("adding limits, policies or approvals narrows a contract; adding a model or tool widens it", () => {
   fc.assert(
     fc.property(clauses, (before) => {
       const tighter = structuredClone(before);

@@ -4,7 +4,7 @@ import { controlLivenessIn } from "./liveness.ts";
 
 const statuses = ["live", "quiet", "stale", "silent"];
 
-test("the more calls go by without a sign, the worse it is, and one sign makes it live again", () => {
+test("liveness gets worse with every call without an inspection, and one inspection makes the control live again", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 20, max: 10_000 }),
@@ -20,7 +20,7 @@ test("the more calls go by without a sign, the worse it is, and one sign makes i
   );
 });
 
-test("a control that looks at some of the calls is not called silent in a million of them, and one that stops is found", () => {
+test("a control that inspects a share of the calls is never reported silent; one that stops is detected", () => {
   let state = 7;
   const random = () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
@@ -43,6 +43,6 @@ test("a control that looks at some of the calls is not called silent in a millio
   }
 });
 
-test("too few signs say nothing", () => {
+test("too few inspections give the status unknown", () => {
   expect(controlLivenessIn({ looked: 19, calls: 10_000, since_last: 9_000 }).status).toBe("unknown");
 });

@@ -60,7 +60,7 @@ const QUIET: Traffic = { errorRate: 0.02, cost: 1 };
 const found = (random: () => number, after: Traffic, count: number) =>
   shiftsIn(hours(random, 2 * WEEK, count, after), normalFigures(hours(random, 0, 2 * WEEK, QUIET))).map(({ metric }) => metric);
 
-test("a hundred quiet weeks of different systems: at most one false finding", () => {
+test("a hundred stable weeks of different AI Systems give at most one false finding", () => {
   let alarms = 0;
   for (let seed = 1; seed <= 100; seed++) {
     const random = chance(seed);
@@ -80,21 +80,21 @@ test.each([
   ["errors that rose from 2 % to 8 %", { errorRate: 0.08, cost: 1 }, ["error_rate"]],
   ["calls that take 40 % longer", { errorRate: 0.02, cost: 1, time: 1.4 }, ["latency"]],
   ["refusals that rose from 1 % to 6 %", { errorRate: 0.02, cost: 1, refusals: 0.06 }, ["refusal_rate"]],
-] as const)("%s is found within two days, in each of twenty systems, and nothing else", (_name, after, expected) => {
+] as const)("%s: found within two days in each of twenty AI Systems, with no other finding", (_name, after, expected) => {
   for (let seed = 1; seed <= 20; seed++) expect(found(chance(1_000 + seed), after, 48)).toEqual([...expected]);
 });
 
 test.each([
   ["twice", 2],
   ["half", 0.5],
-] as const)("%s the calls are found within a week, and nothing else", (_name, volume) => {
+] as const)("%s the number of calls is found within a week, with no other finding", (_name, volume) => {
   for (let seed = 1; seed <= 20; seed++) {
     expect(found(chance(2_000 + seed), { ...QUIET, volume }, WEEK)).toEqual(["volume"]);
     expect(found(chance(3_000 + seed), { ...QUIET, volume: Math.sqrt(volume) ** 0.5 }, WEEK)).toEqual([]);
   }
 });
 
-test("what came back to normal is no finding any more, and too little says nothing", () => {
+test("a metric that returned to normal is no finding any more, and too little data gives none", () => {
   const random = chance(7);
   const normal = normalFigures(hours(random, 0, 2 * WEEK, QUIET));
   const wave = [...hours(random, 2 * WEEK, 24, { errorRate: 0.3, cost: 1 }), ...hours(random, 2 * WEEK + 24, 2 * WEEK, QUIET)];

@@ -21,13 +21,13 @@ function findingsOf(gap: number, silentFor: number) {
   return [liveness.status, sightings.map(({ kind, severity }) => `${severity} ${kind}`)];
 }
 
-test.each([1, 3, 12])("a system that is called every %d hours is found silent past six times that, and not before", (gap) => {
+test.each([1, 3, 12])("an AI System called every %d hours is reported silent after six times that interval, and not before", (gap) => {
   expect(findingsOf(gap, gap)).toEqual(["live", []]);
   expect(findingsOf(gap, gap * 2)).toEqual(["quiet", []]);
   expect(findingsOf(gap, gap * 6)).toEqual(["stale", []]);
   expect(findingsOf(gap, gap * 6 + 0.01)).toEqual(["silent", ["high liveness"]]);
 });
 
-test("of a system that was called in few hours nobody can tell", () => {
+test("the liveness of an AI System with calls in few hours is unknown", () => {
   expect(findingsOf(24, 24 * 30)).toEqual(["unknown", []]);
 });

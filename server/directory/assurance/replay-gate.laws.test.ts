@@ -25,7 +25,7 @@ const facts = fc
     now: days * DAY_MS,
   }));
 
-test("what passes the gate meets every one of its terms, and what does not says why", () => {
+test("a run that passes the replay gate meets every condition, and a run that fails gets a reason", () => {
   fc.assert(
     fc.property(facts, (given) => {
       const { verdict, reasons, pass_rate: rate, coverage } = replayGateOf(given);
@@ -42,7 +42,7 @@ test("what passes the gate meets every one of its terms, and what does not says 
   );
 });
 
-test("a case that fails where it passed never opens the gate", () => {
+test("a case that fails instead of passing never makes the replay gate pass", () => {
   fc.assert(
     fc.property(facts, (given) => {
       const { totals } = given.run;
@@ -54,14 +54,14 @@ test("a case that fails where it passed never opens the gate", () => {
   );
 });
 
-test("the lower bound is that of the published tables", () => {
+test("the lower bound of the pass rate matches published tables of the Wilson interval", () => {
   // Wilson's 95 % interval, calculated independently of this code.
   expect(wilsonLower(40, 40)).toBeCloseTo(0.9124, 3);
   expect(wilsonLower(95, 100)).toBeCloseTo(0.8882, 3);
   expect(wilsonLower(0, 0)).toBe(0);
 });
 
-test("a suite has of each kind that there is, and each request once", () => {
+test("a replay suite contains every stratum, and each request only once", () => {
   const many = Array.from({ length: 200 }, (_, i) => ({ stratum: "common", content: `c${i % 100}` }));
   const rare = [{ stratum: "rare", content: "r" }];
   const chosen = stratified([...many, ...rare], 10);

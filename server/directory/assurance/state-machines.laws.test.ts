@@ -8,7 +8,7 @@ import { nextStates } from "./lifecycle-states.ts";
 const MOVES: readonly ContractMove[] = ["propose", "approve", "reject", "withdraw", "promote", "revoke"];
 
 /** Derived from the guide rather than from the transition table: what must never happen, whatever moves are tried in whatever order. */
-test("no history of a contract is in force without approval, and none comes back from its end", () => {
+test("a contract becomes active only after approval, and never leaves a final state", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...MOVES), { maxLength: 30 }), (tried) => {
       let state: ContractState = "draft";
@@ -28,7 +28,7 @@ test("no history of a contract is in force without approval, and none comes back
   );
 });
 
-test("no history of a system skips assessment or approval on its way into service, and none leaves retirement", () => {
+test("an AI System is assessed and approved before it is in service, and never leaves retirement", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...LIFECYCLE_STATES), { maxLength: 30 }), (tried) => {
       const been: LifecycleState[] = ["registered"];

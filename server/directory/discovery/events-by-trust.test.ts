@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("a device more than there is room for keeps no other from being told of", async () => {
+test("a device over the limit of devices does not keep events of other devices from being accepted", async () => {
   const key = { tenant_id: "default", collector_id: "scouts", trust_tier: "standard", device_id: null } as CollectorKeyRow;
   const events = ["the last", "one too many", "the last", "known 1"].map(
     (device, at) => ({ event_id: `event-${at}`, kind: "heartbeat", device_id: device }) as DiscoveryEvent,

@@ -5,7 +5,7 @@ import { readCyclonedx } from "./read-cyclonedx.ts";
 const NO_TEXT = { toString: 1 };
 const bom = (more: object) => ({ bomFormat: "CycloneDX", specVersion: "1.6", ...more });
 
-test("what is no text where a text belongs is told apart, and takes nothing else of the file with it", () => {
+test("an entry with an object in place of a text is skipped, and the rest of the CycloneDX file is read", () => {
   const read = readCyclonedx(
     bom({
       services: [

@@ -9,6 +9,6 @@ test.each([
   ["http://${HOST}/mcp?token=${TOKEN}", "http://${HOST}/mcp"],
   ["http://127.0.0.1:8080/v1/proxy/mcp/mcp-1", "http://127.0.0.1:8080/v1/proxy/mcp/mcp-1"],
   ["?key=secret", ""],
-])("%s is told as %s", (told, kept) => {
+])("the reported address %s is stored as %s", (told, kept) => {
   expect(toldAddress(told)).toBe(kept);
 });

@@ -44,7 +44,7 @@ async function due(key: string, directory: string | null, since = Date.now()): P
 const remove = (blobs: BlobStore) => removeBytes({ db: database.db, blobs });
 const waiting = async () => (await database.db.selectFrom("blobs_to_remove").select("key").orderBy("key").execute()).map(({ key }) => key);
 
-test("bytes in a directory are removed by the process that has it, whichever looks first", async () => {
+test("files in a data directory are deleted by the process that owns it, whichever process tries first", async () => {
   await due("file-noted", stores[0].directory);
   await due("file-of-before", null);
   await remove(stores[1]);
@@ -53,14 +53,14 @@ test("bytes in a directory are removed by the process that has it, whichever loo
   expect([await waiting(), await storedBytes(dataDirs[0])]).toEqual([[], []]);
 });
 
-test("what is in no directory that is known of is looked for by every process for a day", async () => {
+test("a file without a known directory is looked for by every process for a day", async () => {
   await due("file-of-none", null, Date.now() - 86_400_000);
   await stores[0].remove("file-of-none");
   await remove(stores[1]);
   expect(await waiting()).toEqual([]);
 });
 
-test("what lies in a directory that nobody has any more is waited for a month, and no longer", async () => {
+test("a file in a directory that no process owns any more is given up after a month", async () => {
   const daysAgo = (days: number) => Date.now() - days * 86_400_000;
   await directoryWatch({ db: database.db, blobs: stores[0], log: jsonLog("error") })();
   await due("file-in-lost", "lost", daysAgo(31));
@@ -73,7 +73,7 @@ test("what lies in a directory that nobody has any more is waited for a month, a
   expect(await waiting()).toEqual([]);
 });
 
-test("a directory is the same after a restart, and a bucket's processes reach whatever there is", async () => {
+test("a directory keeps its ID after a restart, and processes with a bucket delete files of every directory", async () => {
   const again = await openBlobDirectory(join(dataDirs[0], "files"));
   expect([again.directory, stores[1].directory === again.directory]).toEqual([stores[0].directory, false]);
   await due("file-in-bucket", stores[1].directory);
@@ -82,7 +82,7 @@ test("a directory is the same after a restart, and a bucket's processes reach wh
   expect([removed, await waiting()]).toEqual([["file-in-bucket"], []]);
 });
 
-test("what a backup brings into a directory is removed from there", async () => {
+test("files restored from a backup are deleted by the owner of the directory they were restored into", async () => {
   await due("file-restored", "a directory of the gateway that was backed up");
   await moveFiles(database.db, stores[0].directory);
   await remove(stores[1]);
@@ -91,7 +91,7 @@ test("what a backup brings into a directory is removed from there", async () => 
   expect([await waiting(), await storedBytes(dataDirs[0])]).toEqual([[], []]);
 });
 
-test("processes that do not share their files say so, once each", async () => {
+test("processes that do not share their file storage log it once each", async () => {
   const lines: string[] = [];
   const log = jsonLog("warn", (line) => lines.push(line));
   const [first, second] = stores.map((blobs) => directoryWatch({ db: database.db, blobs, log }));

@@ -5,7 +5,7 @@ import type { TenantSnapshot } from "../snapshot.ts";
 import { type ResumableUpload, ResumableUploads } from "./resumable-uploads.ts";
 import type { Files, ReceivedFile } from "./stored-files.ts";
 
-test("an upload that was refused for a moment keeps what has come of it", async () => {
+test("an upload refused with too_many_uploads keeps the parts received so far", async () => {
   const discarded: string[] = [];
   const db = new Proxy(
     {},

@@ -16,7 +16,7 @@ async function* text(): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode("a text of some words");
 }
 
-test("a file that came along with a call and is read by nobody leaves nothing on the disk when the call has ended", async () => {
+test("a file uploaded with a call leaves nothing on disk after the call, even if nobody read it to the end", async () => {
   const spool = await Spool.open(path, { seconds: async () => null });
   const file = await spool.receive("t", { field: "file", name: "a.txt", bytes: text() }, "document");
   if (isRefusal(file)) throw new Error(file.message);

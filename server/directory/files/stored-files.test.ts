@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Files, type StoredFile } from "./stored-files.ts";
 
-test("a file whose reading cannot be counted is not opened, as nobody would close it", async () => {
+test("a file is not opened if the database cannot count its reader, because it would never be closed", async () => {
   let opened = 0;
   const db = {
     updateTable() {

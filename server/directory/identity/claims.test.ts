@@ -16,18 +16,18 @@ const provider = (more: object) =>
 test.each([
   ["a required group", { required_group: "staff" }],
   ["roles", { audience: "admin", group_mappings: [{ group: "staff", role: "viewer" }] }],
-])("where a directory keeps the groups of people, %s of which the provider left out is refused with that reason", (_what, settings) => {
+])("with a SCIM directory for groups, a sign-in that needs %s is refused if the provider omitted the groups", (_what, settings) => {
   const { allowed, reason } = mapped(provider(settings), OVERAGE);
   expect([allowed, reason]).toEqual([false, expect.stringContaining("left the groups out because there are too many")]);
 });
 
-test("groups of people that the directory keeps need not come from the provider as well", () => {
+test("with a SCIM directory for groups, the identity provider need not send groups for end-user groups", () => {
   const settings = { group_mappings: [{ group: "staff", end_user_group_id: crypto.randomUUID() }] };
   expect(mapped(provider(settings), OVERAGE).allowed).toBe(true);
   expect(mapped(provider({ ...settings, scim_directory: null }), OVERAGE).allowed).toBe(false);
 });
 
-test("two people whose numbers are too long to be told apart are not one person", () => {
+test("numeric subjects too large to be exact are refused, so that two people never become one", () => {
   const settings = provider({ oidc: { issuer: "https://issuer.example", client_id: "gatehouse", subject_claims: ["number"] } });
   const read = (number: string) => mapped(settings, JSON.parse(`{"preferred_username":"ada","number":${number}}`));
   expect([read("9007199254740992"), read("9007199254740993")].map(({ allowed, subject }) => [allowed, subject])).toEqual([
@@ -37,7 +37,7 @@ test("two people whose numbers are too long to be told apart are not one person"
   expect([read("1234567"), read('"9007199254740993"')].map(({ subject }) => subject)).toEqual(["1234567", "9007199254740993"]);
 });
 
-test("people whose parts of a subject differ in where a slash stands are not one person", () => {
+test("subjects built from several claims stay distinct, wherever their slashes are", () => {
   const parts = ["", "/", "%", "%2F", "a", "b"];
   const pairs = parts.flatMap((one) => parts.flatMap((other) => parts.map((last) => [`x${one}${other}`, `${last}y`] as const)));
   const people = new Set(pairs.map((pair) => JSON.stringify(pair)));

@@ -3,7 +3,7 @@ import { periodEnd, periodStart, utcDay } from "./periods.ts";
 
 const at = (text: string) => Date.parse(text);
 
-test("days turn at 00:00 UTC, months on the 1st, leap days and years included", () => {
+test("quota days begin at 00:00 UTC and months on the 1st, including leap days and year ends", () => {
   expect([periodStart("day", at("2028-02-29T23:59:59.999Z")), periodEnd("day", at("2028-02-29T23:59:59.999Z"))]).toEqual([
     at("2028-02-29T00:00:00Z"),
     at("2028-03-01T00:00:00Z"),

@@ -40,7 +40,7 @@ const world = fc
     }),
   );
 
-test("what would change is what the limits of each group and item differ in", () => {
+test("previewed changes equal the difference of the effective limits of every group and item", () => {
   fc.assert(
     fc.property(world, ({ parents, said, planned }) => {
       const treeWith = (all: typeof said) =>
@@ -78,16 +78,16 @@ test("what would change is what the limits of each group and item differ in", ()
   );
 });
 
-test("a model that another branch refines is held to what its own group says, as all models are", () => {
+test("a model limit set in another branch does not change the effective limits of this group", () => {
   const tree = new PolicyTree(nodesOf([null, 0, 0]), [policy(0, "", 9, 50), policy(1, "", 9, 80), policy(2, "m", 5)]);
   const warning = (item: string) => tree.effective("g1", KIND, item).get("requests.daily_warning_percent");
   expect([warning("m"), warning("other")]).toEqual([80, 80]);
 });
 
 test.each<[string, (group: number) => StoredPolicy[], number]>([
-  ["say nothing themselves", () => [], 1],
-  ["each say something", (group) => [policy(group, "", 50)], 20],
-])("a preview over two thousand groups and two hundred refined models takes a moment, where the groups %s", (_name, own, most) => {
+  ["set no limits of their own", () => [], 1],
+  ["each set a limit", (group) => [policy(group, "", 50)], 20],
+])("a preview over 2,000 groups and 200 models with limits of their own is fast and yields if groups %s", (_name, own, most) => {
   const parents = Array.from({ length: 2_000 }, (_, i) => (i === 0 ? null : 0));
   const refined = Array.from({ length: 200 }, (_, i) => policy(0, `m${i}`, 40));
   const treeWith = (daily: number) =>

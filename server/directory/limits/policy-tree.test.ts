@@ -9,19 +9,29 @@ import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 const effective = (above: object, own: object) => documentOf(merge(fieldsOf(above as never), fieldsOf(own as never)));
 const looser = (above: object, own: object) => loosenedFields(fieldsOf(above as never), fieldsOf(own as never)).map(({ field }) => field);
 
-describe("merging, worked by hand", () => {
+describe("merging parent and own limits", () => {
   test.each([
-    ["the lower ceiling", { tokens: { daily_limit: 5 } }, { tokens: { daily_limit: 3 } }, { tokens: { daily_limit: 3 } }],
-    ["never the higher", { tokens: { daily_limit: 5 } }, { tokens: { daily_limit: 9 } }, { tokens: { daily_limit: 5 } }],
-    ["null says nothing", { tokens: { daily_limit: 5 } }, { tokens: { daily_limit: null } }, { tokens: { daily_limit: 5 } }],
+    ["a lower own ceiling applies", { tokens: { daily_limit: 5 } }, { tokens: { daily_limit: 3 } }, { tokens: { daily_limit: 3 } }],
+    ["a higher own ceiling does not apply", { tokens: { daily_limit: 5 } }, { tokens: { daily_limit: 9 } }, { tokens: { daily_limit: 5 } }],
+    ["null sets nothing", { tokens: { daily_limit: 5 } }, { tokens: { daily_limit: null } }, { tokens: { daily_limit: 5 } }],
     [
-      "the longer cooldown",
+      "the longer cooldown applies",
       { throughput: { cooldown_seconds: 5 } },
       { throughput: { cooldown_seconds: 3 } },
       { throughput: { cooldown_seconds: 5 } },
     ],
-    ["a hard stop stays", { budget: { hard_stop: true } }, { budget: { hard_stop: false } }, { budget: { hard_stop: true } }],
-    ["reject stays", { temperature: { enforce: "reject" } }, { temperature: { enforce: "clamp" } }, { temperature: { enforce: "reject" } }],
+    [
+      "a hard stop cannot be turned off",
+      { budget: { hard_stop: true } },
+      { budget: { hard_stop: false } },
+      { budget: { hard_stop: true } },
+    ],
+    [
+      "reject cannot be relaxed to clamp",
+      { temperature: { enforce: "reject" } },
+      { temperature: { enforce: "clamp" } },
+      { temperature: { enforce: "reject" } },
+    ],
     [
       "clamp tightens to reject",
       { temperature: { enforce: "clamp" } },
@@ -29,13 +39,13 @@ describe("merging, worked by hand", () => {
       { temperature: { enforce: "reject" } },
     ],
     [
-      "allowed tools of both",
+      "only tools in both allowed lists are allowed",
       { tool_use: { allowed_tools: ["a", "b"] } },
       { tool_use: { allowed_tools: ["b", "c"] } },
       { tool_use: { allowed_tools: ["b"] } },
     ],
     [
-      "of nothing in common nothing is allowed",
+      "disjoint lists of allowed tools allow nothing",
       { tool_use: { allowed_tools: ["a"] } },
       { tool_use: { allowed_tools: ["b"] } },
       { tool_use: { allowed_tools: [] } },
@@ -47,27 +57,27 @@ describe("merging, worked by hand", () => {
       { image: { dim_whitelist: ["1x1"] } },
     ],
     [
-      "blocked tools of either",
+      "tools blocked in either list are blocked",
       { tool_use: { blocked_tools: ["a"] } },
       { tool_use: { blocked_tools: ["b"] } },
       { tool_use: { blocked_tools: ["a", "b"] } },
     ],
-    ["the higher floor of speed", { tts: { speed_min: 0.5 } }, { tts: { speed_min: 0.25 } }, { tts: { speed_min: 0.5 } }],
+    ["the higher minimum speed applies", { tts: { speed_min: 0.5 } }, { tts: { speed_min: 0.25 } }, { tts: { speed_min: 0.5 } }],
     [
-      "a demand stays",
+      "a requirement cannot be turned off",
       { video: { require_image_input: true } },
       { video: { require_image_input: false } },
       { video: { require_image_input: true } },
     ],
     [
-      "a warning is the group's own",
+      "a warning threshold of the group replaces the parent's",
       { tokens: { daily_warning_percent: 50 } },
       { tokens: { daily_warning_percent: 80 } },
       { tokens: { daily_warning_percent: 80 } },
     ],
   ])("%s", (_name, above, own, both) => expect(effective(above, own)).toEqual(both));
 
-  test("what loosens is named, field by field", () => {
+  test("every field that loosens the parent's limits is named", () => {
     const above = {
       budget: { hard_stop: true, daily_limit_usd: 1 },
       throughput: { cooldown_seconds: 5 },
@@ -99,7 +109,7 @@ describe("merging, worked by hand", () => {
     expect(looser({}, own)).toEqual([]);
   });
 
-  test("a member named like what every object has is a member like any other", () => {
+  test("members named __proto__ or constructor are ordinary members", () => {
     expect(documentOf(fieldsOf(JSON.parse('{"constructor":{"max_n":1},"__proto__":{"max_n":2}}')))).toEqual(
       JSON.parse('{"constructor":{"max_n":1},"__proto__":{"max_n":2}}'),
     );
@@ -180,8 +190,8 @@ function drawersOf(w: World, holder: number): number[] {
 
 const RUNS = 10_000;
 
-describe(`a reference of a few plain lines, over ${RUNS.toLocaleString("en")} random tenants`, () => {
-  test("effective values", () => {
+describe(`the policy tree equals a simple reference model over ${RUNS.toLocaleString("en")} random tenants`, () => {
+  test("in its effective values", () => {
     fc.assert(
       fc.property(world, (w) => {
         const tree = treeOf(w);
@@ -210,7 +220,7 @@ describe(`a reference of a few plain lines, over ${RUNS.toLocaleString("en")} ra
     );
   });
 
-  test("which PATCH is refused, and what is available", () => {
+  test("in the changes of a limit that are refused, and in the available quota", () => {
     fc.assert(
       fc.property(world, fc.nat(), fc.option(fc.nat(20)), (before, at, value) => {
         const i = at % before.own.length;
@@ -248,7 +258,7 @@ describe(`a reference of a few plain lines, over ${RUNS.toLocaleString("en")} ra
   });
 });
 
-test("a thousand groups eight deep are worked out in no time", () => {
+test("effective limits of 1,000 groups in eight levels take less than half a second of processor time", () => {
   const groups: GroupNode[] = Array.from({ length: 1_000 }, (_, i) => ({
     id: name(i),
     name: name(i),

@@ -55,7 +55,7 @@ const changes = fc.uniqueArray(
 );
 
 describe("prices of a model", () => {
-  test("are read as they were written", () => {
+  test("are read back as they were written", () => {
     fc.assert(
       fc.property(prices, tiers, changes, (some, dearer, dated) => {
         const read = priceMembers(written(BARE, priceColumns({ ...some, price_tiers: dearer, price_changes: dated })));
@@ -68,7 +68,7 @@ describe("prices of a model", () => {
     );
   });
 
-  test("in force at a moment are the same before and after what is past was made plain", () => {
+  test("at a given time are the same before and after past price changes are folded in", () => {
     fc.assert(
       fc.property(prices, tiers, changes, day, day, (some, dearer, dated, one, two) => {
         const [now, then] = [Date.parse(one), Date.parse(two)].sort((a, b) => a - b) as [number, number];
@@ -84,7 +84,7 @@ describe("prices of a model", () => {
     );
   });
 
-  test("of writes for an hour are there for a model that may make them, at every date and in every tier", () => {
+  test("include one-hour cache writes, at every date and in every tier, for a model that supports them", () => {
     const row = written(
       BARE,
       priceColumns({
@@ -103,7 +103,7 @@ describe("prices of a model", () => {
     expect(hours(priceSchedule(row))).toEqual([[null, null], [7_000_000]]);
   });
 
-  test("of a tier that are left out are those of the tier below", () => {
+  test("missing in a tier are those of the tier below", () => {
     const row = written(
       BARE,
       priceColumns({
@@ -146,7 +146,7 @@ describe("prices of a model", () => {
     });
   });
 
-  test("of a service tier are its own, else the plain ones by its factor, else by its vendor's", () => {
+  test("of a service tier are its own, else the standard prices times its own factor, else times the vendor's factor", () => {
     const row = written(
       BARE,
       priceColumns({
@@ -188,7 +188,7 @@ describe("prices of a model", () => {
     expect(of("gold")).toEqual(standard);
   });
 
-  test("of writes for an hour are twice the input of the same service tier", () => {
+  test("of one-hour cache writes are twice the input price of the same service tier", () => {
     const service_tier_prices = [{ service_tier: "fast", input_cost_per_million_tokens: 30, output_cost_per_million_tokens: 150 }];
     const row = written(BARE, priceColumns({ input_cost_per_million_tokens: 5, output_cost_per_million_tokens: 25, service_tier_prices }));
     const [dated] = priceSchedule(row, true, { fast: 2, inference_geo_us: 1.1 });
@@ -196,7 +196,7 @@ describe("prices of a model", () => {
     expect([hour(), hour("fast"), hour("inference_geo_us"), hour("fast", "inference_geo_us")]).toEqual([10, 60, 11, 66]);
   });
 
-  test("of service tiers are read as they were written, and those that follow the plain ones outlast a change of these", () => {
+  test("of service tiers are read back as written, and those with a factor follow a change of the standard prices", () => {
     const flex = { service_tier: "flex", price_factor: 0.5 };
     const service_tier_prices = [
       flex,

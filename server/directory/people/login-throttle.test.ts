@@ -10,7 +10,7 @@ function throttle() {
   };
 }
 
-test("five failures on an account from one address close that way for ten minutes", async () => {
+test("five failed logins on an account from one address block that pair for ten minutes", async () => {
   const { attempt, advance } = throttle();
   for (let failure = 0; failure < 5; failure++) expect(await attempt("a", "1", false)).toEqual({ ran: true });
   expect(await attempt("a", "1", true)).toEqual({ ran: false, retryAfter: 600 });
@@ -19,14 +19,14 @@ test("five failures on an account from one address close that way for ten minute
   expect(await attempt("a", "1", true)).toEqual({ ran: true });
 });
 
-test("a success forgets the failures before it", async () => {
+test("a successful login resets the count of failures", async () => {
   const { attempt } = throttle();
   for (const right of [false, false, false, false, true, false, false, false, false])
     expect(await attempt("a", "1", right)).toEqual({ ran: true });
   expect(await attempt("a", "1", true)).toEqual({ ran: true });
 });
 
-test("strangers from everywhere close an account to strangers, and not to the place its owner comes from", async () => {
+test("failures from many addresses block an account for unknown addresses, not for one it has logged in from", async () => {
   const { attempt } = throttle();
   await attempt("a", "home", true);
   for (let address = 0; address < 100; address++) await attempt("a", `stranger-${address}`, false);
@@ -34,20 +34,20 @@ test("strangers from everywhere close an account to strangers, and not to the pl
   expect(await attempt("a", "home", true)).toEqual({ ran: true });
 });
 
-test("an address that tries many accounts is closed for all of them", async () => {
+test("an address that tries many accounts is blocked for all accounts", async () => {
   const { attempt } = throttle();
   for (let account = 0; account < 100; account++) await attempt(`account-${account}`, "1", false);
   expect(await attempt("another", "1", true)).toMatchObject({ ran: false });
   expect(await attempt("another", "2", true)).toEqual({ ran: true });
 });
 
-test("attempts that fail with an error do not hold up those behind them", async () => {
+test("an attempt that throws does not block later attempts", async () => {
   const held = new LoginThrottle({ now: () => 0, micros: () => 0 });
   expect(held.attempt("a", "1", async () => Promise.reject(new Error("database away")))).rejects.toThrow("database away");
   expect(await held.attempt("a", "1", async () => true)).toEqual({ ran: true });
 });
 
-test("whoever has a network of IPv6 addresses is one stranger, and another network is another", async () => {
+test("addresses of one IPv6 network count as one address, those of another network as another", async () => {
   const { attempt } = throttle();
   for (let host = 1; host <= 5; host++) await attempt("a", `2001:db8::${host}`, false);
   expect(await attempt("a", "2001:db8::6", true)).toMatchObject({ ran: false });
@@ -60,9 +60,9 @@ test.each([
   ["\u212Aelvin", "kelvin"],
   ["ΣΣ", "σσ"],
   ["\u{10400}", "\u{10428}"],
-])("ways to write one account's name are one: %s is %s", (written, name) => expect(usernameKey(written)).toBe(name));
+])("spellings of a username count as one account: %s is %s", (written, name) => expect(usernameKey(written)).toBe(name));
 
-test("an attempt takes the turns of its place, or of its own where the account has logged in before", async () => {
+test("an attempt queues with its network, or under its own turn if the account has logged in from there before", async () => {
   const held = new LoginThrottle({ now: () => 0, micros: () => 0 });
   const turns: unknown[] = [];
   const attempt = (account: string, address: string) => held.attempt(account, address, async (turn) => turns.push(turn) > 0);

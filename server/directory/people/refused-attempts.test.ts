@@ -39,7 +39,7 @@ async function entries(which?: "all"): Promise<any[]> {
   return rows.map(({ resource, client_ip, after }) => ({ resource, client_ip, ...(after as object) }));
 }
 
-test("the first attempt is logged at once, those of the next ten minutes in one entry after them", async () => {
+test("the first refused attempt is logged at once, those of the next ten minutes in one later entry", async () => {
   tries("1.1.1.1");
   expect(await entries()).toEqual([
     {
@@ -68,7 +68,7 @@ test("the first attempt is logged at once, those of the next ten minutes in one 
   expect(await entries()).toEqual([]);
 });
 
-test("addresses, reasons and accounts are told apart, the addresses of one IPv6 network are not", async () => {
+test("attempts are grouped by address or IPv6 network, reason and account", async () => {
   tries("1.1.1.1");
   tries("1.1.1.2");
   tries("1.1.1.1", "credential_expired");
@@ -85,7 +85,7 @@ test("addresses, reasons and accounts are told apart, the addresses of one IPv6 
   ]);
 });
 
-test("however many addresses try, the entries stay few and no attempt is lost", async () => {
+test("attempts from very many addresses make few log entries, and every attempt is counted", async () => {
   for (let i = 0; i < 20_000; i++) tries(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
   const told = await entries();
   expect(told.length).toBe(501);
@@ -93,7 +93,7 @@ test("however many addresses try, the entries stay few and no attempt is lost", 
   expect(told.reduce((sum, entry) => sum + entry.attempts, 0)).toBe(20_000);
 });
 
-test("whoever was held off for long makes place for others", async () => {
+test("an address without attempts for ten minutes makes room for others", async () => {
   for (let i = 0; i < 500; i++) tries(`10.0.${i >> 8}.${i & 255}`);
   await entries();
   now += 11 * MINUTE;
@@ -102,7 +102,7 @@ test("whoever was held off for long makes place for others", async () => {
   expect((await entries()).map(({ client_ip }) => client_ip)).toEqual(["1.1.1.1"]);
 });
 
-test("a stop writes what is held back, and a database that was away costs nothing", async () => {
+test("a stop writes the pending attempts, and an unreachable database loses none", async () => {
   tries("1.1.1.1");
   await entries();
   tries("1.1.1.1");

@@ -13,9 +13,9 @@ const faultOf = (file: Uint8Array) => (strippedPicture(file) as { fault?: string
 const SECRET = "at home, N 52.5200 E 13.4050";
 const HTML = "<script>alert(1)</script>";
 
-describe("what is only around a picture goes, and what draws it stays as it is", () => {
+describe("metadata is removed and image data kept unchanged", () => {
   test.each([
-    ["a bare JPEG", jpeg(), jpeg()],
+    ["a JPEG without metadata", jpeg(), jpeg()],
     [
       "camera data, editors' data, captions and comments of a JPEG",
       jpeg({
@@ -30,13 +30,13 @@ describe("what is only around a picture goes, and what draws it stays as it is",
       jpeg(),
     ],
     [
-      "the preview in the header of a JPEG",
+      "the thumbnail in the header of a JPEG",
       jpeg({ around: jpegSegment(0xe0, [...Buffer.from("JFIF\0"), 1, 1, 0, 0, 1, 0, 1, 1, 1, 9, 9, 9]) }),
       jpeg({ around: jpegSegment(0xe0, [...Buffer.from("JFIF\0"), 1, 1, 0, 0, 1, 0, 1, 0, 0]) }),
     ],
-    ["a page behind the end of a JPEG", jpeg({ after: HTML }), jpeg()],
+    ["HTML after the end of a JPEG", jpeg({ after: HTML }), jpeg()],
     [
-      "colours of a JPEG, which stay",
+      "the colour profile of a JPEG (kept)",
       jpeg({ around: Buffer.concat([jpegSegment(0xe2, "ICC_PROFILE\0\x01\x01profile"), jpegSegment(0xee, "Adobe\0d\0\0\0\0\x01")]) }),
       jpeg({ around: Buffer.concat([jpegSegment(0xe2, "ICC_PROFILE\0\x01\x01profile"), jpegSegment(0xee, "Adobe\0d\0\0\0\0\x01")]) }),
     ],
@@ -55,11 +55,7 @@ describe("what is only around a picture goes, and what draws it stays as it is",
       }),
       png(),
     ],
-    [
-      "colours of a PNG, which stay",
-      png({ around: pngChunk("gAMA", [0, 0, 177, 143]) }),
-      png({ around: pngChunk("gAMA", [0, 0, 177, 143]) }),
-    ],
+    ["the gamma of a PNG (kept)", png({ around: pngChunk("gAMA", [0, 0, 177, 143]) }), png({ around: pngChunk("gAMA", [0, 0, 177, 143]) })],
     [
       "comments, texts and other applications' blocks of a GIF",
       gif({
@@ -74,7 +70,7 @@ describe("what is only around a picture goes, and what draws it stays as it is",
       gif(),
     ],
     [
-      "how often a GIF runs, which stays",
+      "the loop count of a GIF (kept)",
       gif({ around: Buffer.from("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", "latin1") }),
       gif({ around: Buffer.from("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", "latin1") }),
     ],
@@ -87,12 +83,12 @@ describe("what is only around a picture goes, and what draws it stays as it is",
       }),
       webp(),
     ],
-    ["what hides in a frame of a WebP", animatedWebp(webpChunk("hide", SECRET)), animatedWebp(Buffer.alloc(0))],
+    ["unknown data within a frame of a WebP", animatedWebp(webpChunk("hide", SECRET)), animatedWebp(Buffer.alloc(0))],
   ])("%s", (_name, file, expected) => {
     expect(bare(file)).toEqual(expected);
   });
 
-  test.each(["II", "MM"] as const)("a JPEG keeps which way up it is, and nothing else its camera said (%s)", (order) => {
+  test.each(["II", "MM"] as const)("a JPEG keeps its orientation, and nothing else of its camera data (%s)", (order) => {
     const turned = bare(jpeg({ around: jpegSegment(0xe1, exif(6, order)) }));
     expect(turned.includes("13.4050")).toBe(false);
     expect(turned.subarray(0, 38).toString("hex")).toBe("ffd8ffe100224578696600004d4d002a00000008000101120003000000010006000000000000");
@@ -100,26 +96,26 @@ describe("what is only around a picture goes, and what draws it stays as it is",
   });
 });
 
-describe("what is no whole picture is refused in words", () => {
+describe("a file that is not a complete image is refused with a reason", () => {
   test.each([
     ["an SVG", Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${HTML}</svg>`), "is no JPEG, PNG, WebP or GIF image"],
-    ["a page", Buffer.from(HTML), "is no JPEG, PNG, WebP or GIF image"],
-    ["nothing", Buffer.alloc(0), "is no JPEG, PNG, WebP or GIF image"],
-    ["a page that begins as a GIF", Buffer.from(`GIF89a=1;/*${HTML}*/`), "is a damaged GIF image"],
-    ["a page that begins as a JPEG", Buffer.from([0xff, 0xd8, 0xff, 0xfe, ...Buffer.from(`\0\x08${HTML}`)]), "is a damaged JPEG image"],
+    ["an HTML page", Buffer.from(HTML), "is no JPEG, PNG, WebP or GIF image"],
+    ["an empty file", Buffer.alloc(0), "is no JPEG, PNG, WebP or GIF image"],
+    ["HTML that begins like a GIF", Buffer.from(`GIF89a=1;/*${HTML}*/`), "is a damaged GIF image"],
+    ["HTML that begins like a JPEG", Buffer.from([0xff, 0xd8, 0xff, 0xfe, ...Buffer.from(`\0\x08${HTML}`)]), "is a damaged JPEG image"],
     ["a JPEG without its end", jpeg().subarray(0, -2), "is a damaged JPEG image"],
     ["a PNG without its end", png().subarray(0, -12), "is a damaged PNG image"],
-    ["a PNG that draws nothing", Buffer.concat([png().subarray(0, 33), pngChunk("IEND", "")]), "is a damaged PNG image"],
+    ["a PNG without image data", Buffer.concat([png().subarray(0, 33), pngChunk("IEND", "")]), "is a damaged PNG image"],
     ["a GIF without its end", gif().subarray(0, -1), "is a damaged GIF image"],
-    ["a WebP that is shorter than it says", webp().subarray(0, -1), "is a damaged WebP image"],
+    ["a WebP shorter than its header says", webp().subarray(0, -1), "is a damaged WebP image"],
     ["a PNG without a size", png({ width: 0 }), "is a damaged PNG image"],
     [
-      "a small PNG of a great many pixels",
+      "a small PNG file with too many pixels",
       png({ width: 100_000, height: 100_000 }),
       "has 100000 × 100000 pixels, and at most 50 million are taken",
     ],
     [
-      "a small JPEG of a great many pixels",
+      "a small JPEG file with too many pixels",
       jpeg({ width: 65_535, height: 65_535 }),
       "has 65535 × 65535 pixels, and at most 50 million are taken",
     ],
@@ -128,7 +124,7 @@ describe("what is no whole picture is refused in words", () => {
   });
 });
 
-test("whatever is done to a file, it is refused or bare: what is bare once is bare", () => {
+test("an edited file is refused or stripped, and stripping the result again changes nothing", () => {
   const files = [
     jpeg({ around: jpegSegment(0xe1, exif(6)) }),
     png({ around: pngChunk("tEXt", SECRET) }),

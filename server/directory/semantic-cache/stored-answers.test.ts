@@ -68,7 +68,7 @@ const store = async (given: Partial<NewAnswer> = {}, generation = GENERATION) =>
   return made;
 };
 
-test("an answer is found by its key until its time is over, and by no other tenant", async () => {
+test("a cached answer is found by its key until it expires, and by no other tenant", async () => {
   const { exactKey, id } = await store();
   expect(await stored.byKey(of("acme"), exactKey)).toMatchObject({
     answer: { said: id },
@@ -83,7 +83,7 @@ test("an answer is found by its key until its time is over, and by no other tena
   expect(await stored.byKey(of("acme"), exactKey)).toBeNull();
 });
 
-test("its vector is found in its space for a time of its own, newest first", async () => {
+test("a cached answer's vector is found in its vector space, with an expiry of its own, newest first", async () => {
   const [first, second] = [
     await store({ semantic: { space: "t", vector: Int8Array.of(1, 2), ttl: 100 } }),
     await store({ semantic: { space: "t", vector: Int8Array.of(-128, 127), ttl: 200 } }),
@@ -101,18 +101,18 @@ test("its vector is found in its space for a time of its own, newest first", asy
   expect((await stored.byId(of("acme"), left as NonNullable<typeof left>))?.answer).toEqual({ said: second.id });
 });
 
-test("a newer answer to the same request takes the place of the older", async () => {
+test("a newer answer to the same request replaces the older one", async () => {
   await store({ exactKey: "same" });
   const { id } = await store({ exactKey: "same" });
   expect((await stored.byKey(of("acme"), "same"))?.answer).toEqual({ said: id });
 });
 
-test("what is in flight while answers are dropped is not stored", async () => {
+test("an answer requested before the cache was cleared is not stored", async () => {
   const { exactKey } = await store({}, crypto.randomUUID());
   expect(await stored.byKey(of("acme"), exactKey)).toBeNull();
 });
 
-test("what is over is pruned", async () => {
+test("expired answers are pruned", async () => {
   await database.db
     .updateTable("semantic_cache_entries")
     .set({ exact_until: new Date(0), semantic_until: null })
@@ -126,7 +126,7 @@ test("what is over is pruned", async () => {
   expect(await left()).toBe(0);
 });
 
-test("of a configuration that holds too many the oldest go", async () => {
+test("the oldest answers are pruned if a configuration has too many", async () => {
   const all = () =>
     database.db.selectFrom("semantic_cache_entries").select("id").where("config_id", "=", CONFIG.beta).orderBy("id").execute();
   await database.db.updateTable("semantic_cache_configs").set({ generation: GENERATION }).where("tenant_id", "=", "beta").execute();

@@ -34,7 +34,7 @@ async function zipFaults(archive: Uint8Array): Promise<string> {
   return "taken";
 }
 
-describe("what SKILL.md says", () => {
+describe("the frontmatter of SKILL.md", () => {
   const of = (text: string) => faults(() => skillBundle([file("SKILL.md", text)]));
   test.each([
     ["no frontmatter", "# How", "SKILL.md:1 must begin with a line ---"],
@@ -51,12 +51,12 @@ describe("what SKILL.md says", () => {
     ["a list", "---\n- name\n---\n", "SKILL.md:2 must be YAML fields"],
     ["aliases", "---\nname: &a a\ndescription: *a\n---\n", "SKILL.md:1 has a frontmatter that cannot be read"],
     ["deep nesting", `---\nname: a\ndescription: c\nx: ${"[".repeat(8000)}\n---\n`, "SKILL.md:"],
-  ])("%s is refused with its line and rule", (_what, text, expected) => {
+  ])("with %s is refused with line and rule", (_what, text, expected) => {
     const [first] = of(text);
     expect(first).toStartWith(expected);
   });
 
-  test("every value is the text it is written as, fields of others are kept and told of", () => {
+  test("keeps every value as the text written, and unknown fields with a warning", () => {
     const { document: read } = skillBundle([
       file("SKILL.md", '---\r\nname: a\r\ndescription: c\r\nversion: 1.0\r\nmetadata:\r\n  on: yes\r\n  "__proto__": d\r\n---\r\nText'),
     ]);
@@ -64,7 +64,7 @@ describe("what SKILL.md says", () => {
     expect(read.warnings).toEqual(["SKILL.md:4 version: is no field of the format; it is kept as it is"]);
   });
 
-  test("a name of another script is taken and told of", () => {
+  test("accepts a name in another script, with a warning", () => {
     expect(skillBundle([file("SKILL.md", "---\nname: wörter\ndescription: c\n---\n")]).document).toMatchObject({
       name: "wörter",
       warnings: ["SKILL.md:2 name: other hosts take a-z, 0-9 and hyphens only"],
@@ -72,7 +72,7 @@ describe("what SKILL.md says", () => {
   });
 });
 
-describe("files", () => {
+describe("files of a skill", () => {
   test.each([
     ["../escape", "an empty part, a . or a .."],
     ["a/../../b", "an empty part, a . or a .."],
@@ -96,11 +96,11 @@ describe("files", () => {
     expect(faults(() => skillBundle([document, file(path)])).join(" ")).toContain(expected);
   });
 
-  test.each(["scripts/auxiliary.py", "console.md", ".gitignore", "a.b/c d.txt"])("%j is a file like any other", (path) => {
+  test.each(["scripts/auxiliary.py", "console.md", ".gitignore", "a.b/c d.txt"])("%j is accepted", (path) => {
     expect(skillBundle([document, file(path)]).files).toHaveLength(2);
   });
 
-  test("too many, too large, or none that says what the skill is", () => {
+  test("are refused if they are too many or too large, or if SKILL.md is missing or ambiguous", () => {
     expect(faults(() => skillBundle([document, ...Array.from({ length: 512 }, (_, at) => file(`f${at}`))]))).toEqual([
       "file has more than 512 files",
     ]);
@@ -111,7 +111,7 @@ describe("files", () => {
     expect(faults(() => skillBundle([file("a/SKILL.md", DOCUMENT), file("b/x")]))).toEqual(one);
   });
 
-  test("a top folder, what macOS leaves and the order are no part of a skill; an execute bit is", () => {
+  test("ignore the top folder, macOS files and order in the digest, but not the execute bit", () => {
     const plain = skillBundle([document, file("scripts/a.sh", "echo", true)]);
     const packed = skillBundle([
       file("other/scripts/a.sh", "echo", true),
@@ -128,7 +128,7 @@ describe("files", () => {
   });
 });
 
-describe("archives", () => {
+describe("skill archives", () => {
   const names = (...entries: [string, number?][]) =>
     zipSync(
       Object.fromEntries(
@@ -136,7 +136,7 @@ describe("archives", () => {
       ),
     );
 
-  test("what is written is read again, the same bytes each time, in either layout", async () => {
+  test("are read back as written, with the same bytes each time, in either layout", async () => {
     const files = [document, file("scripts/a.sh", "echo", true), file("assets/ü.bin", new Uint8Array([0, 255, 13, 10]))];
     for (const folder of [null, "count-words"]) {
       const archive = await writeSkillZip(files, folder);
@@ -145,7 +145,7 @@ describe("archives", () => {
     }
   });
 
-  test("links, devices and paths that lead out are refused", async () => {
+  test("with links, devices or paths that lead outside are refused", async () => {
     expect(await zipFaults(names(["SKILL.md"], ["a", 0o120777]))).toContain("is a link or a device");
     expect(await zipFaults(names(["SKILL.md"], ["a", 0o060666]))).toContain("is a link or a device");
     expect(await zipFaults(names(["SKILL.md"], ["a", 0o010666]))).toContain("is a link or a device");
@@ -154,7 +154,7 @@ describe("archives", () => {
     expect(await zipFaults(names(["SKILL.md"], ["a\\..\\b"]))).toContain("is no ZIP that can be read");
   });
 
-  test("what unpacks to more than it may is refused before it is unpacked, and what lies of its size as well", async () => {
+  test("that unpack to too much are refused before they are unpacked, even if they misstate their size", async () => {
     const zeros = new Uint8Array(20 * 1024 * 1024);
     expect(await zipFaults(zipSync({ "SKILL.md": encoder.encode(DOCUMENT), a: zeros }))).toContain("times its size");
     expect(await zipFaults(zipSync({ "SKILL.md": encoder.encode(DOCUMENT), a: [zeros, { level: 0 }] }))).toContain("more than 16 MiB");
@@ -167,14 +167,14 @@ describe("archives", () => {
     expect(await zipFaults(zipSync(many))).toContain("more than 512 files");
   });
 
-  test("what other programs would unpack to other files is refused", async () => {
+  test("with contradictory headers are refused", async () => {
     const archive = await writeSkillZip([document], null);
     const renamed = archive.slice();
     renamed[renamed.indexOf("S".charCodeAt(0))] = "T".charCodeAt(0);
     expect(await zipFaults(renamed)).toContain('is no ZIP that can be read: the header of its entry "SKILL.md" contradicts its directory');
   });
 
-  test("what is damaged or no archive at all is refused, wherever it breaks", async () => {
+  test("that are damaged or truncated anywhere are refused", async () => {
     const archive = await writeSkillZip([document, file("scripts/a.sh", "echo".repeat(50), true)], null);
     const damaged = archive.slice();
     damaged[60] = (damaged[60] ?? 0) ^ 0xff;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("tokens that were stored under another key are none: they can be taken away, and connected anew", async () => {
+test("tokens sealed with another secret key count as missing; they can be deleted and connected again", async () => {
   const under = (key: number) => ({ db: database.db, clock: systemClock(), secrets: secretBox(Buffer.alloc(32, key)) });
   const id = await storeTokens(under(1), principal, NOTES_TERMS, given);
   expect(await findTokens(under(1), principal, "notes")).toMatchObject({ accessToken: "at", refreshToken: "rt" });
@@ -27,7 +27,7 @@ test("tokens that were stored under another key are none: they can be taken away
   expect(await findTokens(under(2), principal, "notes")).toMatchObject({ accessToken: "at" });
 });
 
-describe("a renewal", () => {
+describe("an OAuth token renewal", () => {
   const parts = () => ({ db: database.db, clock: systemClock(), secrets: secretBox(Buffer.alloc(32, 2)) });
   const renewed = { ...given, accessToken: "renewed", refreshToken: null };
 
@@ -52,7 +52,7 @@ describe("a renewal", () => {
     throw new Error("this renewal was not to be made");
   };
 
-  test("is waited for by whoever comes meanwhile, who gets what it got", async () => {
+  test("is awaited by a concurrent renewal, which gets the same tokens", async () => {
     const seen = await connected();
     const first = await begun(seen);
     const second = renewTokens(parts(), principal, "notes", seen, never);
@@ -61,17 +61,17 @@ describe("a renewal", () => {
     expect(await second).toMatchObject({ accessToken: "renewed", refreshToken: "rt" });
   });
 
-  test.each(["nothing", "an error"])("that came to %s leaves the next one to try", async (what) => {
+  test.each(["no tokens", "an error"])("that ends with %s lets the next one try", async (what) => {
     const seen = await connected();
     const first = await begun(seen);
     const second = renewTokens(parts(), principal, "notes", seen, async () => renewed);
-    if (what === "nothing") first.answer(null);
+    if (what === "no tokens") first.answer(null);
     else first.fail(new Error("the issuer is away"));
-    expect(await first.result.catch((error: Error) => error.message)).toEqual(what === "nothing" ? seen : "the issuer is away");
+    expect(await first.result.catch((error: Error) => error.message)).toEqual(what === "no tokens" ? seen : "the issuer is away");
     expect(await second).toMatchObject({ accessToken: "renewed" });
   });
 
-  test("whose process was killed holds up the next one for a time, and what comes of it later is too late", async () => {
+  test("of a killed process blocks the next one only for a time, and its late result is ignored", async () => {
     const seen = await connected();
     const first = await begun(seen);
     await sql`UPDATE oauth_tokens SET renewal_ends = now()`.execute(database.db);
@@ -81,7 +81,7 @@ describe("a renewal", () => {
     expect(await findTokens(parts(), principal, "notes")).toMatchObject({ accessToken: "renewed" });
   });
 
-  test("is kept once the database is back, when that went away while the issuer answered", async () => {
+  test("is stored once the database is back, if it was unreachable when the issuer answered", async () => {
     const seen = await connected();
     let lost = 0;
     const transaction = () => {
@@ -99,7 +99,7 @@ describe("a renewal", () => {
     expect([lost, await findTokens(parts(), principal, "notes")]).toEqual([3, expect.objectContaining({ accessToken: "renewed" })]);
   });
 
-  test("does not replace what was connected anew meanwhile", async () => {
+  test("does not replace tokens that were connected again meanwhile", async () => {
     const first = await begun(await connected());
     await storeTokens(parts(), principal, NOTES_TERMS, { ...given, accessToken: "anew" });
     first.answer("gone");

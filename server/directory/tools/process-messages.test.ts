@@ -5,7 +5,7 @@ import { recordedLog } from "../../ledger/test-support.ts";
 import { takeProcessMessages, writeProcessMessage } from "../../store/connections/process-messages.ts";
 import { ProcessMessages } from "./process-messages.ts";
 
-test("a message that cannot be read keeps no other from its recipient", async () => {
+test("an unreadable process message does not keep other messages from their recipients", async () => {
   const database = await testDatabase();
   const log = recordedLog();
   const box = new ProcessMessages(database.db, secretBox(Buffer.alloc(32, 1)), log);
@@ -19,7 +19,7 @@ test("a message that cannot be read keeps no other from its recipient", async ()
   await database.close();
 });
 
-test("nothing is read while nothing waits for messages", async () => {
+test("no process message is read without a recipient waiting for it", async () => {
   const database = await testDatabase();
   await writeProcessMessage(database.db, "one", "waits");
   expect(await takeProcessMessages(database.db, [])).toEqual([]);

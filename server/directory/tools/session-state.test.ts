@@ -34,7 +34,7 @@ const until = async (holds: () => boolean | Promise<boolean>) => {
   while (!(await holds())) await Bun.sleep(5);
 };
 
-test("what is said at one process is known at the other, whichever came first, and told once", async () => {
+test("session changes at one process reach the other, before or after it follows, and are notified once", async () => {
   await one.subscribe(session, "test://a");
   let told = 0;
   const following = await other.follow(session, () => told++);
@@ -59,7 +59,7 @@ test("what is said at one process is known at the other, whichever came first, a
   following.stop();
 });
 
-test("a session that ended, another caller's and another tenant's know nothing of it", async () => {
+test("an ended session, another session and another tenant see nothing of a session's subscriptions", async () => {
   const ending = await other.follow(session, () => undefined);
   await one.end(session);
   expect(await one.statusOf(session)).toMatchObject({ level: null, ended: true });
@@ -77,7 +77,7 @@ test("a session that ended, another caller's and another tenant's know nothing o
   }
 });
 
-test("a session of which nothing was ever said is over everywhere once its caller ended it", async () => {
+test("a session without stored state is ended at every process once its client ends it", async () => {
   const silent = { tenantId: "t", token: "silent" };
   other.sessionStarted(silent);
   expect(await other.statusOf(silent)).toMatchObject({ level: null, ended: false });
@@ -86,7 +86,7 @@ test("a session of which nothing was ever said is over everywhere once its calle
   expect(ended).toContain(one.nameOf(silent));
 });
 
-test("what a lost connection did not tell is read when it is back", async () => {
+test("changes missed by a lost database connection are read when it is back", async () => {
   const lost = { tenantId: "t", token: "lost" };
   const following = await other.follow(lost, () => undefined);
   await cutChannels(database.db);
@@ -95,7 +95,7 @@ test("what a lost connection did not tell is read when it is back", async () => 
   following.stop();
 });
 
-test("a session subscribes to a thousand resources and no more, and is forgotten when nobody uses it for a week", async () => {
+test("a session subscribes to at most 1,000 resources, and is deleted after a week without use", async () => {
   const many = { tenantId: "t", token: "many" };
   await one.subscribe(many, "test://0");
   await sql`UPDATE tool_sessions SET uris = (SELECT array_agg('test://' || i) FROM generate_series(0, 999) i) WHERE uris = '{test://0}'`.execute(

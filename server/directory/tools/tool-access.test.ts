@@ -19,7 +19,7 @@ function approvers(name: string, configs: readonly { readonly marks: string[]; r
   return access === undefined ? ["no access"] : approversOf(access, name);
 }
 
-test("whoever one configuration names for its own tools decides on no others", () => {
+test("approvers of one server configuration decide only on the tools that it marks for approval", () => {
   const team = { marks: ["post"], approvers: ["leads"] };
   const organization = { marks: ["wipe"], approvers: ["security"] };
   expect(approvers("post", [team, organization])).toEqual(["leads"]);
@@ -27,7 +27,7 @@ test("whoever one configuration names for its own tools decides on no others", (
   expect(approvers("wipe", [team, { marks: ["*"], approvers: ["security"] }])).toEqual(["security"]);
 });
 
-test("a group further down brings in nobody for what stands above it, and can leave people out", () => {
+test("a child group's configuration cannot add approvers to a parent's tools, but can narrow them", () => {
   const above = { marks: ["wipe"], approvers: ["security", "board"] };
   expect(approvers("wipe", [{ marks: ["wipe"], approvers: ["leads"] }, above])).toEqual(["security", "board"]);
   expect(approvers("wipe", [{ marks: ["*"], approvers: ["leads", "board"] }, above])).toEqual(["board"]);
@@ -35,7 +35,7 @@ test("a group further down brings in nobody for what stands above it, and can le
   expect(approvers("wipe", [{ marks: ["wipe"], approvers: [] }])).toEqual([]);
 });
 
-test("a tool that is switched off or marked is so in every spelling that a server may take for it", () => {
+test("disabled tools and tools that need approval are recognized in every spelling that a server may accept", () => {
   const row = {
     id: "config",
     mcp_server_id: "mcp-1",

@@ -6,7 +6,7 @@ interface Item extends OnRoster {
   readonly name: number;
 }
 
-test("a roster holds what came and did not go, whichever goes first", () => {
+test("a roster contains what was added and not removed, in any order of removal", () => {
   const roster = new Roster<Item>();
   const there = new Set<Item>();
   const gone: Item[] = [];
@@ -29,7 +29,7 @@ test("a roster holds what came and did not go, whichever goes first", () => {
   expect(gone.some((item) => roster.has(item))).toBe(false);
 });
 
-test("a passing map begins anew and loses nothing of what stays", () => {
+test("a short-lived map keeps every live entry while it is rebuilt", () => {
   const map = new ShortLivedMap<string, number>();
   map.set("stays", -1);
   for (let n = 0; n < 10_000; n++) {

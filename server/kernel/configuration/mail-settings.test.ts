@@ -5,7 +5,7 @@ import { ConfigurationError } from "./read-variable.ts";
 const FROM = "Gatehouse <gateway@mail.example>";
 const mailOf = (url: string, from = FROM) => readConfiguration({ GW_SMTP_URL: url, GW_SMTP_FROM: from }).mail;
 
-test("without a mail server there is no mail, and half of its settings stop the start", () => {
+test("without mail settings there is no mail, and only one of the two settings stops the start", () => {
   expect(readConfiguration({}).mail).toBeNull();
   for (const env of [{ GW_SMTP_URL: "smtp://mail.example" }, { GW_SMTP_FROM: FROM }])
     expect(() => readConfiguration(env)).toThrow("must be set together");
@@ -18,14 +18,14 @@ test.each([
     "smtp://ada%40example.com:p%40ss%3A%2F@[::1]:2525",
     { host: "::1", port: 2525, secure: false, login: { user: "ada@example.com", pass: "p@ss:/" } },
   ],
-])("%s", (url, server) => {
+])("GW_SMTP_URL %s is accepted", (url, server) => {
   expect(mailOf(url)).toEqual({ server, from: { name: "Gatehouse", address: "gateway@mail.example" } });
 });
 
-test("a sender may be an address alone", () =>
+test("GW_SMTP_FROM may be a bare address", () =>
   expect(mailOf("smtp://mail.example", "gateway@mail.example")?.from).toEqual({ name: "", address: "gateway@mail.example" }));
 
-describe("is refused without its password being shown", () => {
+describe("GW_SMTP_URL is refused without showing its password", () => {
   test.each([
     "https://u:hidden@mail.example",
     "smtp://",
@@ -48,7 +48,7 @@ describe("is refused without its password being shown", () => {
 });
 
 test.each(["Gatehouse", "a@b.example, c@d.example", "A\r\nBcc: x@y.example <a@b.example>", "<a@b.example> x"])(
-  "a sender %j is refused",
+  "GW_SMTP_FROM %j is refused",
   (from) => {
     expect(() => mailOf("smtp://mail.example", from)).toThrow("GW_SMTP_FROM must be");
   },

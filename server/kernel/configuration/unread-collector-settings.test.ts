@@ -3,7 +3,7 @@ import { unreadCollectorSettings } from "./unread-collector-settings.ts";
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
 
-test("settings of OpenTelemetry that change nothing are told, and a mistyped name of the collector's address with the one that is meant", () => {
+test("OpenTelemetry settings without effect are reported, with a hint for a misspelled endpoint", () => {
   expect(unreadCollectorSettings({ GW_HOST: "127.0.0.1", OTEL_SERVICE_NAME: "" })).toBeNull();
   expect(unreadCollectorSettings({ ...ENDPOINT, OTEL_SERVICE_NAME: "gateway" })).toBeNull();
   expect(unreadCollectorSettings({ ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", OTEL_SDK_DISABLED: "true" })).toBe(
@@ -18,7 +18,7 @@ test("settings of OpenTelemetry that change nothing are told, and a mistyped nam
   );
 });
 
-test("the addresses that Kubernetes tells every container of a service named otel-collector are no settings", () => {
+test("variables that Kubernetes sets for a service named otel-collector are not reported", () => {
   const told = {
     OTEL_COLLECTOR_SERVICE_HOST: "10.0.0.7",
     OTEL_COLLECTOR_SERVICE_PORT: "4318",

@@ -62,7 +62,7 @@ function zipOf(members: readonly Member[], { begin = 0, trailing = Buffer.alloc(
   return Buffer.concat([...pieces, list, trailing, end]);
 }
 
-async function told(archive: Uint8Array): Promise<string> {
+async function outcome(archive: Uint8Array): Promise<string> {
   try {
     return (await openZip(archive, { mostEntries: 100 })).entries.map(({ fileName }) => fileName).join(" ");
   } catch (error) {
@@ -84,21 +84,21 @@ const packedBytes = deflateRawSync(a.text).length;
 const SIZES_FOLLOW = { flags: 8, local: { packed: 0, unpacked: 0, crc: 0 }, after: Buffer.alloc(16) };
 
 const taken: readonly (readonly [string, Uint8Array])[] = [
-  ["of a library", zipSync({ a: Buffer.from("first"), b: Buffer.from("second") })],
+  ["written by a library", zipSync({ a: Buffer.from("first"), b: Buffer.from("second") })],
   ["written by hand", zipOf([a, b])],
   ["whose sizes follow its entries", zipOf([{ ...a, ...SIZES_FOLLOW }, b])],
   [
-    "whose headers say sizes in 64 bits",
+    "with 64-bit sizes in its headers",
     zipOf([{ ...a, local: { packed: 0xffffffff, unpacked: 0xffffffff }, extra: wide(a.text.length, packedBytes) }, b]),
   ],
   ["with padding between its entries", zipOf([{ ...a, after: Buffer.alloc(100) }, b])],
 ];
-test.each(taken)("an archive %s is opened", async (_what, archive) => {
-  expect(await told(archive)).toBe("a b");
+test.each(taken)("a ZIP archive %s is opened", async (_what, archive) => {
+  expect(await outcome(archive)).toBe("a b");
 });
 
-test("nothing is an archive of nothing", async () => {
-  expect(await told(zipOf([]))).toBe("");
+test("an empty ZIP archive has no entries", async () => {
+  expect(await outcome(zipOf([]))).toBe("");
 });
 
 /** Two entries over the same bytes: the second, including its header, is the packed data of the first. */
@@ -112,9 +112,9 @@ function overlapping(): Buffer {
 }
 
 const refused: readonly (readonly [string, Uint8Array, string])[] = [
-  ["has two entries of one name", zipOf([a, a]), '"a" is there twice'],
+  ["has two entries with one name", zipOf([a, a]), '"a" is there twice'],
   [
-    "has two entries of one name, written in two ways",
+    "has two entries with one name, written with different separators",
     zipOf([
       { ...a, name: "x/y" },
       { ...b, name: "x\\y" },
@@ -122,31 +122,43 @@ const refused: readonly (readonly [string, Uint8Array, string])[] = [
     '"x/y" is there twice',
   ],
   ["has entries that overlap", overlapping(), 'its entries "a" and "b" overlap'],
-  ["names an entry otherwise in its header", zipOf([{ ...a, local: { name: "z" } }, b]), 'header of its entry "a" contradicts'],
-  ["packs an entry otherwise by its header", zipOf([{ ...a, local: { method: 0 } }, b]), 'header of its entry "a" contradicts'],
-  ["says another size in a header", zipOf([a, { ...b, local: { unpacked: 1 } }]), 'header of its entry "b" contradicts'],
-  ["says another packed size in a header", zipOf([a, { ...b, local: { packed: 1 } }]), 'header of its entry "b" contradicts'],
-  ["says another checksum in a header", zipOf([a, { ...b, local: { crc: 1 } }]), 'header of its entry "b" contradicts'],
-  ["is encrypted by its header alone", zipOf([a, { ...b, local: { flags: 1 } }]), 'header of its entry "b" contradicts'],
-  ["says no sizes, and that none follow", zipOf([{ ...a, local: { packed: 0, unpacked: 0 } }, b]), 'header of its entry "a" contradicts'],
+  ["has a different name in an entry's local header", zipOf([{ ...a, local: { name: "z" } }, b]), 'header of its entry "a" contradicts'],
   [
-    "says another size in 64 bits",
+    "has a different compression method in a local header",
+    zipOf([{ ...a, local: { method: 0 } }, b]),
+    'header of its entry "a" contradicts',
+  ],
+  ["has a different size in a local header", zipOf([a, { ...b, local: { unpacked: 1 } }]), 'header of its entry "b" contradicts'],
+  ["has a different compressed size in a local header", zipOf([a, { ...b, local: { packed: 1 } }]), 'header of its entry "b" contradicts'],
+  ["has a different checksum in a local header", zipOf([a, { ...b, local: { crc: 1 } }]), 'header of its entry "b" contradicts'],
+  ["is encrypted according to a local header only", zipOf([a, { ...b, local: { flags: 1 } }]), 'header of its entry "b" contradicts'],
+  [
+    "has no sizes in a local header and no data descriptor",
+    zipOf([{ ...a, local: { packed: 0, unpacked: 0 } }, b]),
+    'header of its entry "a" contradicts',
+  ],
+  [
+    "has a different 64-bit size in a local header",
     zipOf([{ ...a, local: { packed: 0xffffffff, unpacked: 0xffffffff }, extra: wide(9, packedBytes) }, b]),
     'header of its entry "a" contradicts',
   ],
   ["has an entry its directory does not list", zipOf([a, { ...b, name: "c", listed: false }, b]), "its directory does not list"],
   ["ends with an entry its directory does not list", zipOf([a, { ...b, listed: false }]), "its directory does not list"],
-  ["has another directory behind the one that is named", zipOf([a, b], { trailing: Buffer.alloc(96) }), "not where, its last record says"],
+  [
+    "has other data after the directory named in its last record",
+    zipOf([a, b], { trailing: Buffer.alloc(96) }),
+    "not where, its last record says",
+  ],
 ];
-test.each(refused)("an archive that %s is refused", async (_what, archive, reason) => {
-  expect(await told(archive)).toContain(reason);
+test.each(refused)("a ZIP archive that %s is refused", async (_what, archive, reason) => {
+  expect(await outcome(archive)).toContain(reason);
 });
 
-test("an entry that lies in the directory, or where nothing is, is refused", async () => {
+test("a ZIP entry located within the directory, or outside the archive, is refused", async () => {
   const archive = zipOf([a, b]);
   const second = archive.lastIndexOf("PK\u0001\u0002");
   archive.writeUInt32LE(3, second + 42);
-  expect(await told(archive)).toBe('its entry "b" is not where its directory says');
+  expect(await outcome(archive)).toBe('its entry "b" is not where its directory says');
   archive.writeUInt32LE(0x7fffffff, second + 42);
-  expect(await told(archive)).toBe('its entry "b" is not where its directory says');
+  expect(await outcome(archive)).toBe('its entry "b" is not where its directory says');
 });

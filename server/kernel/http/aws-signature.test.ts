@@ -17,7 +17,7 @@ const s3 = (request: Partial<AwsRequest> & { url: string }): AwsRequest => ({
 });
 
 // From the pages of the S3 documentation that derive a signature step by step.
-describe("the examples AWS publishes for S3", () => {
+describe("the published AWS examples for S3", () => {
   test.each([
     [
       "list objects",
@@ -30,7 +30,7 @@ describe("the examples AWS publishes for S3", () => {
       s3({ url: `https://${HOST}/test.txt`, headers: { range: "bytes=0-9" } }),
       "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
     ],
-  ])("%s", async (_name, request, signature) => {
+  ])("%s: the signature is equal", async (_name, request, signature) => {
     const headers = await signAwsRequest(KEYS, request);
     const target = request.url.slice(`https://${HOST}`.length);
     expect(expectedSignature({ method: request.method, target, headers: { ...headers, host: HOST } }, KEYS.secretAccessKey)).toBe(
@@ -59,7 +59,7 @@ test.each([
     },
     "8903b0dbdb2e08fb8db774091af517a366b12adba18b2bae4b9a8a706b4c3fb5",
   ],
-])("agrees with AWS's own signer: %o", async (request, signature) => {
+])("a signature equals that of AWS's own signer: %o", async (request, signature) => {
   const headers = await signAwsRequest(
     { accessKeyId: "AKIDEXAMPLE1", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", sessionToken: null },
     s3({ ...request, now: new Date(Date.UTC(2026, 10, 21, 12)) }),
@@ -67,7 +67,7 @@ test.each([
   expect(headers["authorization"]).toEndWith(`Signature=${signature}`);
 });
 
-test("the signature the store of the tests asks for is the published one, for an object that is put too", () => {
+test("the signature check of the tests' S3 server accepts the published signature of a PUT", () => {
   const headers = {
     host: HOST,
     date: "Fri, 24 May 2013 00:00:00 GMT",
@@ -81,7 +81,7 @@ test("the signature the store of the tests asks for is the published one, for an
   );
 });
 
-test("what is sent holds the key's id and never its secret", async () => {
+test("signed headers contain the access key ID, and never the secret key", async () => {
   const headers = await signAwsRequest(
     { ...KEYS, sessionToken: "session/token+1==" },
     s3({ url: `https://${HOST}/a/b.jsonl`, method: "PUT", body: "text" }),

@@ -28,12 +28,12 @@ test.each([
   "64:ff9b:1::7f00:1",
   "2002:7f00:1::",
   "2001:0:7f00:1::",
-])("%s is private", (address) => {
+])("%s is a private address", (address) => {
   expect(isPrivateAddress(address)).toBe(true);
 });
 
 test.each(["1.1.1.1", "172.32.0.1", "192.0.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "2002:101:101::"])(
-  "%s is not",
+  "%s is a public address",
   (address) => {
     expect(isPrivateAddress(address)).toBe(false);
   },

@@ -10,7 +10,7 @@ const MANY: [string, string][] = [
   ["X-Empty", ""],
 ];
 
-test("headers are found by their name, as the platform finds them", () => {
+test("headers are found by name, ignoring case, as in the platform's Headers", () => {
   const platform = new Headers(MANY);
   const headers = new RequestHeaders(platform);
   for (const name of ["x-gw-run-id", "X-Gw-Run-ID", "accept", "x-empty", "missing", "constructor"])
@@ -18,7 +18,7 @@ test("headers are found by their name, as the platform finds them", () => {
   expect(headers.all).toEqual({ "x-gw-run-id": "r", accept: "a, b", "x-empty": "" });
 });
 
-test("a platform that gives them one by one gives the same", () => {
+test("the result is the same on a platform without Headers.toJSON", () => {
   const platform = new Headers(MANY);
   Object.defineProperty(platform, "toJSON", { value: undefined });
   expect(new RequestHeaders(platform).all).toEqual(new RequestHeaders(new Headers(MANY)).all);

@@ -41,19 +41,19 @@ const TABLE: readonly (readonly [peer: string, lines: readonly string[], caller:
   ["", ["203.0.113.7"], ""],
 ];
 
-test.each(TABLE)("%s with %j is %s", (peer, lines, caller) => {
+test.each(TABLE)("the caller of peer %s with X-Forwarded-For %j is %s", (peer, lines, caller) => {
   const headers = new Headers();
   for (const line of lines) headers.append("x-forwarded-for", line);
   expect(callerAddress(peer, headers, trusting(PROXIES))).toBe(caller);
 });
 
-test("by default nobody's word is taken", () => {
+test("without GW_TRUSTED_PROXIES, forwarded headers are ignored", () => {
   const headers = new Headers({ "x-forwarded-for": "203.0.113.7", forwarded: "for=203.0.113.7", "x-real-ip": "203.0.113.7" });
   for (const peer of ["127.0.0.1", "10.0.0.1", "::1"])
     expect(callerAddress(peer, headers, readConfiguration({}).trustedProxies)).toBe(peer);
 });
 
-test("whatever a caller writes, the address taken is the one the proxy saw", () => {
+test("whatever a caller writes into X-Forwarded-For, the address appended by the trusted proxy counts", () => {
   const proxies = trusting(PROXIES);
   fc.assert(
     fc.property(
@@ -69,7 +69,7 @@ test("whatever a caller writes, the address taken is the one the proxy saw", () 
 });
 
 test.each(["10.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "::/0", "2001:db8::/32", "::ffff:10.0.0.0/104", " 10.0.0.1 , ::1 ,"])(
-  "the setting may be %p",
+  "GW_TRUSTED_PROXIES may be %p",
   (setting) => {
     expect([trusting(setting).has("203.0.113.7"), trusting(setting).has("2001:db9::1")]).toEqual([
       setting === "0.0.0.0/0",
@@ -78,7 +78,7 @@ test.each(["10.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "::/0", "2001:db8::/32", "::ff
   },
 );
 
-test("a range written as mapped addresses is the range of IPv4", () => {
+test("a range of IPv4-mapped addresses equals the IPv4 range", () => {
   const proxies = trusting("::ffff:10.0.0.0/104");
   expect([proxies.has("10.255.0.1"), proxies.has("11.0.0.1")]).toEqual([true, false]);
 });
@@ -95,14 +95,14 @@ test.each([
   "[::1]",
   "fe80::1%eth0",
   "*",
-])("a wrong entry %p is named with the setting", (entry) => {
+])("an invalid entry %p of GW_TRUSTED_PROXIES is named in the error", (entry) => {
   expect(() => trusting(`192.0.2.1,${entry}`)).toThrow(ConfigurationError);
   expect(() => trusting(`192.0.2.1,${entry}`)).toThrow(
     `GW_TRUSTED_PROXIES must be a comma list of addresses and ranges such as 10.0.0.0/8 or 2001:db8::1, which ${entry} is not`,
   );
 });
 
-test("every way to write an address comes to one", () => {
+test("every notation of an IP address is normalized to one", () => {
   fc.assert(
     fc.property(fc.ipV6(), (text) => {
       const address = ipAddress(text);
@@ -141,7 +141,7 @@ test("every way to write an address comes to one", () => {
   ]);
 });
 
-test("addresses of one /64 are one place, and no two IPv4 addresses are", () => {
+test("IPv6 addresses of one /64 count as one network, IPv4 addresses each as their own", () => {
   const group = fc.integer({ min: 0, max: 0xffff }).map((value) => value.toString(16));
   const groups = fc.array(group, { minLength: 4, maxLength: 4 });
   fc.assert(

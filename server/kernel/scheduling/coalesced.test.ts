@@ -11,7 +11,7 @@ function counted() {
   return { begun, ask };
 }
 
-test("all who ask while work is under way are told by one that begins after it", async () => {
+test("requests made during a run share one further run that begins after it", async () => {
   const { begun, ask } = counted();
   const first = ask();
   const others = Array.from({ length: 50 }, () => ask());
@@ -23,7 +23,7 @@ test("all who ask while work is under way are told by one that begins after it",
   expect(begun).toHaveLength(2);
 });
 
-test("work that failed fails for those who waited for it alone, and the next is done", async () => {
+test("a failed run fails only for those who waited for it, and the next run takes place", async () => {
   const { begun, ask } = counted();
   const [first, second] = [ask(), ask()];
   begun[0]?.reject(new Error("away"));

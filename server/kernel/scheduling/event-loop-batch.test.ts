@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { eventLoopBatch } from "./event-loop-batch.ts";
 
-test("calls that arrive in one turn continue together in the next, in order, a step each", async () => {
+test("calls of one event loop turn continue together in the next turn, interleaved and in order", async () => {
   const place = eventLoopBatch();
   const steps: string[] = [];
   const call = async (name: string) => {

@@ -14,13 +14,13 @@ function* steps(many: number, done: () => void = () => undefined): InTurns<numbe
   return many;
 }
 
-test("what is done within its first slice is there at once, and so is what is never interrupted", () => {
+test("work that ends within its first slice, or is run to the end, returns synchronously", () => {
   expect(inTurns(steps(1), free)).toBe(1);
   expect(inTurns(steps(0), free)).toBe(0);
   expect(runToEnd(steps(30))).toBe(30);
 });
 
-test("longer work goes on in slices, one in each turn of the event loop however much of it there is", async () => {
+test("longer work runs in slices, one slice per event loop turn for all work together", async () => {
   let sinceTurn = 0;
   let most = 0;
   const count = () => {
@@ -42,7 +42,7 @@ test("longer work goes on in slices, one in each turn of the event loop however 
   expect(most).toBeLessThanOrEqual(10);
 });
 
-test("what it takes is told, and what it throws reaches who waits for it", async () => {
+test("the time taken is metered, and an exception reaches the waiting caller", async () => {
   let took = 0;
   const meter = { took: (ms: number) => void (took += ms) };
   await inTurns(steps(30), meter);

@@ -8,7 +8,7 @@ async function given(place: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([place, Promise.resolve("none yet")])) !== "none yet";
 }
 
-test("one key leaves room for others, and all together are bounded", async () => {
+test("the semaphore bounds permits for each key and for all keys together", async () => {
   const enter = semaphore(LIMITS);
   const leave = await enter("slow");
   await enter("slow");
@@ -25,7 +25,7 @@ test("one key leaves room for others, and all together are bounded", async () =>
   expect(await third).not.toBeNull();
 });
 
-test("who waits too long gets none, and takes none away", async () => {
+test("a permit not granted in time is null, and does not use up a place", async () => {
   const enter = semaphore({ ...LIMITS, most: 1, waitMs: 1 });
   const leave = await enter("a");
   expect(await enter("b")).toBeNull();
@@ -33,7 +33,7 @@ test("who waits too long gets none, and takes none away", async () => {
   expect(await enter("c")).not.toBeNull();
 });
 
-test("work of several keys needs room under each of them", async () => {
+test("a permit for several keys needs room under each of them", async () => {
   const enter = semaphore({ ...LIMITS, most: 9, mostOfOne: [3, 1] });
   await enter("acme", "acme slow");
   const second = enter("acme", "acme slow");

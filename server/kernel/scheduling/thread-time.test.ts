@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ownThread, threadTime } from "./thread-time.ts";
 
-test.skipIf(process.platform !== "linux")("the processor time of a thread is what it worked, not what it waited", async () => {
+test.skipIf(process.platform !== "linux")("the processor time of a thread includes work, but not waiting", async () => {
   const thread = ownThread() ?? "";
   const time = () => threadTime(thread) ?? Number.NaN;
   const before = time();

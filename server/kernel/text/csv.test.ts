@@ -18,10 +18,11 @@ test.each([
   ["@SUM(A1)", '"\'@SUM(A1)"'],
   ["\t=1", '"\'\t=1"'],
   [" =1", '"\' =1"'],
-])("%p becomes %p", (value, cell) => expect(csvCell(value)).toBe(cell));
+])("%p becomes the CSV cell %p", (value, cell) => expect(csvCell(value)).toBe(cell));
 
-test.each(["\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\u207a", "\u2212", "\u200b="])("%p is no beginning of a formula", (sign) =>
-  expect(csvCell(`${sign}1`)).toBe(`"'${sign}1"`),
+test.each(["\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\u207a", "\u2212", "\u200b="])(
+  "a text that begins with %p is escaped, because spreadsheets read it as a formula",
+  (sign) => expect(csvCell(`${sign}1`)).toBe(`"'${sign}1"`),
 );
 
 /** What a spreadsheet reads from one cell of RFC 4180. */
@@ -29,7 +30,7 @@ function readCell(cell: string): string {
   return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
 }
 
-test("no text becomes a formula, none breaks out of its cell, and none is lost", () => {
+test("no text becomes a formula in a CSV cell, breaks out of its cell or is lost", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("=", "+", "-", "@", "\t", "\r", "\n", '"', ",", "'", " ", "a", "1") }), (text) => {
       const cell = csvCell(text);

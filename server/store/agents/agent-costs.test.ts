@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("a call that goes on counting while another one's part is given back neither waits for it nor is in its way", async () => {
+test("a call that counts costs and the settlement of interrupted calls neither block nor miscount each other", async () => {
   const { db } = database;
   let [own, told] = [0, 0];
   for (let round = 0; round < 30; round++) {

@@ -22,7 +22,7 @@ const waiting = async () =>
     ({ body }) => body,
   );
 
-test("what an agent says without end takes no more room than there is for it, and how its task ended is told still", async () => {
+test("beyond a size limit, push notifications of a task are stored in their brief form, also that of its end", async () => {
   for (let at = 0; at < 30; at++) await tell("x".repeat(MIB), `artifact ${at}`);
   await tell("y".repeat(2 * MIB), "the end", { digest: "d", isEnd: true });
   const bodies = await waiting();
@@ -35,7 +35,7 @@ test("what an agent says without end takes no more room than there is for it, an
   expect(await waiting()).toEqual(["small", "too large"]);
 });
 
-test("what waits of a tenant's other tasks leaves its notifications no more room than all of them have", async () => {
+test("a push notification is stored in its brief form if other tasks of the tenant use up the room", async () => {
   const { db } = database;
   await sql`INSERT INTO agent_tasks (tenant_id, agent_id, id, context_id, owner_kind, owner_id, resource_group_id, state, status_at, root_task_id, depth, protocol_version)
     SELECT 'default', 'agent', 'other ' || n, 'c', 'user', 'mary', gen_random_uuid(), 'TASK_STATE_WORKING', now(), 'r', 1, '1.0' FROM generate_series(1, 8) n`.execute(

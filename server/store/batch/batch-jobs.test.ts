@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("the end of a job is left to whoever writes it, for as long as they say that they do", async () => {
+test("a process keeps its lease on finishing a job as long as it renews it", async () => {
   const { db } = database;
   const group = crypto.randomUUID();
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(db);

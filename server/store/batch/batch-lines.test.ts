@@ -24,7 +24,7 @@ afterAll(() => database.close());
 
 const jobOf = (tenant: string) => jobs[tenant] as { id: string; tenant_id: string };
 
-test("results are read as many as may be held together, and always one", async () => {
+test("results are read up to the byte limit at a time, and at least one", async () => {
   const { db } = database;
   const job = jobOf("a");
   const sizes = [1, 5 * MIB, 3 * MIB, 20 * MIB, 20 * MIB, 1, 1];
@@ -60,7 +60,7 @@ test("results are read as many as may be held together, and always one", async (
   expect(await linesAfter(db, { ...job, tenant_id: "b" }, 0, 50, [ANSWERED])).toEqual([]);
 });
 
-test("what lines ask is read as much as may be held together, and always one", async () => {
+test("request bodies are read up to the byte limit at a time, and at least one", async () => {
   const { db } = database;
   const job = jobOf("c");
   const sizes = [3 * MIB, 5 * MIB, 1, 9 * MIB, 1];
@@ -78,7 +78,7 @@ test("what lines ask is read as much as may be held together, and always one", a
   expect((await bodiesAfter(db, job, 0, 1)).map(({ line }) => line)).toEqual([1]);
 });
 
-test("what a process took and gives nobody goes back", async () => {
+test("lines taken by a process and not being served return to the queue", async () => {
   const { db } = database;
   const job = jobOf("b");
   const [mine, theirs] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -96,7 +96,7 @@ test("what a process took and gives nobody goes back", async () => {
   expect(rows.map(({ state }) => state)).toEqual([TO_BE_GIVEN, WITH_A_PROCESS, WITH_A_PROCESS]);
 });
 
-test("batches of tenants that are busy are left", async () => {
+test("batches of busy tenants are not taken", async () => {
   const { db } = database;
   for (const [i, tenant] of ["a", "a", "b"].entries())
     await sql`INSERT INTO batch_submissions (id, job_id, tenant_id, model_id, operation, lines, look_at)

@@ -7,7 +7,7 @@ import { callRow, temporaryDirectory, testLedger } from "../../ledger/test-suppo
 import { openDatabase } from "../database.ts";
 import { boundedAnswer, databaseFailure, databaseRefusal } from "./database-state.ts";
 
-test("a database that is silent is told of in time, by one question for all who ask, until it answers", async () => {
+test("an unresponsive database is reported within the time limit, with one query shared by all callers", async () => {
   const questions: ((answer: string | null) => void)[] = [];
   const answer = boundedAnswer(() => new Promise((resolve) => questions.push(resolve)), 10);
   const silent = "the database does not answer in time";
@@ -21,7 +21,7 @@ test("a database that is silent is told of in time, by one question for all who 
   expect([await next, questions.length]).toEqual(["the database does not answer: gone", 2]);
 });
 
-test("a server that takes no writes is told of as away, and rows go on over a new connection once there is one that does", async () => {
+test("a read-only server counts as unreachable, and rows are shipped over a new connection to a writable one", async () => {
   const database = await testDatabase();
   const { db, close } = openDatabase(database.url, { log: jsonLog("error"), max: 1 });
   const ledger = await testLedger(db, temporaryDirectory());
@@ -37,7 +37,7 @@ test("a server that takes no writes is told of as away, and rows go on over a ne
   await database.close();
 });
 
-test("what to do about a server's certificate is said beside what is wrong with it", () => {
+test("an untrusted server certificate is reported with what to do about it", () => {
   const refused = (message: string, code: string) => databaseRefusal(Object.assign(new Error(message), { code }));
   expect(refused("certificate has expired", "CERT_HAS_EXPIRED")).toBe(
     "certificate has expired (give the server a certificate that has not ended)",

@@ -28,7 +28,7 @@ async function throughProxy() {
 
 const one = () => sql<{ one: number }>`SELECT 1 AS one`;
 
-test("statements on connections whose other end is gone without a word end, and the next ones reach the server", async () => {
+test("statements on silently dead connections fail, and the next ones use new connections", async () => {
   await using all = await throughProxy();
   const { proxy, connection } = all;
   const idle = await Promise.all([1, 2, 3].map(() => one().execute(connection.db)));
@@ -41,7 +41,7 @@ test("statements on connections whose other end is gone without a word end, and 
   expect(await Promise.all([1, 2, 3].map(() => one().execute(connection.db)))).toMatchObject([1, 2, 3].map(() => ({ rows: [{ one: 1 }] })));
 });
 
-test("a statement that takes long is left to the server that is at it", async () => {
+test("a slow statement keeps running as long as the server is working on it", async () => {
   await using all = await throughProxy();
   const { database, proxy, connection } = all;
   let late: Promise<unknown> = Promise.resolve();
@@ -63,7 +63,7 @@ test("a statement that takes long is left to the server that is at it", async ()
   await late;
 });
 
-test("what is told on a channel is heard again after its connection has lost the other end", async () => {
+test("a notification channel listens again after its connection has silently died", async () => {
   await using all = await throughProxy();
   const { database, proxy, connection } = all;
   const heard: string[] = [];

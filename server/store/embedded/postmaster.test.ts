@@ -12,7 +12,7 @@ printf '%s\\n\\n\\n\\n\\n\\n\\nready\\n' "$$" > "$2/postmaster.pid"
 while :; do sleep 0.01; done
 `;
 
-test("a process that has nothing else to do waits for the server it stops", () => {
+test("a process without other work waits until the server it stops has exited", () => {
   const path = mkdtempSync(join(tmpdir(), "gatehouse-postmaster-"));
   const home = { path, cluster: join(path, "cluster"), log: join(path, "postgresql.log"), account: undefined };
   mkdirSync(home.cluster);

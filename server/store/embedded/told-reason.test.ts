@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { toldReason } from "./told-reason.ts";
 
-test("of all that initdb writes, one line says why it failed", () => {
+test("the reason of a failed initdb is taken from one line of its output", () => {
   const full = `The files belonging to this database system will be owned by user "postgres".
 
 running bootstrap script ...

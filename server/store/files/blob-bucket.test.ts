@@ -46,10 +46,10 @@ else {
     new Uint8Array(await new Response(await blobs.read(key, start, end)).arrayBuffer());
 
   test.each([
-    ["nothing", 0],
+    ["empty", 0],
     ["one piece", 1],
     ["several parts", 200],
-  ])("%s is written, read whole and in part, and removed", async (_what, count) => {
+  ])("an object in a bucket (%s) is written, read completely and in part, and deleted", async (_what, count) => {
     const key = `file-of-${count}`;
     await blobs.write(key, pieces(count));
     expect((await read(key, 0, count * PIECE)).byteLength).toBe(count * PIECE);
@@ -65,7 +65,7 @@ else {
       ).toBe("gone");
   });
 
-  test("of an upload that breaks off nothing is left", async () => {
+  test("an upload that breaks off leaves nothing in the bucket", async () => {
     expect(await blobs.write("file-torn", pieces(200, true)).catch((error: Error) => error.message)).toBe("broke off");
     expect(
       await read("file-torn", 0, 10).then(

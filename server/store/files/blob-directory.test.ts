@@ -24,7 +24,7 @@ async function* pieces(): AsyncGenerator<Uint8Array> {
 const read = async (start: number, end: number) =>
   new Uint8Array(await new Response(await blobs.read("file-0001", start, end)).arrayBuffer());
 
-test("a blob is read whole and in part, and one that is not there is refused", async () => {
+test("a file is read completely and in part, and reading a missing file or beyond its end fails", async () => {
   expect((await read(0, SIZE)).byteLength).toBe(SIZE);
   expect([...(await read(998, 1_002))]).toEqual([0, 0, 1, 1]);
   expect((await read(5, 5)).byteLength).toBe(0);
@@ -33,7 +33,7 @@ test("a blob is read whole and in part, and one that is not there is refused", a
   expect(openFilesBelow(path)).toBe(0);
 });
 
-test("a blob whose bytes nobody reads, or nobody reads to the end, holds no file open", async () => {
+test("a file that is not read, or not read to the end, is closed", async () => {
   for (let n = 0; n < 5; n++) await blobs.read("file-0001", 0, SIZE);
   expect(openFilesBelow(path)).toBe(0);
   const reader = (await blobs.read("file-0001", 0, SIZE)).getReader();
@@ -43,7 +43,7 @@ test("a blob whose bytes nobody reads, or nobody reads to the end, holds no file
   expect(openFilesBelow(path)).toBe(0);
 });
 
-test("a blob that is written is there after a loss of power: its name is on the disk as well, and that of its folder", async () => {
+test("a written file survives a power loss: its directory entry and its folder's are synced to disk", async () => {
   const any = await open(path);
   const handles = Object.getPrototypeOf(any) as FileHandle;
   await any.close();
@@ -68,13 +68,13 @@ function deepDirectory(): string {
   return deep;
 }
 
-test("a directory that has an id is opened where nothing can be written, as on a full disk", async () => {
+test("a directory with an ID opens even if nothing can be written, as on a full disk", async () => {
   const deep = deepDirectory();
   writeFileSync(join(deep, "directory-id"), "the id");
   expect((await openBlobDirectory(deep)).directory).toBe("the id");
 });
 
-test("where no id can be written, files are stored all the same", async () => {
+test("files are stored even if no directory ID can be written", async () => {
   const opened = await openBlobDirectory(deepDirectory());
   expect(opened.directory).toBeNull();
   await opened.write("file-0001", pieces());

@@ -5,7 +5,7 @@ import { testDatabase } from "../../../tests/support/database.ts";
 
 const MIGRATION = new URL("../migrations/0151_judge_grants.sql", import.meta.url);
 
-test("bindings that only saving a policy made are taken back, and those somebody made or hid are not", async () => {
+test("the migration removes bindings made only by saving a policy, and keeps those made or hidden by hand", async () => {
   const { db, close } = await testDatabase();
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('acme', 'acme', '{}')`.execute(db);
   const [group, provider] = [crypto.randomUUID(), crypto.randomUUID()];

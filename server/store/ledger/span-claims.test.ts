@@ -12,7 +12,7 @@ afterAll(() => database.close());
 
 const SPANS = Array.from({ length: 3_000 }, (_, at) => ({ traceId: "t", spanId: String((at * 7_919) % 3_000).padStart(4, "0") }));
 
-test("processes that are sent the same spans and leave them to one another wait for each other, and none is refused", async () => {
+test("concurrent claims and releases of the same spans wait for each other, and none fails", async () => {
   const one = async () => {
     const owner = uuid();
     for (let round = 0; round < 4; round++) {
@@ -23,7 +23,7 @@ test("processes that are sent the same spans and leave them to one another wait 
   expect(await Promise.all([one(), one(), one(), one()])).toHaveLength(4);
 });
 
-test("a claim is its owner's until it is left or too old, and is forgotten in the end", async () => {
+test("a claim belongs to its owner until it is released or too old, and is pruned in the end", async () => {
   const [spans, first, second] = [SPANS.slice(0, 2), uuid(), uuid()];
   const claim = async (owner: string) => (await claimSpans(database.db, "default", owner, spans)).length;
   expect([await claim(first), await claim(second), await claim(first)]).toEqual([2, 0, 2]);

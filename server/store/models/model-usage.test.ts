@@ -10,9 +10,9 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 test.each([
-  ["one that tells no attempts", {}, [["last", 1, 150, 500]]],
+  ["without attempts on its row", {}, [["last", 1, 150, 500]]],
   [
-    "of several attempts, what none tells of is the last one's",
+    "usage that no attempt reports counts for the last one",
     { attempts: [{ model: "a", prompt_tokens: 40, completion_tokens: 10, cost_usd: 0.0001 }, { model: "b" }, { model: "last" }] },
     [
       ["a", 1, 50, 100],
@@ -46,9 +46,9 @@ test.each([
       ["last", 1, 100, 500],
     ],
   ],
-  ["nobody was asked", { attempts: [] }, []],
-  ["what is no list of attempts", { attempts: 2.5 }, [["last", 1, 150, 500]]],
-])("counts of a call for each model: %s", async (name, custom_metadata, meant) => {
+  ["no attempt was made", { attempts: [] }, []],
+  ["attempts that are no list", { attempts: 2.5 }, [["last", 1, 150, 500]]],
+])("usage totals per model of a call: %s", async (name, custom_metadata, meant) => {
   const ledger = await testLedger(database.db, temporaryDirectory());
   const row = callRow({
     tenant_id: name,

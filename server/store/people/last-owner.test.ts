@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { testDatabase } from "../../../tests/support/database.ts";
 import { hasOtherOwner } from "../sign-on/sign-on.ts";
 
-test("of two owners that sign in at once and lose the role, the second is seen to be the last", async () => {
+test("if two owners lose the role at once, the second is recognized as the last owner", async () => {
   const { db, close } = await testDatabase();
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('acme', 'acme', '{}')`.execute(db);
   const owner = async (username: string) => {

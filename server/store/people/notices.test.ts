@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { testDatabase } from "../../../tests/support/database.ts";
 import { noticeBeforeFirstTurn } from "./notices.ts";
 
-test("whether a notice came before each conversation is answered with one look at the rows, however many conversations there are", async () => {
+test("whether a notice preceded each conversation is answered in one query over the rows, without subplans", async () => {
   const statements: string[] = [];
   const database = await testDatabase({ onQuery: (text) => statements.push(text) });
   const { db } = database;

@@ -5,7 +5,7 @@ import { testDatabase } from "../../../tests/support/database.ts";
 
 const MIGRATION = new URL("../migrations/0367_orphaned_memberships.sql", import.meta.url);
 
-test("memberships that no sign-in takes away any more are taken away, and no others", async () => {
+test("the migration removes memberships that no sign-in would remove any more, and no others", async () => {
   const { db, close } = await testDatabase();
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('acme', 'acme', '{}')`.execute(db);
   const [user, group, gone] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];

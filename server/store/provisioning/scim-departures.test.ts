@@ -51,7 +51,7 @@ async function provider(audience: "portal" | "admin"): Promise<string> {
 const inTransaction = <T>(work: (trx: Trx) => Promise<T>) => database.db.transaction().execute(work);
 const idOf = async (name: string) => (await sql<{ id: string }>`SELECT md5(${name})::uuid AS id`.execute(database.db)).rows[0]?.id ?? "";
 
-test("whoever leaves a group of a large company is found without comparing each person with each sign-in", async () => {
+test("people who leave a large SCIM group are found by index and hash join, not by comparing all pairs", async () => {
   const { rows } = await sql<{ id: string }>`SELECT id FROM end_users`.execute(database.db);
   const leavers = rows.map(({ id }) => id);
   let plan = "";
@@ -86,7 +86,7 @@ test.each<[subject: string, externalId: string, isTheirs: boolean]>([
   ["a%2Fb//c", "b//c", false],
   ["k/org", "k", false],
   ["org/a%2Fb", "a/b", false],
-])("an administrator known as %s is whom the directory calls %s: %p", async (subject, externalId, isTheirs) => {
+])("an administrator with subject %s is matched to the SCIM external ID %s: %p", async (subject, externalId, isTheirs) => {
   const [admin, person] = [await idOf("admin1"), await idOf("person1")];
   await inTransaction(async (trx) => {
     await sql`UPDATE external_identities SET subject = ${subject} WHERE admin_user_id = ${admin}`.execute(trx);

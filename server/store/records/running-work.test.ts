@@ -38,13 +38,13 @@ test.each([
   ["approvals", expireApprovals],
   ["alerts", resolveExpired],
   ["notifications", (db: TestDatabase["db"]) => forgetExpiredNotifications(db, new Date())],
-])("%s that are over are found without reading those that have long been over", async (_name, work) => {
+])("expired %s are found by index, without reading those already processed", async (_name, work) => {
   const plan = await planOf(work, "SET LOCAL enable_seqscan = off");
   expect(plan).toMatch(/Index Cond: \(expires_at </);
   expect(plan).not.toContain("Seq Scan");
 });
 
-test("runs their callers forgot are found among those that are open, not tenant by tenant among all", async () => {
+test("idle runs are found by the index of open runs, across all tenants at once", async () => {
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) SELECT 'tenant ' || i, 't', '{}' FROM generate_series(1, 300) i`.execute(db);
   await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) SELECT 'tenant ' || i % 300 + 1, 'run ' || i, CASE WHEN i % 500 = 0 THEN 'open' ELSE 'completed' END, now() - interval '1 day', now() FROM generate_series(1, 30000) i`.execute(
@@ -57,7 +57,7 @@ test("runs their callers forgot are found among those that are open, not tenant 
   expect(plan).not.toMatch(/runs_pkey on runs o |runs_started/);
 });
 
-test("what a person sees of the approvals of a tenant is found by who they are and by their groups", async () => {
+test("the approvals that a person may see are found by indexes on requester and groups", async () => {
   const { db } = database;
   const [person, group] = [crypto.randomUUID(), crypto.randomUUID()];
   await sql`INSERT INTO approvals (id, tenant_id, server_id, server_name, capability_type, capability_name, requester_type, requester_id, requester_display, requester_group_id, approver_group_ids, call_arguments, arguments_digest, status, timeout_seconds, expires_at)
@@ -76,14 +76,14 @@ test("what a person sees of the approvals of a tenant is found by who they are a
   expect(plan).not.toContain("Seq Scan");
 });
 
-test("what a person may decide of the approvals of a tenant is found with one look, and nothing of it is read but its id", async () => {
+test("the approvals that a person may decide are found with one query that reads only IDs", async () => {
   statements = [];
   const viewer = { requesterId: crypto.randomUUID(), groupIds: [crypto.randomUUID()] };
   expect(await resolvableApprovalIds(database.db, "tenant 1", viewer, new Date())).toEqual([]);
   expect(statements).toEqual([expect.stringContaining('select "id" from "approvals"')]);
 });
 
-test("who made the key that a call came with is found without reading what a tenant's log says of anything else", async () => {
+test("the creator of an API key is found by an index on the admin log", async () => {
   const { db } = database;
   await sql`INSERT INTO admin_log (id, tenant_id, action, resource, resource_id) SELECT 'entry ' || i, 'tenant 1', 'create', 'end-users', 'user ' || i FROM generate_series(1, 20000) i`.execute(
     db,
@@ -105,7 +105,7 @@ test("who made the key that a call came with is found without reading what a ten
   expect(plan).not.toContain("Seq Scan on admin_log");
 });
 
-test("tokens whose holder is gone are found with one look at the holders, not one for each token", async () => {
+test("orphaned tokens are found with one anti-join per kind of holder", async () => {
   statements = [];
   await pruneOrphanTokens(database.db);
   const texts = [...statements];

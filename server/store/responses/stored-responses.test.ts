@@ -7,7 +7,7 @@ import * as responses from "./stored-responses.ts";
 const HOUR_MS = 3_600_000;
 const TURNS = { most: 10, mostOfOne: 10, underWay: new Map() };
 
-test("an id stays whose it is, is forgotten when it is over, and is metered by one row whoever tries", async () => {
+test("a stored response keeps its owner, disappears when it expires, and is settled exactly once", async () => {
   const database = await testDatabase();
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(db);

@@ -26,14 +26,14 @@ const first = async (filters: RunFilters, limit = 50, offset = 0) => {
   return { numbers: items.map((run) => Number(run.root_task_id.slice("run-".length))), total, exact };
 };
 
-test("pages come newest first, and more than a thousand runs are told by their hours", async () => {
+test("runs are listed newest first, and more than 1,000 are counted by hour", async () => {
   expect(await first({}, 3)).toEqual({ numbers: [1199, 1198, 1197], total: 1200, exact: false });
   expect(await first({}, 2, 1198)).toEqual({ numbers: [1, 0], total: 1200, exact: false });
   expect(await first({ outcome: "resolved" }, 1)).toEqual({ numbers: [1099], total: 1096, exact: false });
   expect(await first({ from: "2026-01-01T01:00:00Z" }, 1)).toEqual({ numbers: [1199], total: 1140, exact: false });
 });
 
-test("each state, outcome and both give what the runs themselves say", async () => {
+test("filters by state and outcome give the matching runs and their count", async () => {
   const { rows: runs } = await sql<{
     n: number;
     state: string;
@@ -54,6 +54,6 @@ test("each state, outcome and both give what the runs themselves say", async () 
   }
 });
 
-test("a time range counts the runs in it, not those of its hours", async () => {
+test("a time range counts exactly the runs within it", async () => {
   expect(await first({ from: "2026-01-01T00:10:30Z", to: "2026-01-01T00:13:00Z" })).toEqual({ numbers: [12, 11], total: 2, exact: true });
 });

@@ -29,7 +29,7 @@ function token(type: string, principalId: string) {
   };
 }
 
-test("tokens of revoked keys and of people who are gone are pruned, and no others; twice is as good as once", async () => {
+test("tokens of revoked keys and deleted users are pruned, and no others, also when run twice", async () => {
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(db);
   await sql`INSERT INTO mcp_servers (id, tenant_id, name, base_url, mcp_endpoint_path) VALUES (${SERVER}, 't', 's', 'https://tools.example', '/mcp')`.execute(
@@ -60,7 +60,7 @@ test("tokens of revoked keys and of people who are gone are pruned, and no other
   }
 });
 
-test("a principal has one row for each issuer of a server, which keeps its id", async () => {
+test("a principal has one row for each issuer of a server, whose ID is kept when it is replaced", async () => {
   const { db } = database;
   const first = await db.transaction().execute((trx) => putToken(trx, token("api_key", keyId)));
   const second = await db.transaction().execute((trx) => putToken(trx, { ...token("api_key", keyId), access_token_sealed: "y" }));

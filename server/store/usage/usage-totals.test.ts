@@ -15,7 +15,7 @@ const [lives, heir, gone, other] = Array.from({ length: 4 }, () => crypto.random
 const DAY = "2026-11-21";
 const others = Array.from({ length: FEW_GROUPS }, () => crypto.randomUUID());
 
-test("a question is answered alike for few groups and for all, and no more is read than it needs", async () => {
+test("totals are equal for few groups and for all, include usage of deleted groups, and read only what is asked", async () => {
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(db);
   await sql`INSERT INTO resource_groups (id, tenant_id, name) SELECT id::uuid, 't', id FROM unnest(${[lives, heir, other]}::text[]) id`.execute(
@@ -87,7 +87,7 @@ test("a question is answered alike for few groups and for all, and no more is re
   expect(statements.filter((text) => text.includes("model_usage_daily") && text.includes("generate_series")).length).toBe(1);
 });
 
-test("of a day's tool calls the hour is told apart from those before it", async () => {
+test("tool calls of the current hour are counted separately from earlier ones of the day", async () => {
   const { db } = database;
   const at = Date.parse("2026-11-21T12:30:00Z");
   for (const [hour, calls] of [

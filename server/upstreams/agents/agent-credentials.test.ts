@@ -17,7 +17,7 @@ const trickling: AgentSend = async ({ abort }) => {
   return new Response(body);
 };
 
-test("a token whose endpoint never comes to an end is given up in time, and is asked for anew", async () => {
+test("an agent's token endpoint that never finishes its response times out, and is asked again by the next call", async () => {
   let asked = 0;
   const authorization = new AgentAuthorization((request) => {
     asked++;

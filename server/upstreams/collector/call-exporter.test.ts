@@ -30,7 +30,7 @@ function slowCollector(answerMs: number) {
   return { exporter, sent, logged, now: () => now };
 }
 
-test("a collector that takes its time holds up a run for ten seconds, and the end for three", async () => {
+test("a slow OpenTelemetry collector delays a run by at most ten seconds, and the shutdown by three", async () => {
   const { exporter, sent, logged, now } = slowCollector(2_000);
   const began = now();
   await exporter.send();
@@ -42,7 +42,7 @@ test("a collector that takes its time holds up a run for ten seconds, and the en
   expect(logged).toEqual([["spans_lost", { spans: 4_000 - 200 * sent.length, reason: "no time was left within 3000 ms" }]]);
 });
 
-test("one that never answers does so too, and one that does gets everything", async () => {
+test("a collector that never answers delays the shutdown by three seconds; a fast one receives everything", async () => {
   const away = slowCollector(600_000);
   const began = away.now();
   await away.exporter.close();
@@ -89,7 +89,7 @@ function collectorThat() {
   };
 }
 
-test("a collector that is away is asked less and less often, and the log says once that it is away, and once that it is back", async () => {
+test("an unreachable collector is retried less and less often, and logged once as away and once as back", async () => {
   const collector = collectorThat();
   collector.exporter.ended(ROW);
   collector.answers(() => new Response(null, { status: 503 }));
@@ -102,7 +102,7 @@ test("a collector that is away is asked less and less often, and the log says on
   ]);
 });
 
-test("one is not back for want of anything to send", async () => {
+test("a collector is not logged as back while there is nothing to send", async () => {
   const collector = collectorThat();
   await collector.during(1);
   collector.answers(() => new Response(null, { status: 503 }));
@@ -111,14 +111,14 @@ test("one is not back for want of anything to send", async () => {
   expect(collector.logged).toEqual([["collector_away", { reason: "the collector answered 503" }]]);
 });
 
-test("one that says when to come back is asked then", async () => {
+test("a collector's Retry-After is respected", async () => {
   const collector = collectorThat();
   collector.exporter.ended(ROW);
   collector.answers(() => new Response(null, { status: 429, headers: { "retry-after": "45" } }));
   expect(await collector.during(90)).toHaveLength(2);
 });
 
-test("the log says how many spans a collector refused, all of a request or some", async () => {
+test("the number of spans that a collector refused, all or some, is logged", async () => {
   const collector = collectorThat();
   collector.exporter.ended(ROW);
   collector.exporter.ended(ROW);
@@ -133,7 +133,7 @@ test("the log says how many spans a collector refused, all of a request or some"
   ]);
 });
 
-test("the log says what to do about a collector that takes protobuf alone", async () => {
+test("a collector that accepts only protobuf is logged with advice", async () => {
   const collector = collectorThat();
   collector.exporter.ended(ROW);
   collector.answers(() => new Response(null, { status: 415 }));
@@ -145,7 +145,7 @@ test("the log says what to do about a collector that takes protobuf alone", asyn
   ]);
 });
 
-test("a clock that is set back by an hour keeps nothing from it", async () => {
+test("a clock set back by an hour does not delay exports", async () => {
   const collector = collectorThat();
   expect(await collector.during(15)).toEqual(["/v1/metrics"]);
   collector.setBack(3_600_000);

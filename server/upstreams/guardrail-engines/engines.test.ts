@@ -121,8 +121,8 @@ async function ask(
   return { verdict, seen: vendor.seen };
 }
 
-describe.each(Object.entries(CASES))("%s", (_name, engine) => {
-  test("is sent the text with its credential, and its verdict is understood", async () => {
+describe.each(Object.entries(CASES))("guardrail engine %s", (_name, engine) => {
+  test("gets the text with its credential, and its verdict is read", async () => {
     for (const [answer, direction, verdict] of engine.answers) {
       const asked = await ask(engine, (request) => Response.json(answer(request)), direction);
       expect(asked.verdict).toEqual(verdict);
@@ -132,7 +132,7 @@ describe.each(Object.entries(CASES))("%s", (_name, engine) => {
     }
   });
 
-  test("never gives a verdict it did not get", async () => {
+  test("fails, without a verdict, on error responses, invalid responses and timeouts", async () => {
     const answers: readonly (() => Response | Promise<Response>)[] = [
       () => Response.json({ error: "no" }, { status: 500 }),
       () => Response.json({ error: "no" }, { status: 401 }),
@@ -147,7 +147,7 @@ describe.each(Object.entries(CASES))("%s", (_name, engine) => {
     expect(verdict).toEqual({ kind: "failed", reason: "the engine did not answer in time" });
   });
 
-  test("is not asked at a private address where those are not allowed", async () => {
+  test("is not called at a private address if those are not allowed", async () => {
     const strict = outbound({ allowPrivate: false });
     const { settings } = engine;
     const made = {
@@ -164,7 +164,7 @@ describe.each(Object.entries(CASES))("%s", (_name, engine) => {
   });
 });
 
-test("a moderation that tells neither scores nor a flag clears nothing", async () => {
+test("an OpenAI moderation result without scores and without a flag is a failure", async () => {
   const engine = CASES["OpenAI moderation"] as Case;
   const verdictOn = async (result: object) => (await ask(engine, () => Response.json({ results: [result] }))).verdict.kind;
   for (const result of [{}, { flagged: "no" }, { category_scores: {} }, { category_scores: { hate: "0.99" } }])
@@ -172,7 +172,7 @@ test("a moderation that tells neither scores nor a flag clears nothing", async (
   expect([await verdictOn({ flagged: true }), await verdictOn({ flagged: false })]).toEqual(["found", "clear"]);
 });
 
-test("Bedrock is called with a signature where the key is one of AWS", async () => {
+test("Bedrock Guardrails are called with a signature if the key is an AWS key pair", async () => {
   const seen: Record<string, string>[] = [];
   const signed = bedrockGuardrails(
     { fetch: async (_url, { headers }) => (seen.push(headers as Record<string, string>), Response.json({ action: "NONE" })) },

@@ -12,7 +12,7 @@ const PROVIDER: SamlProvider = {
 };
 const MANY_ELEMENTS = Buffer.from(`<a>${"<b/>".repeat(900)}</a>`).toString("base64");
 
-test("whoever begins to sign in waits for no answers of others but the one that is being read", async () => {
+test("beginning a SAML sign-in waits for at most one response being verified", async () => {
   const client = samlClient();
   const ended: string[] = [];
   const answers = Array.from({ length: 8 }, () =>
@@ -27,7 +27,7 @@ test("whoever begins to sign in waits for no answers of others but the one that 
   await client.close();
 });
 
-test("what counts against an answer is how long it was worked at, not how busy the machine is", () => {
+test("a SAML response times out by processor time, or by elapsed time if that is unknown or very long", () => {
   expect([tookTooLong(100, 10_000), tookTooLong(2_000, 2_100)]).toEqual([false, true]);
   expect([tookTooLong(null, 1_900), tookTooLong(null, 2_000), tookTooLong(100, 15_000)]).toEqual([false, true, true]);
 });

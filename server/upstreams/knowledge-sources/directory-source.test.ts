@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { directorySource } from "./directory-source.ts";
 import { FileUnreadable } from "./source.ts";
 
-test("what is not there, or is no file, is nothing; what may not be read is there all the same", async () => {
+test("a missing path in a directory source, or one that is no regular file, is null; an unreadable file is an error", async () => {
   const place = mkdtempSync(join(tmpdir(), "directory-source-"));
   try {
     writeFileSync(join(place, "a.txt"), "a");

@@ -56,7 +56,7 @@ test.each([
     "https://s3.cn-north-1.amazonaws.com.cn",
   ],
   ["https://proxy.example/aws", "https://proxy.example/aws", "https://s3.eu-west-1.amazonaws.com"],
-])("of models at %s, batches are asked for at %s and the bucket at %s", async (baseUrl, control, store) => {
+])("for base_url %s, batches are created at %s and files stored at %s", async (baseUrl, control, store) => {
   const { out, asked } = answering((_url, method) => (method === "PUT" ? new Response("") : Response.json({ jobArn: "arn:x" })));
   const over = await bedrockBatches(out, CLOCK).send(bedrock({ baseUrl, region: "eu-west-1" }), BATCH, SIGNAL);
   expect(over).toEqual({ kind: "taken", id: "arn:x" });
@@ -74,7 +74,7 @@ test.each([
 test.each([
   ["ServiceQuotaExceededException", "busy"],
   ["ValidationException", "refused"],
-])("%s of Bedrock is %s, and leaves no input behind", async (kind, expected) => {
+])("a Bedrock batch creation that fails with %s is %s, and its input file is deleted", async (kind, expected) => {
   const { out, asked } = answering((_url, method) =>
     method === "POST"
       ? Response.json({ message: "no" }, { status: 400, headers: { "x-amzn-errortype": kind } })
@@ -93,7 +93,7 @@ test.each([
   ["Expired", { kind: "ended", why: "expired", message: "said" }],
   ["Stopped", { kind: "ended", why: "cancelled", message: null }],
   ["Failed", { kind: "ended", why: "failed", message: "said" }],
-])("a batch of Bedrock that is %s", async (status, expected) => {
+])("the state of a Bedrock batch that is %s", async (status, expected) => {
   const { out } = answering(() => Response.json({ status, message: "said" }));
   expect(await bedrockBatches(out, CLOCK).look(bedrock(), "arn:aws:bedrock:x", SIGNAL)).toEqual(expected as any);
 });
@@ -107,7 +107,7 @@ const vertex = () =>
   });
 const JOB = "projects/123/locations/europe-west4/batchPredictionJobs/7";
 
-test("batches of Vertex go through Google's own store where no other is named", async () => {
+test("Vertex batches use Google Cloud Storage if no other storage is configured", async () => {
   const { out, asked } = answering(() => Response.json({ name: JOB }));
   const over = await vertexBatches(out, CLOCK).send(vertex(), { ...BATCH, operation: "gemini" }, SIGNAL);
   expect(over).toEqual({ kind: "taken", id: JOB });
@@ -125,12 +125,12 @@ test.each([
   ["EXPIRED", { kind: "ended", why: "expired", message: null }],
   ["CANCELLED", { kind: "ended", why: "cancelled", message: null }],
   ["FAILED", { kind: "ended", why: "failed", message: "said" }],
-])("a batch of Vertex that is %s", async (state, expected) => {
+])("the state of a Vertex batch that is %s", async (state, expected) => {
   const { out } = answering(() => Response.json({ state: `JOB_STATE_${state}`, error: { code: 3, message: "said" } }));
   expect(await vertexBatches(out, CLOCK).look(vertex(), JOB, SIGNAL)).toEqual(expected as any);
 });
 
-test("what is left of a batch is taken away in its own folder only", async () => {
+test("files of a batch are deleted only within its own folder", async () => {
   const inputs = ["gs://acme/everything/input.jsonl", `gs://acme/${KEY}/other.jsonl`, `gs://another/${KEY}/input.jsonl`];
   for (const uri of inputs) {
     const { out, asked } = answering(() => Response.json({ inputConfig: { gcsSource: { uris: [uri] } } }));

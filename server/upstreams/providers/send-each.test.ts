@@ -9,7 +9,7 @@ const answering = (failing: readonly number[]) => async (body: string) => {
   return { response: failing.includes(n) ? new Response("{}", { status: 429 }) : Response.json({ n }), requestId: `r${n}` };
 };
 
-test("of several calls the first that fails is told, beside what the others were answered", async () => {
+test("the first failed request of several is returned, together with the responses before it", async () => {
   const sent = await sendEach(bodies, 5_000, answering([2, 3]));
   expect(sent.answers.map(({ body }) => body)).toEqual([{ n: 0 }, { n: 1 }]);
   expect(sent.failed).toMatchObject({ requestId: "r2" });
@@ -21,14 +21,14 @@ test("of several calls the first that fails is told, beside what the others were
   });
 });
 
-test("what was answered is kept beside a call that failed in its turn or came after it", async () => {
+test("responses that arrived next to or after a failed request are kept", async () => {
   const { answers, failed } = await sendEach(bodies, 5_000, answering([1, 5]));
   expect(answers.map(({ body }) => body)).toEqual([{ n: 0 }, { n: 2 }, { n: 3 }]);
   expect(failed).toMatchObject({ requestId: "r1" });
   expect((await sendEach(bodies, 5_000, answering([]))).failed).toBeNull();
 });
 
-test("answers are kept as far as there is room, the rest as what they are billed by, and no more are asked for then", async () => {
+test("responses beyond the byte limit are reduced to what is billed, and no further requests are sent", async () => {
   const asked: number[] = [];
   const sendOne = async (body: string) => {
     const { n } = JSON.parse(body) as { n: number };

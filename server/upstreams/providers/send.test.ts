@@ -17,13 +17,13 @@ afterAll(() => vendor.stop());
 
 const provider = openaiProvider(outbound({ allowPrivate: true }));
 
-describe("what the network does to a call", () => {
-  test("the vendor's own refusals are answers", async () => {
+describe("a call over the network", () => {
+  test("returns error responses of the vendor as replies", async () => {
     const reply = (await provider.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("chat"))) as ProviderReply;
     expect([reply.response.status, reply.requestId]).toEqual([429, "req_1"]);
   });
 
-  test("a redirect is not followed", async () => {
+  test("does not follow redirects", async () => {
     const reply = (await provider.send(
       vendorTarget("openai", { baseUrl: `${vendor.origin}/redirect` }),
       vendorRequest("chat"),
@@ -31,13 +31,13 @@ describe("what the network does to a call", () => {
     expect(reply.response.status).toBe(307);
   });
 
-  test("silence is upstream_timeout", async () => {
+  test("ends with upstream_timeout if the provider is silent", async () => {
     expect(
       await provider.send(vendorTarget("openai", { baseUrl: `${vendor.origin}/never` }), vendorRequest("chat", { timeoutMs: 30 })),
     ).toMatchObject({ code: "upstream_timeout" });
   });
 
-  test("an address nobody listens at is upstream_unreachable", async () => {
+  test("ends with upstream_unreachable if nothing listens", async () => {
     expect(await provider.send(vendorTarget("openai", { baseUrl: "http://127.0.0.1:1" }), vendorRequest("chat"))).toMatchObject({
       code: "upstream_unreachable",
     });
@@ -45,29 +45,26 @@ describe("what the network does to a call", () => {
 
   const LENGTHS = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
   test.each([
-    ["a connection that is ended before the answer", null, "end", "upstream_interrupted"],
-    ["one that is reset in the middle of a head", "HTTP/1.1 200 O", "tear", "upstream_interrupted"],
+    ["a connection closed before the response", null, "end", "upstream_interrupted"],
+    ["a connection reset within the response head", "HTTP/1.1 200 O", "tear", "upstream_interrupted"],
     ["another protocol", "220 mail.example ESMTP\r\n\r\n", "end", "upstream_invalid_response"],
-    ["two lengths", LENGTHS, "end", "upstream_invalid_response"],
+    ["two Content-Length headers", LENGTHS, "end", "upstream_invalid_response"],
     [
-      "an upgrade that nobody asked for",
+      "an unrequested protocol upgrade",
       "HTTP/1.1 101 Yes\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
       "end",
       "upstream_invalid_response",
     ],
-    ["a coding of its own", "HTTP/1.1 200 OK\r\nTransfer-Encoding: own\r\n\r\n", "end", "upstream_invalid_response"],
-  ] as const)(
-    "%s is not taken for an address that cannot be reached: the provider has what it was sent",
-    async (_name, head, ending, code) => {
-      const raw = await startRawUpstream(() => ({ head, pieces: [], ending }));
-      const refusal = await provider.send(vendorTarget("openai", { baseUrl: raw.origin }), vendorRequest("chat"));
-      expect(refusal).toMatchObject({ code });
-      expect(JSON.stringify(refusal)).not.toContain("verbose");
-      await raw.stop();
-    },
-  );
+    ["an unknown Transfer-Encoding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: own\r\n\r\n", "end", "upstream_invalid_response"],
+  ] as const)("does not count as unreachable after %s, because the request was sent", async (_name, head, ending, code) => {
+    const raw = await startRawUpstream(() => ({ head, pieces: [], ending }));
+    const refusal = await provider.send(vendorTarget("openai", { baseUrl: raw.origin }), vendorRequest("chat"));
+    expect(refusal).toMatchObject({ code });
+    expect(JSON.stringify(refusal)).not.toContain("verbose");
+    await raw.stop();
+  });
 
-  test("a private address is refused before anything is sent", async () => {
+  test("to a private address is refused before anything is sent", async () => {
     const before = vendor.seen.length;
     const closed = openaiProvider(outbound({ allowPrivate: false }));
     expect(await closed.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("chat"))).toMatchObject({
@@ -76,7 +73,7 @@ describe("what the network does to a call", () => {
     expect(vendor.seen.length).toBe(before);
   });
 
-  test("a caller who is gone ends the call", async () => {
+  test("ends when the caller disconnects", async () => {
     const abort = new AbortController();
     const waiting = provider.send(vendorTarget("openai", { baseUrl: `${vendor.origin}/never` }), vendorRequest("chat", { abort }));
     abort.abort("client_disconnected");
@@ -84,7 +81,7 @@ describe("what the network does to a call", () => {
   });
 });
 
-test("the provider record's headers stand over the caller's, the gateway's over both", () => {
+test("headers of the provider record override the caller's, and the gateway's override both", () => {
   const headers = outboundHeaders(
     vendorTarget("openai", { headers: { "X-Team": "record", Authorization: "planted", "content-type": "text/plain" } }),
     vendorRequest("chat", { stream: true, headers: { "x-team": "caller", "openai-beta": "x=1" } }),
@@ -101,22 +98,22 @@ test("the provider record's headers stand over the caller's, the gateway's over 
   });
 });
 
-test("a path segment keeps nothing that could end it", () => {
+test("a model name is escaped in a path segment", () => {
   expect(pathSegment("arn:aws:bedrock:us-east-1::m/a.b-1(2)?x#y")).toBe("arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Am%2Fa.b-1%282%29%3Fx%23y");
 });
 
-describe("an answer the gateway reads itself", () => {
+describe("a response that the gateway reads itself", () => {
   test.each([
     [new Response('{"a":1}'), { body: { a: 1 } }],
     [new Response("[1]"), { code: "upstream_invalid_response" }],
     [new Response("nonsense"), { code: "upstream_invalid_response" }],
     [new Response(null), { code: "upstream_invalid_response" }],
     [new Response(new Uint8Array(17 * 1024 * 1024)), { code: "upstream_invalid_response" }],
-  ])("%#", async (response, read) => {
+  ])("is parsed, or refused as invalid: case %#", async (response, read) => {
     expect(await readJson(response, 5_000)).toMatchObject(read);
   });
 
-  test("one that never ends is given up", async () => {
+  test("times out if it never ends", async () => {
     const endless = new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }));
     expect(await readJson(endless, 20)).toMatchObject({ code: "upstream_timeout" });
   });

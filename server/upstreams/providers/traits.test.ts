@@ -20,7 +20,7 @@ function sources(folder: string): string[] {
 }
 
 describe("a provider's format", () => {
-  test("is asked for its traits, never for its name", () => {
+  test("is never compared with a name in the code, only asked for its traits", () => {
     const asking = sources(SERVER).filter((path) => ASKS_FOR_A_NAME.test(readFileSync(path, "utf8")));
     expect(asking.map((path) => relative(SERVER, path))).toEqual([]);
   });
@@ -30,7 +30,7 @@ describe("a provider's format", () => {
     'if (body.api_format !== "vertex") throw invalidField("api_key", "no");',
     'return "echo" === row.api_format;',
     "switch (model.provider.apiFormat) {",
-  ])("would be found where it were: %s", (line) => {
+  ])("compared with a name is detected by the test's pattern: %s", (line) => {
     expect(line).toMatch(ASKS_FOR_A_NAME);
   });
 });

@@ -25,7 +25,7 @@ function workFolder(): WorkFolder {
   return work;
 }
 
-test("the work folder and the filter in it are made anew where they are gone or not whole", () => {
+test("the work folder and its filter are created again if they were deleted or damaged", () => {
   const work = workFolder();
   const first = work.current();
   expect(statSync(work.filterFile()).size).toBe(FILTER.byteLength);
@@ -45,7 +45,7 @@ test("the work folder and the filter in it are made anew where they are gone or 
   rmSync(second);
 });
 
-test("a skill of which something was cleared away is written anew, once, beside what its runs still read", async () => {
+test("a partly deleted skill is written again, once, while its running scripts keep the old folder", async () => {
   const work = workFolder();
   const folders = new SkillFolders(() => work.current());
   const first = await folders.open("digest", files);
@@ -72,7 +72,7 @@ test("a skill of which something was cleared away is written anew, once, beside 
   await given.close();
 });
 
-test("of what could not be written whole nothing stays on the disk", async () => {
+test("a folder that could not be written completely is deleted", async () => {
   const work = workFolder();
   const folders = new SkillFolders(() => work.current());
   // No file can exist below another file, so this fails like a full disk.
@@ -89,7 +89,7 @@ test("of what could not be written whole nothing stays on the disk", async () =>
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
 const sandbox = await Sandbox.open(process.env, log);
 
-test.skipIf(!sandbox.runs("bash"))("a script runs whatever was cleared away since the last one did", async () => {
+test.skipIf(!sandbox.runs("bash"))("a script runs whatever was deleted since the last run", async () => {
   ends.push(() => sandbox.close());
   const folders = new SkillFolders(() => sandbox.folder());
   const ran = async () => {

@@ -3,7 +3,7 @@ import { MessageStream } from "./message-stream.ts";
 
 const MEBIBYTE = new Uint8Array(1024 * 1024);
 
-test("what nobody reads is given up, and keeps its writer waiting for nothing", async () => {
+test("a stream that nobody reads is closed instead of blocking its writer", async () => {
   let left = 0;
   const stream = new MessageStream(new AbortController().signal, () => left++);
   for (let i = 0; i < 100; i++) stream.push(MEBIBYTE);
@@ -11,7 +11,7 @@ test("what nobody reads is given up, and keeps its writer waiting for nothing", 
   await expect(stream.body.getReader().read()).rejects.toThrow("did not keep up");
 });
 
-test("what was written before the end is read to the end, by a reader that comes later", async () => {
+test("what was written before the end can be read later, and nothing after it", async () => {
   const stream = new MessageStream(new AbortController().signal, () => undefined);
   stream.push(MEBIBYTE);
   stream.push(MEBIBYTE);
@@ -20,7 +20,7 @@ test("what was written before the end is read to the end, by a reader that comes
   expect((await new Response(stream.body).bytes()).byteLength).toBe(2 * MEBIBYTE.byteLength);
 });
 
-test("a reader that leaves is gone once", async () => {
+test("a reader that cancels is reported once", async () => {
   let left = 0;
   const stream = new MessageStream(new AbortController().signal, () => left++);
   await stream.body.cancel();
@@ -30,7 +30,7 @@ test("a reader that leaves is gone once", async () => {
   expect(left).toBe(1);
 });
 
-test.each([true, false])("one that nobody waits for any more fails with the reason (before it was made: %p)", async (before) => {
+test.each([true, false])("a stream whose request was aborted fails with the reason (aborted before its creation: %p)", async (before) => {
   const abort = new AbortController();
   let left = 0;
   if (before) abort.abort(new Error("hung up"));

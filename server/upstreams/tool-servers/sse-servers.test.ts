@@ -25,7 +25,7 @@ function sseServer(): ToolServerSend {
   };
 }
 
-test("connections of one tenant make room for its own alone, at a server that another tenant uses as well", async () => {
+test("too many SSE connections of one tenant close only that tenant's own, not another tenant's", async () => {
   const send = withSseServers(sseServer());
   const ask = async (tenantId: string, method: string, session?: string) => {
     const headers: Record<string, string> = session === undefined ? {} : { "mcp-session-id": session };

@@ -39,22 +39,22 @@ const fetcher = (out = rebinding()) => pageFetch({ outbound: out, now: () => 0, 
 const read = (path: string, refused: (address: URL) => string | null = () => null, fetch = fetcher()) =>
   fetch(new URL(`http://site.test:${site.port}${path}`), refused, new AbortController().signal);
 
-test("a name that leads inwards at its second look-up is not followed there", async () => {
+test("a redirect to a host that resolves to a private address on its second lookup is not followed", async () => {
   expect(await read("/rebinds")).toContain("not on the public internet");
 });
 
-test("what unpacks to more than 5 MB is not read", async () => {
+test("a response that decompresses to more than 5 MB is refused", async () => {
   expect(await read("/bomb")).toContain("larger than 5 MB");
 });
 
-test("each hop is asked about, and nothing is sent where the answer is no", async () => {
+test("every redirect target is checked, and nothing is sent to a refused one", async () => {
   const before = hosts.length;
   expect(await read("/rebinds", ({ hostname }) => (hostname === "rebinding.test" ? "Not there." : null))).toContain("Not there.");
   expect(hosts.slice(before).some((host) => host.startsWith("rebinding.test"))).toBe(false);
   expect(await read("/page")).toMatchObject({ type: "text/plain" });
 });
 
-test("rules of sites are kept as long as there is room for them", async () => {
+test("robots.txt files are cached within a size limit", async () => {
   const fetch = fetcher(outbound({ allowPrivate: false, resolve: async () => ["127.0.0.1"], isDenied: () => false }));
   const asked = async (name: string) => {
     const before = hosts.length;

@@ -10,7 +10,7 @@ const message = (more: JsonObject, part: JsonObject = {}): JsonObject => ({
 });
 const textsOf = (slots: PartSlots) => slots.slots.map(({ text }) => text);
 
-test("a type of content that says more than a type is a text, and is replaced in its place", () => {
+test("a media type with other text in it is inspected, and can be replaced", () => {
   for (const mediaType of ["text/plain; name=joe@example.com", "text/AKIAQ3EGPXL5VJ4NTB7R", SAID]) {
     const said = message({}, { mediaType });
     const found = new PartSlots("assistant").message(said);
@@ -23,7 +23,7 @@ test("a type of content that says more than a type is a text, and is replaced in
     expect(textsOf(new PartSlots("assistant").message(message({}, { mediaType })))).toEqual(["Hello"]);
 });
 
-test("what has words in it is no id", () => {
+test("an ID with words in it is inspected as text", () => {
   const said = message({ messageId: SAID, referenceTaskIds: ["t-1", SAID] });
   const found = new PartSlots("assistant").message(said);
   expect(textsOf(found)).toEqual(["Hello", SAID, SAID]);
@@ -34,7 +34,7 @@ test("what has words in it is no id", () => {
   expect(textsOf(new PartSlots("assistant").message(message({ referenceTaskIds: ["t-1"] })))).toEqual(["Hello"]);
 });
 
-test("a file of text is a text in whatever encoding, and as each decoder of base64 has it", () => {
+test("a text file is inspected in any encoding, and in each reading of ambiguous base64", () => {
   const base64 = Buffer.from("Mail joe@example.com").toString("base64");
   const files: [JsonObject, boolean][] = [
     [{ raw: base64, mediaType: "image/png" }, false],
@@ -54,7 +54,7 @@ test("a file of text is a text in whatever encoding, and as each decoder of base
   expect([picture.slots, picture.unreadable]).toEqual([[], true]);
 });
 
-test("a file that an address holds within itself is looked into", () => {
+test("a file within a data URL is inspected", () => {
   const said = "Mail joe@example.com";
   const urls = [
     `data:text/plain;base64,${Buffer.from(said).toString("base64")}`,
@@ -74,7 +74,7 @@ test("a file that an address holds within itself is looked into", () => {
   expect(new PartSlots("user").message(message({ parts: [{ url: "https://example.com/a.txt" }] })).unreadable).toBe(false);
 });
 
-test("members whose names are replaced alike stay apart, and what stands in them is found by whoever looks next", () => {
+test("members replaced by the same name stay distinct, and later inspections find their texts", () => {
   const data: JsonObject = { "joe@example.com": "first", "ann@example.com": { "sue@example.com": 7 }, "[mail]": "third" };
   const found = new PartSlots("assistant").message(message({ parts: [{ data }] }));
   for (const slot of found.slots) if (slot.text.includes("@")) slot.replace("[mail]");

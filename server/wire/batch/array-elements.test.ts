@@ -14,11 +14,11 @@ async function* body(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield encoder.encode(text);
 }
 
-test("elements may stand apart as far as people and programs write them", async () => {
+test("elements of a batch's JSON array are read with any whitespace between them", async () => {
   expect(await read(body('{"requests": [\n  {"a": 1},\n  ', ' {"b": [2, {}]}\n]}'))).toEqual(['{"a": 1}', '{"b": [2, {}]}']);
 });
 
-test.each([" ", "\n", "1,"])("a body that never ends between its elements is not read for ever: %j", async (endless) => {
+test.each([" ", "\n", "1,"])("a batch body without end between its elements is aborted: %j", async (endless) => {
   let given = 0;
   async function* never(): AsyncGenerator<Uint8Array> {
     yield encoder.encode('{"requests":[');

@@ -21,7 +21,7 @@ function read(body: string | object): CompletionsRequest {
 }
 
 describe("a completion request", () => {
-  test("goes out as it came, a stream asked for its usage", () => {
+  test("is sent unchanged except for stream usage, defaults and the system prompt", () => {
     const text = '{ "prompt":"h\\u00e9", "model":"m", "x":1.0 }';
     expect(read(text).outbound(UNCHANGED)).toBe(text);
     expect(JSON.parse(read({ model: "m", prompt: "x", stream: true }).outbound(UNCHANGED)).stream_options).toEqual({ include_usage: true });
@@ -32,14 +32,14 @@ describe("a completion request", () => {
     ).toEqual({ model: "p", prompt: "Rule.\n\nx", temperature: 0, max_tokens: 5 });
   });
 
-  test("its prompts are its texts, each replaceable", () => {
+  test("has its prompts and suffix as texts, each replaceable", () => {
     const request = read({ model: "m", prompt: ["a", "b"], suffix: "c" });
     request.texts().forEach((slot, i) => slot.replace(`${slot.text}${i}`));
     expect(JSON.parse(request.outbound(UNCHANGED))).toMatchObject({ prompt: ["a0", "b1"], suffix: "c2" });
     expect(request.inputCharacters).toBe(6);
   });
 
-  test("instructions are put before each prompt; a prompt of tokens cannot take any", () => {
+  test("takes instructions before each text prompt, but not before a prompt of tokens", () => {
     const request = read({ model: "m", prompt: ["a", "b"] });
     request.addInstructions(["1"], ["2"]);
     expect(JSON.parse(request.outbound(UNCHANGED)).prompt).toEqual(["1\n2\n\na", "1\n2\n\nb"]);
@@ -57,7 +57,7 @@ describe("a completion request", () => {
     [{ prompt: ["a", "b"], n: 3 }, 6],
     [{ prompt: [1, 2], n: 2, best_of: 4 }, 4],
     [{ prompt: [[1], [2]] }, 2],
-  ])("%j asks for %d answers", (body, answers) => {
+  ])("%j gives %d candidates", (body, answers) => {
     expect(read({ model: "m", ...body }).candidates).toBe(answers);
   });
 
@@ -68,13 +68,13 @@ describe("a completion request", () => {
     [{ prompt: [["a"]] }, "prompt"],
     [{ prompt: "a", max_tokens: "5" }, "max_tokens"],
     [{ prompt: "a", n: 0 }, "n"],
-  ] as [object, string][])("%j names its field", (body, field) => {
+  ] as [object, string][])("%j is refused, naming the field %s", (body, field) => {
     expect(readCompletionsRequest(encoder.encode(JSON.stringify({ model: "m", ...body })))).toMatchObject({ fields: [{ field }] });
   });
 });
 
-describe("a completion request for another format", () => {
-  test("is one turn of the user", () => {
+describe("a completion request translated to another format", () => {
+  test("becomes one user turn", () => {
     expect(completionsCodec.readRequest(fixtures.json("request.json"))).toMatchObject({
       dropped: [],
       request: {
@@ -103,12 +103,12 @@ describe("a completion request for another format", () => {
     ["best_of", { prompt: "a", best_of: 2 }],
     ["logprobs", { prompt: "a", logprobs: 0 }],
     ["logit_bias", { prompt: "a", logit_bias: { "1": 1 } }],
-  ] as [string, JsonObject][])("%s is refused by name", (field, body) => {
+  ] as [string, JsonObject][])("with an unsupported %s is refused, naming it", (field, body) => {
     const result = completionsCodec.readRequest({ model: "m", ...body });
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.field) : []).toEqual([field]);
   });
 
-  test("and none is written for a provider", () => {
+  test("cannot be written for a provider", () => {
     expect(completionsCodec.writeRequest({} as never, { name: "m", maxOutputTokens: null })).toMatchObject({
       unsupported: [{ feature: "messages" }],
     });
@@ -134,12 +134,12 @@ const REPLY: ConversationReply = {
 };
 const CONTEXT: ReplyContext = { callId: "k", model: "gpt-3.5-turbo-instruct", created: 1700000000, request: {}, includeUsage: true };
 
-describe("an answer as a completion", () => {
-  test("whole", () => {
+describe("an answer written as a completion", () => {
+  test("as a complete response: equals the vendor's", () => {
     expect(fixtures.json("reply.json")).toMatchObject(completionsCodec.writeReply(REPLY, CONTEXT) as object);
   });
 
-  test("streamed: the same texts, reasons and usage as the vendor's stream of it", () => {
+  test("as a stream: has the same texts, finish reasons and usage as the vendor's", () => {
     const writer = completionsCodec.streamWriter(CONTEXT);
     const wire =
       eventsOf(REPLY, 4)
@@ -164,8 +164,8 @@ describe("an answer as a completion", () => {
   });
 });
 
-describe("a completion on its way through", () => {
-  test("streamed: every byte but the usage nobody asked for, the end kept for last", () => {
+describe("a completion passed through", () => {
+  test("as a stream: keeps every byte except unrequested usage, and holds the end back", () => {
     const wire = fixtures.text("stream.sse");
     for (const size of [1, 20, 100_000]) {
       const stream = new CompletionsStream({ hideUsage: true });
@@ -183,7 +183,7 @@ describe("a completion on its way through", () => {
     }
   });
 
-  test("whole: its usage and length", () => {
+  test("as a complete response: usage and length are read", () => {
     expect(readCompletionsReply(encoder.encode(fixtures.text("reply.json")))).toMatchObject({
       usage: { inputUncached: 2, output: 4 },
       outputCharacters: 16,

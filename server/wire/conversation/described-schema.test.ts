@@ -4,7 +4,7 @@ import { messagesCodec } from "../messages/messages-codec.ts";
 import { chatCodec } from "../openai/chat/codec.ts";
 
 /** The answer schema that is sent to the model. */
-function schemaTold(codec: typeof geminiCodec | typeof messagesCodec, schema: object): unknown {
+function schemaSent(codec: typeof geminiCodec | typeof messagesCodec, schema: object): unknown {
   const read = chatCodec.readRequest({
     messages: [{ role: "user", content: "hi" }],
     response_format: {
@@ -18,9 +18,12 @@ function schemaTold(codec: typeof geminiCodec | typeof messagesCodec, schema: ob
   return JSON.stringify(written.body);
 }
 
-test.each([geminiCodec, messagesCodec])("what an answer is for reaches a model whose format has no place for it ($format)", (codec) => {
-  expect(schemaTold(codec, {})).toContain('"description":"What the weather is."');
-  const own = schemaTold(codec, { description: "Its own." });
-  expect(own).toContain('"description":"Its own."');
-  expect(own).not.toContain("What the weather is.");
-});
+test.each([geminiCodec, messagesCodec])(
+  "a schema description is sent within the schema in a format without a place for it ($format)",
+  (codec) => {
+    expect(schemaSent(codec, {})).toContain('"description":"What the weather is."');
+    const own = schemaSent(codec, { description: "Its own." });
+    expect(own).toContain('"description":"Its own."');
+    expect(own).not.toContain("What the weather is.");
+  },
+);

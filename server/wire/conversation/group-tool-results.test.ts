@@ -19,27 +19,23 @@ const calls: Turn = {
 const system: Turn = { role: "system", parts: [text("s")] };
 
 test.each<[string, Turn[], Turn[]]>([
+  ["in one turn with other text", [calls, user(text("1"), result("a"), result("b"))], [calls, user(text("1"), result("a"), result("b"))]],
+  ["in separate turns", [calls, user(result("a")), user(result("b"), text("1"))], [calls, user(result("a"), result("b")), user(text("1"))]],
   [
-    "in one turn, with the rest of it",
-    [calls, user(text("1"), result("a"), result("b"))],
-    [calls, user(text("1"), result("a"), result("b"))],
-  ],
-  ["in a turn each", [calls, user(result("a")), user(result("b"), text("1"))], [calls, user(result("a"), result("b")), user(text("1"))]],
-  [
-    "with words and instructions between",
+    "with other text and instructions in between",
     [calls, user(result("a")), user(text("1")), system, user(result("b"))],
     [calls, user(result("a"), result("b")), user(text("1")), system],
   ],
   [
-    "behind other words",
+    "after other text",
     [calls, user(text("1")), user(result("a"), text("2"))],
     [calls, user(result("a")), user(text("1")), user(text("2"))],
   ],
   [
-    "of one step only",
+    "of one step, when IDs repeat,",
     [calls, user(result("a")), calls, user(result("a")), user(result("b"))],
     [calls, user(result("a")), calls, user(result("a"), result("b"))],
   ],
-])("results %s", (_, turns, expected) => {
+])("tool results %s are grouped after their calls", (_, turns, expected) => {
   expect(groupToolResults(turns)).toEqual(expected);
 });

@@ -41,20 +41,20 @@ function readAgain(codec: typeof chatCodec): ConversationReply | null {
   return replyOfEvents([...reader.push(new TextEncoder().encode(streamed(codec))), ...reader.end().events]);
 }
 
-describe("a picture in a model's answer", () => {
-  test("is read, a sketch among the thoughts is not", () => {
+describe("an image in a model's answer", () => {
+  test("is read, but an image within the model's reasoning is not", () => {
     expect(reply.candidates[0]?.parts.slice(-3)).toEqual(parts as never);
     expect(reply.candidates[0]?.parts.filter(({ kind }) => kind === "picture")).toHaveLength(1);
     expect(replyOfEvents(eventsOfReply(reply))).toEqual(reply);
   });
 
-  test("is one of `images` to callers of chat completions", () => {
+  test("is sent in `images` to callers of chat completions", () => {
     const images = [{ index: 0, type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE.base64}` } }];
     expect(chatCodec.writeReply(reply, CONTEXT)).toMatchObject({ choices: [{ message: { content: "Here:Done.", images } }] });
     expect(streamed(chatCodec)).toContain(JSON.stringify({ images }));
   });
 
-  test("is an item of the picture tool to callers of responses", () => {
+  test("is sent as an image_generation_call item to callers of Responses", () => {
     const item = { type: "image_generation_call", status: "completed", output_format: "png", result: PICTURE.base64 };
     expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({ output: [{ type: "message" }, item, { type: "message" }] });
     const events = [...streamed(responsesCodec).matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data as string));
@@ -77,13 +77,13 @@ describe("a picture in a model's answer", () => {
     ["chat completions", chatCodec],
     ["responses", responsesCodec],
     ["gemini", geminiCodec],
-  ] as const)("comes back out of an answer of %s, whole and streamed", (_name, codec) => {
+  ] as const)("is read back from an answer in the format %s, complete and streamed", (_name, codec) => {
     const sorted = (read: ConversationReply | null) => read?.candidates[0]?.parts.filter(({ kind }) => kind === "picture");
     expect(sorted(codec.readReply(codec.writeReply(reply, CONTEXT)))).toEqual([PICTURE]);
     expect(sorted(readAgain(codec))).toEqual([PICTURE]);
   });
 
-  test("leaves a note to callers of messages, which have no place for one", () => {
+  test("becomes a text note for callers of Anthropic's Messages, which has no place for an image", () => {
     const { content } = messagesCodec.writeReply(reply, CONTEXT) as unknown as { content: { type: string; text: string }[] };
     expect(content.map(({ type }) => type)).toEqual(["text", "text", "text"]);
     expect(content[1]?.text).toContain("The model made a picture (image/png)");
@@ -103,7 +103,7 @@ const spoke = (codec: CallerCodec, sent: JsonObject) => {
   return { turns: read.request.turns, dropped: read.dropped };
 };
 
-describe("a picture that a caller sends back", () => {
+describe("an image that a caller sends back in the history", () => {
   const { output } = responsesCodec.writeReply(reply, CONTEXT) as { output: JsonObject[] };
   const { choices } = chatCodec.writeReply(reply, CONTEXT) as unknown as { choices: { message: JsonObject }[] };
   const { candidates } = geminiCodec.writeReply(reply, CONTEXT) as unknown as { candidates: { content: JsonObject }[] };
@@ -113,7 +113,7 @@ describe("a picture that a caller sends back", () => {
     ["responses", responsesCodec, { input: [user("A cat"), ...output, user("Blue")] }],
     ["chat completions", chatCodec, { messages: [user("A cat"), choices[0]?.message as JsonObject, user("Blue")] }],
     ["gemini", geminiCodec, { contents: [told("A cat"), candidates[0]?.content as JsonObject, told("Blue")] }],
-  ] satisfies [string, CallerCodec, JsonObject][])("over %s is shown to the model with what the user says next", (_name, codec, again) => {
+  ] satisfies [string, CallerCodec, JsonObject][])("over %s is given to the model with the user's next message", (_name, codec, again) => {
     const { turns, dropped } = spoke(codec, again);
     expect(turns).toMatchObject([asked, { role: "assistant" }, { role: "user", parts: shown }]);
     expect(JSON.stringify(turns[1])).not.toContain(PICTURE.base64);
@@ -121,7 +121,7 @@ describe("a picture that a caller sends back", () => {
     expect(dropped).toEqual([]);
   });
 
-  test("over chat completions may stand among the texts, and by its address", () => {
+  test("over chat completions may stand among text parts, also as a URL", () => {
     const among = [
       { type: "text", text: "Here:" },
       { type: "image_url", image_url: { url } },
@@ -143,7 +143,7 @@ describe("a picture that a caller sends back", () => {
     ]);
   });
 
-  test("waits until the results of the calls made with it have been told", () => {
+  test("is added after the results of tool calls made in the same turn", () => {
     const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
     const { turns } = spoke(chatCodec, {
       messages: [
@@ -170,7 +170,7 @@ describe("a picture that a caller sends back", () => {
     ).toEqual([["text"], ["tool_call"], ["tool_result"], ["text", "image", "text"]]);
   });
 
-  test("is told to be dropped where the user says nothing after it, and a sketch among the thoughts is none", () => {
+  test("is reported as dropped without a later user message; an image within reasoning is ignored", () => {
     expect(
       spoke(chatCodec, {
         messages: [user("A cat"), { role: "assistant", content: "Here:", images: [{ type: "image_url", image_url: { url } }] }],

@@ -35,8 +35,8 @@ const reply: fc.Arbitrary<ConversationReply> = fc
 const textIn = (read: ConversationReply | null) =>
   read?.candidates.map(({ parts, stop }) => [stop, parts.map((part) => ("text" in part ? part.text : "")).join("")]);
 
-describe("an answer turned into the events of a stream and back", () => {
-  test("is the same answer", () => {
+describe("an answer converted to stream events and back", () => {
+  test("is unchanged", () => {
     fc.assert(fc.property(reply, (whole) => expect(replyOfEvents(eventsOfReply(whole))).toEqual(whole)));
   });
 
@@ -51,28 +51,31 @@ describe("an answer turned into the events of a stream and back", () => {
     ["gemini array", () => geminiArrayWriter(context), () => new GeminiArrayReader()],
   ];
 
-  test.each(surfaces)("on the wire of %s too, however its bytes are cut", (_name, writerOf, readerOf) => {
-    fc.assert(
-      fc.property(reply, fc.integer({ min: 1, max: 200 }), (whole, size) => {
-        const [writer, reader] = [writerOf(), readerOf()];
-        const bytes = new TextEncoder().encode(
-          eventsOfReply(whole)
-            .map((event) => writer.write(event))
-            .join("") + writer.close(),
-        );
-        const events = [];
-        for (let at = 0; at < bytes.length; at += size) events.push(...reader.push(bytes.subarray(at, at + size)));
-        const end = reader.end();
-        expect(end.complete).toBe(true);
-        const read = replyOfEvents([...events, ...end.events]);
-        expect(textIn(read)).toEqual(textIn(whole));
-        expect(read?.usage?.output).toBe(whole.usage?.output as number);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  test.each(surfaces)(
+    "is also unchanged when written and read in the format %s, however its bytes are cut",
+    (_name, writerOf, readerOf) => {
+      fc.assert(
+        fc.property(reply, fc.integer({ min: 1, max: 200 }), (whole, size) => {
+          const [writer, reader] = [writerOf(), readerOf()];
+          const bytes = new TextEncoder().encode(
+            eventsOfReply(whole)
+              .map((event) => writer.write(event))
+              .join("") + writer.close(),
+          );
+          const events = [];
+          for (let at = 0; at < bytes.length; at += size) events.push(...reader.push(bytes.subarray(at, at + size)));
+          const end = reader.end();
+          expect(end.complete).toBe(true);
+          const read = replyOfEvents([...events, ...end.events]);
+          expect(textIn(read)).toEqual(textIn(whole));
+          expect(read?.usage?.output).toBe(whole.usage?.output as number);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 
-  test("is none when it did not come to its end, or failed", () => {
+  test("is null if the stream is incomplete or failed", () => {
     const events = eventsOfReply({
       id: null,
       candidates: [{ index: 0, parts: [{ kind: "text", text: "x" }], stop: "end", stopSequence: null, stopDetail: null }],

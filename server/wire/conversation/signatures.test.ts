@@ -14,8 +14,8 @@ const call = (id: string, signature?: string): ToolCallPart => ({
 });
 const request = (turns: readonly Turn[]) => ({ turns }) as ConversationRequest;
 
-describe("signatures kept aside", () => {
-  test("are found in an answer by its tool calls", () => {
+describe("reasoning signatures stored for later requests", () => {
+  test("are collected from an answer by tool call ID", () => {
     const signed = signedCalls({
       index: 0,
       parts: [thinking, call("a", "g"), call("b")],
@@ -30,7 +30,7 @@ describe("signatures kept aside", () => {
     );
   });
 
-  test("are found the same in a stream", () => {
+  test("are collected equally from a stream", () => {
     const events: ConversationEvent[] = [
       { kind: "part_start", candidate: 0, part: 0, type: "reasoning" },
       { kind: "delta", candidate: 0, part: 0, text: "h" },
@@ -44,7 +44,7 @@ describe("signatures kept aside", () => {
     expect(gathered.signed(0).get("a")).toEqual({ call: { family: "gemini", value: "g" }, reasoning: [thinking] });
   });
 
-  test("are told apart where two calls of an answer share an id, and go back to the call that the caller knows by another", () => {
+  test("are distinguished if two calls share an ID, and restored to the call renamed for the caller", () => {
     const signed = signedCalls({
       index: 0,
       parts: [call("a", "first"), call("a", "second")],
@@ -60,7 +60,7 @@ describe("signatures kept aside", () => {
     expect(withSignatures(asTheyCame, find).turns[0]?.parts).toEqual([call("a", "first"), call("a", "second")]);
   });
 
-  test("go back where a history has lost them, and nowhere else", () => {
+  test("are restored where a history lost them, and nowhere else", () => {
     const kept = new Map([["a", { call: { family: "gemini" as const, value: "g" }, reasoning: [thinking] }]]);
     const find = (id: string) => kept.get(id) ?? null;
     const lost = request([{ role: "assistant", parts: [{ kind: "text", text: "one moment" }, call("a"), call("b")] }]);

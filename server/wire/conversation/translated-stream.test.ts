@@ -20,7 +20,7 @@ function used(reader: StreamReader, ...events: readonly object[]) {
   return stream.usage;
 }
 
-test("of an answer that broke off, what it said after its provider last told is estimated", () => {
+test("usage of an interrupted stream is estimated for the text after the last reported usage", () => {
   const start = { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 80, output_tokens: 1 } } };
   const begin = { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } };
   const delta = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: WORDS } };
@@ -33,7 +33,7 @@ test("of an answer that broke off, what it said after its provider last told is 
   });
 });
 
-test("who tells with every piece is believed for what it told", () => {
+test("usage reported with the latest chunk is taken as is, and text after it is estimated", () => {
   const piece = (more: object) => ({ candidates: [{ content: { role: "model", parts: [{ text: WORDS }] }, index: 0 }], ...more });
   const told = { usageMetadata: { promptTokenCount: 80, candidatesTokenCount: 70, totalTokenCount: 150 } };
   expect(used(geminiCodec.streamReader(), piece({}), piece(told))).toMatchObject({ inputUncached: 80, output: 70, estimated: false });

@@ -132,12 +132,12 @@ function cut(bytes: Uint8Array, points: readonly number[]): Uint8Array[] {
   return [0, ...at].map((start, i) => bytes.slice(start, at[i] ?? bytes.byteLength));
 }
 
-describe("an answer", () => {
-  test.each(Object.entries(EXPECTED))("%s, whole", (name, expected) => {
+describe("a Converse answer", () => {
+  test.each(Object.entries(EXPECTED))("%s: is read", (name, expected) => {
     expect(converseCodec.readReply(fixture<JsonObject>(`${name}.reply.json`))).toEqual(expected);
   });
 
-  test.each(Object.entries(EXPECTED))("%s, streamed in any pieces", (name, expected) => {
+  test.each(Object.entries(EXPECTED))("%s: is read from a stream cut at any bytes", (name, expected) => {
     const bytes = eventStreamBytes(fixture<WrittenEvent[]>(`${name}.stream.json`));
     fc.assert(
       fc.property(fc.array(fc.nat(100_000), { maxLength: 12 }), (points) => {
@@ -150,11 +150,11 @@ describe("an answer", () => {
     expect(assembled(read([...bytes].map((byte) => Uint8Array.of(byte))).events)).toEqual(expected);
   });
 
-  test.each([{}, { output: {} }, { output: { message: { content: "text" } } }, { message: "no" }])("%j is none", (body) => {
+  test.each([{}, { output: {} }, { output: { message: { content: "text" } } }, { message: "no" }])("is null for %j", (body) => {
     expect(converseCodec.readReply(body as JsonObject)).toBeNull();
   });
 
-  test("a call without an id is given one, the same each time", () => {
+  test("gets a generated ID for a tool call without one, the same each time", () => {
     const body = {
       output: { message: { content: [{ toolUse: { name: "a", input: {} } }, { toolUse: { name: "a", input: {} } }] } },
       stopReason: "tool_use",
@@ -166,7 +166,7 @@ describe("an answer", () => {
     for (const id of first ?? []) expect(id).toMatch(/^call_[0-9a-f]{24}$/);
   });
 
-  test("blocks that interleave are kept apart", () => {
+  test("with interleaved blocks has them separated", () => {
     const delta = (contentBlockIndex: number, value: unknown) => ({
       event: "contentBlockDelta",
       payload: { contentBlockIndex, delta: value },
@@ -192,7 +192,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("a text that turns into reasoning within one block is two parts", () => {
+  test("with text and reasoning within one block has two parts", () => {
     const delta = (value: unknown) => ({ event: "contentBlockDelta", payload: { contentBlockIndex: 0, delta: value } });
     const { events } = read([
       eventStreamBytes([
@@ -209,7 +209,7 @@ describe("an answer", () => {
     ["made_up", true, "tool_calls"],
     ["max_tokens", true, "length"],
     ["tool_use", false, "stop"],
-  ])("one that ends with %s (calls a tool: %p) is told to a chat client as %s", (stopReason, calls, finish_reason) => {
+  ])("that ends with %s (with a tool call: %p) has the finish reason %s in chat completions", (stopReason, calls, finish_reason) => {
     const start = { contentBlockIndex: 0, start: { toolUse: { toolUseId: "a", name: "f" } } };
     const block = calls
       ? { event: "contentBlockStart", payload: start }
@@ -221,18 +221,18 @@ describe("an answer", () => {
     for (const reply of [whole, streamed]) expect(chatCodec.writeReply(reply, context).choices).toMatchObject([{ finish_reason }]);
   });
 
-  test("events of tomorrow are passed over", () => {
+  test("with unknown events is read without them", () => {
     const events = fixture<WrittenEvent[]>("text.stream.json").flatMap((event) => [event, { event: "somethingNew", payload: { a: 1 } }]);
     expect(assembled(read([eventStreamBytes(events)]).events)).toEqual(EXPECTED.text as ConversationReply);
   });
 
-  test("one that is whole but for its usage is whole", () => {
+  test("without usage is complete", () => {
     const events = fixture<WrittenEvent[]>("text.stream.json").slice(0, -1);
     const { events: seen, complete } = read([eventStreamBytes(events)]);
     expect([assembled(seen).usage, complete]).toEqual([null, true]);
   });
 
-  test("one that breaks off is not", () => {
+  test("that breaks off is incomplete", () => {
     const bytes = eventStreamBytes(fixture<WrittenEvent[]>("text.stream.json").slice(0, 3));
     expect(read([bytes]).complete).toBe(false);
     expect(read([bytes.slice(0, -5)]).complete).toBe(false);
@@ -240,14 +240,14 @@ describe("an answer", () => {
   });
 });
 
-describe("a failure", () => {
+describe("a Converse error", () => {
   test.each(
     fixture<{ status: number; body: JsonObject | null; fault: unknown }[]>("faults.json").map((item) => [item.status, item] as const),
-  )("HTTP %d", (_status, { status, body, fault }) => {
+  )("HTTP %d is read", (_status, { status, body, fault }) => {
     expect(converseCodec.readFault(status, body)).toEqual(fault as ReturnType<typeof converseCodec.readFault>);
   });
 
-  test("is named by the header, which the vendor gives where its body does not", () => {
+  test("takes its code from the header if the body has none", () => {
     const headers = new Headers({ "x-amzn-errortype": "ThrottlingException:http://internal.amazon.com/coral/" });
     expect(converseCodec.readFault(429, { message: "Slow down." }, headers)).toEqual({
       status: 429,
@@ -283,7 +283,7 @@ describe("a failure", () => {
       { error: "InternalError", payload: "It broke." },
       { status: 502, message: "It broke.", code: "InternalError", param: null },
     ],
-  ] as const)("inside a stream: %j", (written, fault) => {
+  ] as const)("within a stream is read: %j", (written, fault) => {
     const { events, complete } = read([
       eventStreamBytes([
         ...fixture<WrittenEvent[]>("text.stream.json").slice(0, 2),
@@ -295,7 +295,7 @@ describe("a failure", () => {
     expect(complete).toBe(false);
   });
 
-  test("behind the stop still makes the answer a failed one", () => {
+  test("after the stop event still fails the answer", () => {
     const { events, complete } = read([
       eventStreamBytes([
         ...fixture<WrittenEvent[]>("text.stream.json").slice(0, -1),
@@ -313,15 +313,15 @@ describe("a failure", () => {
     ["an HTML page", new TextEncoder().encode("<html>no event stream at all</html>")],
     ["a message of 4 GiB", Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0)],
     ["a message of 4 bytes", Uint8Array.of(0, 0, 0, 4)],
-  ])("%s instead of a stream", (_name, bytes) => {
+  ])("is reported for %s instead of a stream", (_name, bytes) => {
     const { events, complete } = read([bytes]);
     expect(events).toMatchObject([{ kind: "fault", fault: { status: 502 } }]);
     expect(complete).toBe(false);
   });
 });
 
-describe("nonsense never throws", () => {
-  test("bytes changed under way are told as a fault", () => {
+describe("invalid input never throws", () => {
+  test("corrupted bytes are detected or leave the stream incomplete", () => {
     for (const name of ["tools", "reasoning"]) {
       const bytes = eventStreamBytes(fixture<WrittenEvent[]>(`${name}.stream.json`));
       fc.assert(
@@ -337,7 +337,7 @@ describe("nonsense never throws", () => {
     }
   });
 
-  test("payloads of any shape are read as far as they make sense", () => {
+  test("payloads of any shape are read without an exception", () => {
     const names = ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata", ""];
     const members = fc.constantFrom(
       "contentBlockIndex",

@@ -21,11 +21,11 @@ import {
 const OPUS = "anthropic.claude-opus-4-6-v1";
 const NOVA = "us.amazon.nova-2-lite-v1:0";
 
-describe("media", () => {
+describe("media for Bedrock", () => {
   const user = (part: UserPart) => ({ turns: [{ role: "user", parts: [text("see"), part] }] }) as Partial<ConversationRequest>;
   const block = (part: UserPart) => ((write(user(part)).body.messages as { content: JsonObject[] }[])[0]?.content[1] ?? {}) as JsonObject;
 
-  test("is bytes or an s3 address", () => {
+  test("are sent as bytes or as an S3 location", () => {
     expect(block({ kind: "image", source: { base64: "UklGRgAA" }, mediaType: null })).toEqual({
       image: { format: "webp", source: { bytes: "UklGRgAA" } },
     });
@@ -50,11 +50,11 @@ describe("media", () => {
     [{ kind: "file", source: { fileId: "file-1" }, mediaType: "application/pdf", name: null }, "file"],
     [{ kind: "file", source: { base64: "AA==" }, mediaType: "application/zip", name: "a.zip" }, "file"],
     [{ kind: "audio", base64: "AA==", mediaType: "audio/x-strange" }, "audio"],
-  ] as [UserPart, string][])("%j is refused", (part, feature) => {
+  ] as [UserPart, string][])("are refused if unsupported: %j", (part, feature) => {
     expect(refused(user(part))).toEqual([feature] as never);
   });
 
-  test("documents have names none of which stands twice, and a text beside them", () => {
+  test("get unique document names, and a text block next to them", () => {
     const file = { kind: "file", source: { base64: "AA==" }, mediaType: "application/pdf", name: "a.pdf" } as const;
     const { body } = write({ turns: [{ role: "user", parts: [file, file] }] });
     expect((body.messages as { content: unknown[] }[])[0]?.content).toEqual([
@@ -65,7 +65,7 @@ describe("media", () => {
   });
 });
 
-describe("reasoning", () => {
+describe("reasoning on Bedrock", () => {
   test.each([
     ["anthropic.claude-3-5-sonnet-20241022-v2:0", "none"],
     ["anthropic.claude-v2:1", "none"],
@@ -80,13 +80,13 @@ describe("reasoning", () => {
     ["openai.gpt-oss-120b-1:0", "effort"],
     [LLAMA, "none"],
     ["arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc", "none"],
-  ])("%s: %s", (name, style) => {
+  ])("%s: thinking style %s", (name, style) => {
     expect(thinkingStyle(name)).toBe(style as never);
   });
 
   const effort = (value: "none" | "minimal" | "low" | "medium" | "high" | "max") => ({ effort: value, budgetTokens: null, visible: null });
 
-  test("by budget leaves room for the answer, and samples as Claude thinks", () => {
+  test("with a budget leaves room for the answer and respects Claude's sampling rules", () => {
     const { body, dropped } = write({
       reasoning: { effort: null, budgetTokens: 4000, visible: true },
       maxOutputTokens: 3000,
@@ -104,7 +104,7 @@ describe("reasoning", () => {
     expect(write({ reasoning: effort("high"), maxOutputTokens: 800 })).toMatchObject({ dropped: ["reasoning"] });
   });
 
-  test("by effort where the model decides how long", () => {
+  test("with an effort is written in the model's own form, for models that choose the budget themselves", () => {
     expect(write({ reasoning: { ...effort("max"), visible: true } }, OPUS).body).toMatchObject({
       additionalModelRequestFields: { thinking: { type: "adaptive", display: "summarized" } },
       outputConfig: { effort: "max" },
@@ -124,7 +124,7 @@ describe("reasoning", () => {
     expect(write({ reasoning: effort("high") }, LLAMA)).toMatchObject({ body: { messages: [{}] }, dropped: ["reasoning"] });
   });
 
-  test("gives way to a call that is forced, and to a loop that lost its thoughts", () => {
+  test("is dropped for a forced tool call, and for a tool loop without its reasoning", () => {
     expect(write({ reasoning: effort("high"), tools: [tool("f")], toolChoice: { kind: "required" } }, OPUS)).toMatchObject({
       dropped: ["reasoning"],
       body: { toolConfig: { toolChoice: { any: {} } } },
@@ -134,7 +134,7 @@ describe("reasoning", () => {
       expect(write({ reasoning: effort("high"), tools: [tool("f")], turns: lost })).toMatchObject({ dropped: ["reasoning"] });
   });
 
-  test("of another family, or unsigned, is not sent back", () => {
+  test("of another model family, or unsigned, is not sent back", () => {
     const turns: Turn[] = [
       { role: "user", parts: [text("a")] },
       {
@@ -159,17 +159,17 @@ describe("reasoning", () => {
   });
 });
 
-describe("what Bedrock cannot say", () => {
+describe("what Bedrock does not support", () => {
   test.each([
     [{ candidates: 2 }, "candidates"],
     [{ logprobs: 3 }, "logprobs"],
     [{ temperature: 1.5 }, "temperature"],
     [{ stop: [" "] }, "stop"],
-  ] as [Partial<ConversationRequest>, string][])("%j is refused", (given, feature) => {
+  ] as [Partial<ConversationRequest>, string][])("is refused if it changes the answer: %j", (given, feature) => {
     expect(refused(given)).toEqual([feature] as never);
   });
 
-  test("and does no harm is told", () => {
+  test("is dropped and reported if it does no harm", () => {
     expect(write({ seed: 1, presencePenalty: 0.5, frequencyPenalty: 0.1, endUser: "u", candidates: 1 }).dropped).toEqual([
       "seed",
       "presence_penalty",
@@ -183,13 +183,13 @@ describe("what Bedrock cannot say", () => {
     });
   });
 
-  test("any JSON is asked for in words", () => {
+  test("JSON output without a schema: is requested by an instruction", () => {
     const { body, dropped } = write({ instructions: [text("a")], output: { kind: "json" } });
     expect(body.system).toEqual([{ text: "a" }, { text: expect.stringContaining("JSON") }]);
     expect([body.outputConfig, dropped]).toEqual([undefined, ["output"]]);
   });
 
-  test("a mark inside a tool's result stands behind the result", () => {
+  test("a cache mark within a tool result: is moved to after the result", () => {
     const turns: Turn[] = [
       { role: "user", parts: [text("a")] },
       { role: "assistant", parts: [call("c")] },
@@ -205,7 +205,7 @@ describe("what Bedrock cannot say", () => {
     expect(write({ turns }, LLAMA)).toMatchObject({ dropped: ["cache"] });
   });
 
-  test("only the last four cache points are kept", () => {
+  test("more than four cache points: only the last four are kept", () => {
     const marked = { ...text("x"), cache: { ttl: "5m" } } as const;
     const { body, dropped } = write({ instructions: [marked, marked], turns: [{ role: "user", parts: [marked, marked, marked] }] });
     expect(body.system).toEqual([{ text: "x" }, { text: "x" }, { cachePoint: { type: "default" } }]);

@@ -4,7 +4,7 @@ import type { ConversationRequest } from "../conversation/request.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { CLAUDE, LLAMA, write, refused, text, call, result, tool, looped } from "../../../tests/support/formats/converse-request-parts.ts";
 
-test("a whole conversation in Bedrock's words", () => {
+test("a complete conversation is written in Bedrock's Converse format", () => {
   const { body, dropped } = write({
     instructions: [{ ...text("Be brief."), cache: { ttl: "5m" } }, text("Answer in French.")],
     turns: [
@@ -69,12 +69,12 @@ test("a whole conversation in Bedrock's words", () => {
   expect(dropped).toEqual(["seed", "end_user"]);
 });
 
-test("the plainest request holds nothing but its message", () => {
+test("a minimal request contains only its message", () => {
   expect(write({})).toEqual({ body: { messages: [{ role: "user", content: [{ text: "Hello" }] }] }, dropped: [] });
 });
 
-describe("turns", () => {
-  test("of one role are one message, blank texts are none", () => {
+describe("turns for Bedrock", () => {
+  test("of the same role are merged, and blank texts are left out", () => {
     const { body } = write({
       turns: [
         { role: "user", parts: [text("a"), text(" \n")] },
@@ -89,7 +89,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("of the system stand before the conversation, with word of it when they stood within", () => {
+  test("of the system become system blocks, reported if they were within the conversation", () => {
     const early = write({
       instructions: [text("one")],
       turns: [
@@ -107,13 +107,13 @@ describe("turns", () => {
     expect([late.body.system, late.dropped]).toEqual([[{ text: "two" }], ["system_turn"]]);
   });
 
-  test("that say nothing at all are refused", () => {
+  test("without any content are refused", () => {
     expect(refused({ turns: [{ role: "user", parts: [text(" ")] }] })).toEqual(["messages"]);
   });
 });
 
-describe("tool calls", () => {
-  test("keep ids Bedrock takes, and get others for those it does not, results with them", () => {
+describe("tool calls for Bedrock", () => {
+  test("keep valid IDs and get new ones for invalid or repeated IDs, together with their results", () => {
     const { body } = write({
       tools: [tool("f")],
       turns: [
@@ -134,7 +134,7 @@ describe("tool calls", () => {
     expect(last).toEqual(again);
   });
 
-  test("of one id in one turn are told apart, their results in the order of the calls", () => {
+  test("sharing an ID in one turn get distinct IDs, with results in the order of the calls", () => {
     const { body } = write({
       tools: [tool("f")],
       turns: [
@@ -149,7 +149,7 @@ describe("tool calls", () => {
     expect(results?.content.map(({ toolResult }) => toolResult?.toolUseId)).toEqual(ids as string[]);
   });
 
-  test("with arguments that are no object still tell what the model wrote", () => {
+  test("with arguments that are no JSON object keep the text that the model wrote", () => {
     const { body } = write({
       tools: [tool("f")],
       turns: [
@@ -161,12 +161,12 @@ describe("tool calls", () => {
     expect(JSON.stringify(body.messages)).toContain('"input":{"INVALID_JSON":"{\\"x\\":"}');
   });
 
-  test("whose result is empty have a result all the same", () => {
+  test("with an empty result get a placeholder text", () => {
     const { body } = write({ tools: [tool("f")], turns: [...looped.slice(0, 2), { role: "user", parts: [result("c1", "")] }] });
     expect(JSON.stringify(body.messages)).toContain('"toolResult":{"toolUseId":"c1","content":[{"text":"(no output)"}]}');
   });
 
-  test("of the past need tools: without any on offer, ones that say they are gone", () => {
+  test("in the history without tools on offer get placeholder tools that may not be called", () => {
     const { body, dropped } = write({ turns: looped });
     expect(body.toolConfig).toEqual({
       tools: [
@@ -179,7 +179,7 @@ describe("tool calls", () => {
   });
 });
 
-test("a Claude that refuses top p beside a temperature is told one of them, other models both", () => {
+test("a Claude that refuses top_p next to temperature gets only temperature; other models get both", () => {
   const both = { temperature: 0.2, topP: 0.5 };
   expect(write(both, "anthropic.claude-sonnet-4-5-20250929-v1:0")).toMatchObject({ dropped: ["top_p"] });
   expect(write(both, "anthropic.claude-sonnet-4-5-20250929-v1:0").body.inferenceConfig).toEqual({ temperature: 0.2 });
@@ -187,7 +187,7 @@ test("a Claude that refuses top p beside a temperature is told one of them, othe
   expect(write(both, "meta.llama3-3-70b-instruct-v1:0").body.inferenceConfig).toEqual(both);
 });
 
-test("an answer that a Claude is to go on with ends in no blanks", () => {
+test("trailing whitespace is removed from an assistant text that Claude continues", () => {
   const turns: ConversationRequest["turns"] = [
     { role: "user", parts: [{ kind: "text", text: "a" }] },
     { role: "assistant", parts: [{ kind: "text", text: "Say: " }] },
@@ -197,7 +197,7 @@ test("an answer that a Claude is to go on with ends in no blanks", () => {
   expect(lastOf("meta.llama3-3-70b-instruct-v1:0")).toEqual({ role: "assistant", content: [{ text: "Say: " }] });
 });
 
-describe("the choice of tools", () => {
+describe("the tool choice for Bedrock", () => {
   const tools = [tool("f"), tool("g")];
   const config = (given: Partial<ConversationRequest>, model = CLAUDE) => {
     const { body, dropped } = write({ tools, ...given }, model);
@@ -224,18 +224,18 @@ describe("the choice of tools", () => {
       { turns: looped, toolChoice: { kind: "none" } },
       { offered: ["f", "g"], fields: { tool_choice: { type: "none" } } },
     ],
-  ] as [Partial<ConversationRequest>, object][])("%j", (given, expected) => {
+  ] as [Partial<ConversationRequest>, object][])("%j is written", (given, expected) => {
     expect(config(given)).toEqual({ offered: undefined, toolChoice: undefined, fields: undefined, dropped: [], ...expected } as ReturnType<
       typeof config
     >);
   });
 
-  test("is told to be lost where a model cannot be told", () => {
+  test("is reported as dropped for a model that does not support it", () => {
     expect(config({ parallelToolCalls: false }, LLAMA).dropped).toEqual(["parallel_tool_calls"]);
     expect(config({ turns: looped, toolChoice: { kind: "none" } }, LLAMA)).toMatchObject({ offered: ["f", "g"], dropped: ["tool_choice"] });
   });
 
-  test("of a tool that is not there, or of a name Bedrock does not take, is refused", () => {
+  test("is refused without tools, and for tool names that Bedrock does not accept", () => {
     expect(refused({ toolChoice: { kind: "required" } })).toEqual(["tool_choice"]);
     expect(refused({ tools: [tool("fs.read")] })).toEqual(["tools"]);
     expect(refused({ tools: [tool("a".repeat(65))] })).toEqual(["tools"]);

@@ -3,7 +3,7 @@ import { writeBedrockEmbeddings } from "./embeddings.ts";
 import { readBedrockEmbeddings } from "./read-embeddings.ts";
 
 describe("embeddings for Bedrock", () => {
-  test("Titan takes one text a call, and a length from its second version on", () => {
+  test("have one text per call for Titan, and dimensions only from version 2", () => {
     expect(writeBedrockEmbeddings("amazon.titan-embed-text-v2:0", ["a", "b"], 256)).toEqual({
       bodies: [
         { inputText: "a", dimensions: 256 },
@@ -14,7 +14,7 @@ describe("embeddings for Bedrock", () => {
     expect(writeBedrockEmbeddings("amazon.titan-embed-text-v1", ["a"], 256)).toHaveProperty("unsupported");
   });
 
-  test("Cohere takes 96 texts a call", () => {
+  test("have up to 96 texts per call for Cohere", () => {
     const written = writeBedrockEmbeddings(
       "cohere.embed-multilingual-v3",
       Array.from({ length: 100 }, (_, i) => `text ${i}`),
@@ -33,7 +33,7 @@ describe("embeddings for Bedrock", () => {
     expect(writeBedrockEmbeddings("cohere.embed-english-v3", ["a"], 512)).toHaveProperty("unsupported");
   });
 
-  test("says which models it knows", () => {
+  test("are refused for other models, naming the known ones", () => {
     expect(writeBedrockEmbeddings("anthropic.claude-sonnet-4-5", ["a"], null)).toEqual({
       unsupported: expect.stringContaining("Titan and Cohere"),
     });
@@ -54,7 +54,7 @@ describe("embeddings for Bedrock", () => {
     ],
     [{ embeddings: [["x"]] }, null],
     [{ message: "no" }, null],
-  ])("reads %j", (answer, read) => {
+  ])("are read from %j", (answer, read) => {
     expect(readBedrockEmbeddings(answer)).toEqual(read);
   });
 });

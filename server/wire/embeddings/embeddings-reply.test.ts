@@ -3,7 +3,7 @@ import { readVectors } from "./embeddings-reply.ts";
 
 const answer = (...data: unknown[]) => readVectors({ data, usage: { prompt_tokens: 3 } } as never);
 
-test("vectors are read in the order of the texts", () => {
+test("embedding vectors are returned in the order of the texts", () => {
   expect(answer({ index: 1, embedding: [2] }, { index: 0, embedding: [1, 1.5] })).toEqual({ vectors: [[1, 1.5], [2]], inputTokens: 3 });
   expect(answer({ embedding: [1] })).toEqual({ vectors: [[1]], inputTokens: 3 });
 });
@@ -21,4 +21,4 @@ test.each([
     ],
   ],
   [[7]],
-])("what is no vector, or in no place, is none: %j", (data) => expect(answer(...data)).toBeNull());
+])("an invalid embedding vector or index makes the answer unreadable: %j", (data) => expect(answer(...data)).toBeNull());

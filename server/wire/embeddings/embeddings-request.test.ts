@@ -3,7 +3,7 @@ import { readEmbeddingsRequest } from "./embeddings-request.ts";
 
 const read = (body: object) => readEmbeddingsRequest(new TextEncoder().encode(JSON.stringify(body)));
 
-test("a field that is null counts as one that was left out", () => {
+test("a null field of an embeddings request counts as missing", () => {
   const request = read({ model: null, model_id: "m1", input: "hello", dimensions: null, encoding_format: null, user: null });
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   expect([request.model, request.modelId, request.dimensions, request.encoding]).toEqual([null, "m1", null, "float"]);
@@ -16,13 +16,13 @@ test.each([
   [["one", "two"], 2],
   [[1, 2, 3], 1],
   [[[1], [2], [3]], 3],
-])("%j is read as %p", (input, prompts) => {
+])("the embeddings input %j has this number of prompts: %p", (input, prompts) => {
   const request = read({ model: "m", input });
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   expect(request.prompts).toBe(prompts);
 });
 
-test("texts beside the input are looked at, at any depth, and replaced where they stand", () => {
+test("texts next to an embeddings input are inspected at any depth, and replaced in place", () => {
   const more = { instruction: "Ada's papers", messages: [{ role: "user", content: [{ type: "text", text: "Ada" }] }], truncate: 7 };
   const request = read({ model: "m", user: "ada", encoding_format: "float", input: ["one", "two"], ...more });
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
@@ -37,7 +37,7 @@ test("texts beside the input are looked at, at any depth, and replaced where the
   });
 });
 
-test("tokens that nobody can read hide no text that stands beside them", () => {
+test("texts next to an embeddings input of tokens are still inspected", () => {
   const request = read({ model: "m", input: [1, 2, 3], instruction: "Ada" });
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   expect([request.opaque, request.texts().map(({ text }) => text)]).toEqual([true, ["Ada"]]);

@@ -6,8 +6,8 @@ import { readGeminiFault, retryDelaySeconds, retryDetails, rpcStatusOf, writeGem
 
 const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/error-${name}.json`, import.meta.url), "utf8"));
 
-describe("errors", () => {
-  test("are read with the field they speak of", () => {
+describe("errors of Gemini", () => {
+  test("are read with the field they name", () => {
     expect(readGeminiFault(400, fixture("argument"))).toEqual({
       status: 400,
       message: "* GenerateContentRequest.contents: contents is not specified",
@@ -17,11 +17,11 @@ describe("errors", () => {
     expect(readGeminiFault(429, fixture("quota"))).toMatchObject({ status: 429, code: "RESOURCE_EXHAUSTED", param: null });
   });
 
-  test("a bad key is told by its reason", () => {
+  test("for an invalid API key have the code API_KEY_INVALID", () => {
     expect(readGeminiFault(400, fixture("key")).code).toBe("API_KEY_INVALID");
   });
 
-  test("inside a stream the code tells the status, else the word, else nobody", () => {
+  test("in a stream take their status from the code, else from the status word, else 502", () => {
     expect(readGeminiFault(0, { error: { code: 503, status: "UNAVAILABLE" } }).status).toBe(503);
     expect(readGeminiFault(0, { error: { status: "DEADLINE_EXCEEDED" } }).status).toBe(504);
     expect(readGeminiFault(0, { error: "boom" })).toMatchObject({ status: 502, message: "boom" });
@@ -41,19 +41,19 @@ describe("errors", () => {
     [504, "DEADLINE_EXCEEDED"],
     [529, "UNAVAILABLE"],
     [599, "INTERNAL"],
-  ])("status %i is %s", (status, word) => {
+  ])("with status %i are written as %s", (status, word) => {
     expect(rpcStatusOf(status)).toBe(word);
     expect(writeGeminiFault({ status, message: "m", code: "their_word", param: null })).toEqual({
       error: { code: status, message: "m", status: word },
     });
   });
 
-  test("what is written is read back", () => {
+  test("are read back as written", () => {
     const fault = { status: 400, message: "m", code: "FAILED_PRECONDITION", param: "contents" };
     expect(readGeminiFault(400, writeGeminiFault(fault))).toEqual(fault);
   });
 
-  test("the wait is told as Google's clients look for it", () => {
+  test("are written with the retry delay where Google's clients look for it", () => {
     const error = { details: [{ code: "rate_limit_exceeded" }, ...retryDetails("7")] };
     expect(retryDelaySeconds({ error })).toBe(7);
     expect(retryDelaySeconds({ error: { details: retryDetails("2678400") } })).toBe(2_678_400);
@@ -61,7 +61,7 @@ describe("errors", () => {
     expect([retryDetails(undefined), retryDetails("Wed, 21 Oct 2026 07:28:00 GMT")]).toEqual([[], []]);
   });
 
-  test("the wait asked for, in seconds", () => {
+  test("are read with their retry delay in seconds", () => {
     expect(retryDelaySeconds(fixture("quota"))).toBe(34.074824224);
     expect(retryDelaySeconds([fixture("quota")])).toBe(34.074824224);
     expect(retryDelaySeconds(fixture("argument"))).toBeNull();
@@ -69,8 +69,8 @@ describe("errors", () => {
   });
 });
 
-describe("embeddings", () => {
-  test("one request for each text", () => {
+describe("embeddings for Gemini", () => {
+  test("are written as one request per text", () => {
     expect(writeGeminiEmbeddings("gemini-embedding-001", ["a", "b"], 256)).toEqual({
       requests: ["a", "b"].map((text) => ({
         model: "models/gemini-embedding-001",
@@ -83,7 +83,7 @@ describe("embeddings", () => {
     });
   });
 
-  test("vectors in the order asked", () => {
+  test("are read in the order of the texts", () => {
     expect(readGeminiEmbeddings({ embeddings: [{ values: [1, 2] }, { values: [3, 4] }] })).toEqual([
       [1, 2],
       [3, 4],

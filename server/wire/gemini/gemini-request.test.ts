@@ -23,24 +23,24 @@ function problems(body: unknown): string[] {
 
 const shown = (request: GeminiRequest) => request.texts().map(({ role, kind, text }) => [role, kind, text]);
 
-describe("what a request says", () => {
-  test("the address names the model and whether it streams", () => {
+describe("reading a generateContent request", () => {
+  test("the URL gives the model and whether to stream", () => {
     const request = readGeminiRequest(bytes({ contents: HELLO }), { model: "tuned/a:b", stream: true });
     expect(request).toMatchObject({ model: "tuned/a:b", modelId: null, stream: true });
   });
 
-  test.each(["multipart", "tools", "structured", "reasoning", "snake", "text"])("%s passes byte for byte", (name) => {
+  test.each(["multipart", "tools", "structured", "reasoning", "snake", "text"])("%s is sent byte for byte", (name) => {
     const text = fixture(`request-${name}.json`);
     expect(read(text).outbound(NOTHING)).toBe(text);
   });
 
-  test("a model that the body names is not sent: the address says which one is asked", () => {
+  test("a model named in the body is removed, because the URL names the model", () => {
     expect(read('{"model":"models/other","contents":[{"parts":[{"text":"Hello"}]}]}').outbound(NOTHING)).toBe(
       '{"contents":[{"parts":[{"text":"Hello"}]}]}',
     );
   });
 
-  test("settings in either spelling", () => {
+  test("settings are read in snake_case and camelCase", () => {
     expect(read(fixture("request-multipart.json"))).toMatchObject({
       temperature: 0.5,
       maxTokens: 800,
@@ -63,7 +63,7 @@ describe("what a request says", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("an invalid generateContent request", () => {
   test.each([
     [{}, "contents"],
     [{ contents: [] }, "contents"],
@@ -84,22 +84,22 @@ describe("what is refused", () => {
     ]),
     [{ contents: HELLO, generationConfig: {}, generation_config: { temperature: 2 } }, "generation_config"],
     [{ contents: HELLO, generationConfig: { maxOutputTokens: 1, max_output_tokens: 9 } }, "generationConfig.max_output_tokens"],
-  ])("%j names %s", (body, field) => {
+  ])("%j is refused, naming %s", (body, field) => {
     expect(problems(body)).toEqual([field]);
   });
 
-  test("bytes that are no JSON object", () => {
+  test("that is no JSON object is refused", () => {
     expect(problems("[]")).toEqual([""]);
     expect(problems("{")).toEqual([""]);
     expect(problems('{"contents":1,"contents":[]}')).toEqual(["contents"]);
   });
 
-  test("at most twenty problems are told", () => {
+  test("has at most twenty problems reported", () => {
     expect(problems({ contents: Array.from({ length: 50 }, () => 1) })).toHaveLength(20);
   });
 });
 
-describe("the texts a model would read", () => {
+describe("the texts of a generateContent request", () => {
   const body = {
     systemInstruction: { parts: [{ text: "system" }] },
     contents: [
@@ -143,12 +143,12 @@ describe("the texts a model would read", () => {
     ["tool", "text", "nested"],
   ];
 
-  test("are found in order, with whose they are", () => {
+  test("are found in order, with their roles", () => {
     expect(shown(read(body))).toEqual(expected);
     expect(read(body).inputCharacters).toBe(expected.reduce((sum, [, , text]) => sum + text.length, 0));
   });
 
-  test("each can be replaced in place", () => {
+  test("can each be replaced in place", () => {
     const request = read(body);
     for (const slot of request.texts()) slot.replace(slot.kind === "text" ? `[${slot.text}]` : '{"hidden":true}');
     expect(shown(request)).toEqual(
@@ -157,13 +157,13 @@ describe("the texts a model would read", () => {
     expect(shown(read(request.outbound(NOTHING)))).toEqual(shown(request));
   });
 
-  test("replacing one leaves every other member as it was written", () => {
+  test("can be replaced without changing other bytes", () => {
     const request = read('{ "contents":[{"parts":[{"text":"a"}]}],\n "generationConfig" : { "topP":1.0 } }');
     request.texts()[0]?.replace("b");
     expect(request.outbound(NOTHING)).toBe('{ "contents":[{"parts":[{"text":"b"}]}],\n "generationConfig" : { "topP":1.0 } }');
   });
 
-  test("texts of single objects, as Google's own examples write them", () => {
+  test("are found in single objects in place of arrays, as in Google's examples", () => {
     expect(shown(read(fixture("request-snake.json")))).toEqual([
       ["user", "text", "X"],
       ["tool_definition", "text", "Finds"],
@@ -173,8 +173,8 @@ describe("the texts a model would read", () => {
   });
 });
 
-describe("what governance changes", () => {
-  test("defaults stand in only for what the caller left out, and only in this writing", () => {
+describe("changes by governance", () => {
+  test("defaults fill only settings that the caller left out, without changing the request itself", () => {
     const request = read({ contents: HELLO, generationConfig: { topK: 1, temperature: 0 } });
     const changes = { ...NOTHING, defaultTemperature: 0.3, defaultMaxTokens: 100 };
     expect(JSON.parse(request.outbound(changes))).toEqual({
@@ -184,7 +184,7 @@ describe("what governance changes", () => {
     expect(JSON.parse(request.outbound(NOTHING))).toEqual({ contents: HELLO, generationConfig: { topK: 1, temperature: 0 } });
   });
 
-  test("a temperature that was set stays out for a model that takes none, but not the caller's own", () => {
+  test("a configured temperature is left out for a model without sampling settings, the caller's is kept", () => {
     for (const config of [{ topK: 1 }, { topK: 1, temperature: 1 }]) {
       const request = read({ contents: HELLO, generationConfig: config });
       request.temperature = 0.5;
@@ -195,7 +195,7 @@ describe("what governance changes", () => {
     expect(read(own).outbound({ ...NOTHING, sampling: false })).toBe(own);
   });
 
-  test("the model's own instructions stand before the caller's, in the caller's spelling", () => {
+  test("the model's system prompt precedes the caller's, in the caller's spelling", () => {
     const sent = JSON.parse(read(fixture("request-snake.json")).outbound({ ...NOTHING, systemPrompt: "First." }));
     expect(sent.system_instruction).toEqual({ parts: [{ text: "First." }, { text: "You are a cat." }] });
     expect(sent.systemInstruction).toBeUndefined();
@@ -204,14 +204,14 @@ describe("what governance changes", () => {
     });
   });
 
-  test("instructions are added on both sides", () => {
+  test("instructions are added before and after the caller's", () => {
     const request = read({ systemInstruction: { role: "user", parts: [{ text: "own" }] }, contents: HELLO });
     request.addInstructions(["before"], ["after"]);
     expect(request.instructions).toBe("before\nown\nafter");
     expect(JSON.parse(request.outbound(NOTHING)).systemInstruction.role).toBe("user");
   });
 
-  test("temperature and ceiling are changed and taken out in the caller's spelling", () => {
+  test("temperature and maximum tokens are changed and removed in the caller's spelling", () => {
     const request = read(fixture("request-snake.json"));
     request.maxTokens = 10;
     request.temperature = null;
@@ -221,7 +221,7 @@ describe("what governance changes", () => {
     expect(sent.generationConfig).toBeUndefined();
   });
 
-  test("tools are taken out wherever they are named", () => {
+  test("tools are removed wherever they are named", () => {
     const request = read({
       contents: HELLO,
       tools: [{ functionDeclarations: [{ name: "a" }, { name: "b" }], google_search: {} }, { codeExecution: {} }],
@@ -238,7 +238,7 @@ describe("what governance changes", () => {
     expect(JSON.parse(request.outbound(NOTHING))).toEqual({ contents: HELLO, toolConfig: {} });
   });
 
-  test("a caller who allowed only tools that are gone may call none", () => {
+  test("if only removed tools were allowed, calling tools is disabled", () => {
     const request = read({
       contents: HELLO,
       tools: [{ functionDeclarations: [{ name: "a" }, { name: "b" }] }],
@@ -249,7 +249,7 @@ describe("what governance changes", () => {
   });
 });
 
-describe("countTokens", () => {
+describe("a countTokens request", () => {
   const count = (body: unknown) => {
     const request = readCountTokensRequest(bytes(body), "flash");
     if ("fields" in request) throw new Error(JSON.stringify(request.fields));
@@ -257,12 +257,12 @@ describe("countTokens", () => {
   };
   const changes = { ...NOTHING, defaultTemperature: 1, defaultMaxTokens: 5 };
 
-  test("the plain form passes as it is, without defaults", () => {
+  test("with contents only is sent unchanged, without defaults", () => {
     const text = '{"contents": [{"parts":[{"text":"Hello"}]}] }';
     expect(count(text).outbound(changes)).toBe(text);
   });
 
-  test("the whole form passes with the provider's name of the model", () => {
+  test("with generateContentRequest is sent with the provider's model name", () => {
     const request = count('{ "generateContentRequest": {"model":"models/flash", "contents":[{"parts":[{"text":"Hello"}]}], "x":1.0} }');
     expect(request.outbound(changes)).toBe(
       '{ "generateContentRequest": {"model":"models/gemini-3-flash", "contents":[{"parts":[{"text":"Hello"}]}], "x":1.0} }',
@@ -270,13 +270,13 @@ describe("countTokens", () => {
     expect(shown(request)).toEqual([["user", "text", "Hello"]]);
   });
 
-  test("instructions of the gateway are counted too", () => {
+  test("includes the model's system prompt in the count", () => {
     expect(JSON.parse(count({ contents: HELLO }).outbound({ ...changes, systemPrompt: "Be kind." }))).toEqual({
       generateContentRequest: { model: "models/gemini-3-flash", contents: HELLO, systemInstruction: { parts: [{ text: "Be kind." }] } },
     });
   });
 
-  test("problems are named as the caller wrote them", () => {
+  test("with problems is refused, naming the fields as the caller wrote them", () => {
     expect(readCountTokensRequest(bytes({ generate_content_request: { contents: [] } }), "m")).toEqual({
       fields: [{ field: "generate_content_request.contents", message: "must be a non-empty array" }],
     });

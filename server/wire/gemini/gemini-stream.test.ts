@@ -26,8 +26,8 @@ function pass(codec: StreamCodec, pieces: readonly Uint8Array[]): { passed: stri
 
 const cuts = fc.array(fc.nat(4000), { maxLength: 8 });
 
-describe("server-sent events", () => {
-  test.each(STREAMS)("%s passes byte for byte however it is cut, its last frame last", (name) => {
+describe("a Gemini stream of server-sent events", () => {
+  test.each(STREAMS)("%s: is passed on byte for byte however it is cut, with the last frame held back", (name) => {
     const bytes = fixture(`stream-${name}.sse`);
     fc.assert(
       fc.property(cuts, (at) => {
@@ -44,7 +44,7 @@ describe("server-sent events", () => {
     );
   });
 
-  test("plain text is passed on at once and counted", () => {
+  test("passes plain text on at once and counts it", () => {
     const [first = ""] = fixture("stream-text.sse").toString().split("\r\n\r\n");
     const piece = Buffer.from(`${first}\r\n\r\n`);
     const codec = new GeminiStream();
@@ -55,9 +55,9 @@ describe("server-sent events", () => {
   });
 
   test.each([
-    ["sound", { inlineData: { mimeType: "audio/L16;rate=24000", data: "AAAA" } }],
-    ["a picture", { inline_data: { mime_type: "image/png", data: "AAAA" } }],
-  ])("%s begins the answer, though it is no text", (_what, part) => {
+    ["audio", { inlineData: { mimeType: "audio/L16;rate=24000", data: "AAAA" } }],
+    ["an image", { inline_data: { mime_type: "image/png", data: "AAAA" } }],
+  ])("has begun with %s, although it is no text", (_what, part) => {
     const said = { candidates: [{ content: { role: "model", parts: [part] } }] };
     for (const [codec, piece] of [
       [new GeminiStream(), `data: ${JSON.stringify(said)}\r\n\r\n`],
@@ -68,7 +68,7 @@ describe("server-sent events", () => {
     }
   });
 
-  test("usage of a torn stream is the last that was told", () => {
+  test("that is interrupted has the last usage reported", () => {
     const frames = fixture("stream-text.sse")
       .toString()
       .split(/(?<=\r\n\r\n)/);
@@ -81,7 +81,7 @@ describe("server-sent events", () => {
     expect(codec.usage).toMatchObject({ inputUncached: 8, output: 3, estimated: false });
   });
 
-  test("a word in a text is not taken for a member", () => {
+  test("with a member's name within a text is not complete", () => {
     const codec = new GeminiStream();
     const piece = Buffer.from(
       `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text: 'say "finishReason" and "error"' }] } }] })}\n\n`,
@@ -90,7 +90,7 @@ describe("server-sent events", () => {
     expect(codec.end().complete).toBe(false);
   });
 
-  test("an error in the stream, framed or bare", () => {
+  test("with an error, as an event or as bare JSON, has failed", () => {
     const framed = new GeminiStream();
     expect(pass(framed, [fixture("stream-error.sse")]).complete).toBe(false);
     expect(framed.providerError).toBe("The model is overloaded.");
@@ -99,7 +99,7 @@ describe("server-sent events", () => {
     expect(alone).toMatchObject({ providerError: "Busy.", begun: false });
   });
 
-  test("a frame behind the finish reason is the one that waits", () => {
+  test("with a frame after the finish reason holds that one back", () => {
     const codec = new GeminiStream();
     const frames = [
       'data: {"candidates":[{"finishReason":"STOP"}]}\n\n',
@@ -112,8 +112,8 @@ describe("server-sent events", () => {
   });
 });
 
-describe("one JSON array in pieces", () => {
-  test("passes byte for byte however it is cut, its last element last", () => {
+describe("a Gemini stream as one JSON array", () => {
+  test("is passed on byte for byte however it is cut, with the last element held back", () => {
     const bytes = fixture("stream-tools.json");
     fc.assert(
       fc.property(cuts, (at) => {
@@ -129,14 +129,14 @@ describe("one JSON array in pieces", () => {
     );
   });
 
-  test("an array torn behind its last element is torn: without its bracket no client can read it", () => {
+  test("without its closing bracket is incomplete, because no client can read it", () => {
     const element = '[{"candidates":[{"finishReason":"STOP"}]}';
     for (const rest of ["", ",\r\n", ',\n{"usageMeta'])
       expect(pass(new GeminiArrayStream(), [Buffer.from(element + rest)]).complete).toBe(false);
     expect(pass(new GeminiArrayStream(), [Buffer.from(`${element}\n]`)])).toMatchObject({ complete: true, last: `${element}\n]` });
   });
 
-  test("elements go out as soon as they are whole", () => {
+  test("passes elements on as soon as they are complete", () => {
     const codec = new GeminiArrayStream();
     expect(codec.push(Buffer.from('[{"candidates":[{"content":{"parts":[{"text":"}]{'))).toBeNull();
     expect(Buffer.from(codec.push(Buffer.from('\\""}]}}]}\n,'))!).toString()).toBe(
@@ -146,7 +146,7 @@ describe("one JSON array in pieces", () => {
     expect(codec.end().complete).toBe(false);
   });
 
-  test("an error as an element, or instead of the array", () => {
+  test("with an error, as an element or in place of the array, has failed", () => {
     for (const text of ['[{"error":{"code":500,"message":"Broken."}}]', '{"error":{"code":500,"message":"Broken."}}']) {
       const codec = new GeminiArrayStream();
       expect(pass(codec, [Buffer.from(text)]).complete).toBe(false);
@@ -155,26 +155,26 @@ describe("one JSON array in pieces", () => {
   });
 });
 
-describe("a whole answer", () => {
-  test("usage counts cached tokens once, thoughts as output and what tools put into the prompt", () => {
+describe("a complete Gemini answer", () => {
+  test("has cached tokens counted once, thoughts as output and tool-use tokens as input", () => {
     expect(readGeminiReply(fixture("reply-cache.json"))).toEqual({
       usage: { inputUncached: 47, cacheRead: 60, cacheWrite: 0, cacheWriteHour: 0, output: 50, reasoning: 30, estimated: false },
       outputCharacters: 4,
     });
   });
 
-  test("tool calls count as output", () => {
+  test("has tool calls counted as output", () => {
     expect(readGeminiReply(fixture("reply-tools.json"))?.outputCharacters).toBe('Looking.{"city":"Paris"}{"city":"Rome"}{}'.length);
   });
 
-  test("what is no answer", () => {
+  test("is null for invalid JSON and other values", () => {
     expect(readGeminiReply(Buffer.from("[]"))).toBeNull();
     expect(readGeminiReply(Buffer.from("<html>"))).toBeNull();
     expect(readGeminiReply(Buffer.from("{}"))).toBeNull();
   });
 });
 
-test("an array in which something else stands than objects is no answer to be kept", () => {
+test("a JSON array with elements other than objects is not read as an answer", () => {
   const body = '{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}';
   const read = (text: string) => {
     const reader = new GeminiArrayReader();
@@ -186,7 +186,7 @@ test("an array in which something else stands than objects is no answer to be ke
     expect(read(odd)).toEqual({ events: [], complete: false });
 });
 
-test("a text is counted to its end, whatever quotes are in it", () => {
+test("a text with quotes is counted to its end", () => {
   const text = '"a": [' + "x".repeat(400) + '"\\';
   const codec = new GeminiStream();
   const frame = `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text }, { text }] } }] })}\n\n`;

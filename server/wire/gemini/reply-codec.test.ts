@@ -159,12 +159,12 @@ const bodies = (sse: string): any[] =>
     .filter((frame) => frame !== "")
     .map((frame) => JSON.parse(frame.replace(/^data: /, "")));
 
-describe("a vendor's answer", () => {
-  test.each(Object.keys(EXPECTED))("%s is read as what it says", (name) => {
+describe("a Gemini answer", () => {
+  test.each(Object.keys(EXPECTED))("%s: is read", (name) => {
     expect(geminiCodec.readReply(fixture(name))).toEqual(EXPECTED[name]!);
   });
 
-  test.each(["text", "structured", "length", "reasoning", "candidates"])("%s is written as the vendor writes it", (name) => {
+  test.each(["text", "structured", "length", "reasoning", "candidates"])("%s: is written like Google writes it", (name) => {
     const { usageMetadata, ...rest } = geminiCodec.writeReply(EXPECTED[name]!, CONTEXT) as any;
     const { usageMetadata: told, ...expected } = fixture(name) as any;
     expect(rest).toEqual(expected);
@@ -172,7 +172,7 @@ describe("a vendor's answer", () => {
     expect(usageMetadata).toEqual(told);
   });
 
-  test.each(STREAMED)("the stream of %s tells the same as the whole answer, however it is cut", (name) => {
+  test.each(STREAMED)("%s: is equal read from a stream, however that is cut", (name) => {
     const bytes = bytesOf(`stream-${name}.sse`);
     const whole = geminiCodec.readReply(fixture(name))!;
     fc.assert(
@@ -184,25 +184,25 @@ describe("a vendor's answer", () => {
     );
   });
 
-  test("calls of different answers never share an id", () => {
+  test("has tool call IDs that differ from those of other answers", () => {
     const ids = ["r1", "r2"].map(
       (responseId) => (geminiCodec.readReply({ ...fixture("tools"), responseId })!.candidates[0]!.parts[1] as any).id,
     );
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  test("what is no answer", () => {
+  test("is null without candidates", () => {
     expect(geminiCodec.readReply({})).toBeNull();
     expect(geminiCodec.readReply({ error: { code: 500 } })).toBeNull();
     expect(geminiCodec.readReply({ candidates: [] })).toBeNull();
   });
 
-  test("an answer without a finish reason has ended, a stream without one has not", () => {
+  test("without a finish reason has ended if complete, but not if streamed", () => {
     expect(geminiCodec.readReply({ candidates: [{ content: { parts: [{ text: "x" }] } }] })?.candidates[0]?.stop).toBe("end");
     expect(readStream(Buffer.from('data: {"candidates":[{"content":{"parts":[{"text":"x"}]}}]}\n\n')).complete).toBe(false);
   });
 
-  test("a reason nobody knows yet is an end that names it", () => {
+  test("with an unknown finish reason has ended, and keeps the reason as a detail", () => {
     expect(geminiCodec.readReply({ candidates: [{ finishReason: "NEW_REASON" }] })?.candidates[0]).toMatchObject({
       stop: "end",
       stopDetail: "NEW_REASON",
@@ -211,8 +211,8 @@ describe("a vendor's answer", () => {
   });
 });
 
-describe("answers of other models", () => {
-  test("thoughts are shown only to who asked for them", () => {
+describe("an answer of another model written for Gemini callers", () => {
+  test("contains reasoning only if the request asked for thoughts", () => {
     const reply = answer([
       { kind: "reasoning", text: "Hm", redacted: false, signature: { family: "anthropic", value: "s" } },
       { kind: "text", text: "Yes" },
@@ -225,7 +225,7 @@ describe("answers of other models", () => {
     expect(writeStream(reply)).not.toContain("thoughtSignature");
   });
 
-  test("a refusal is a filtered text, and details survive", () => {
+  test("with a refusal becomes a filtered text and keeps its details", () => {
     const written = geminiCodec.writeReply(
       answer([{ kind: "refusal", text: "I cannot." }], usage(1, 1), { stop: "refusal", stopDetail: "cyber" }),
       CONTEXT,
@@ -235,7 +235,7 @@ describe("answers of other models", () => {
     ]);
   });
 
-  test("a call whose arguments are no object ends the answer as malformed", () => {
+  test("with tool call arguments that are no object ends as MALFORMED_FUNCTION_CALL", () => {
     const reply = answer(
       [
         { kind: "text", text: "x" },
@@ -249,7 +249,7 @@ describe("answers of other models", () => {
     expect(bodies(writeStream(reply)).at(-1).candidates[0].finishReason).toBe("MALFORMED_FUNCTION_CALL");
   });
 
-  test("usage names the prompt with everything read from and written to a cache", () => {
+  test("has cache reads and writes included in the prompt token count", () => {
     const written = geminiCodec.writeReply(
       answer([], { ...usage(10, 9), cacheRead: 5, cacheWrite: 3, cacheWriteHour: 2, reasoning: 4 }),
       CONTEXT,
@@ -263,12 +263,12 @@ describe("answers of other models", () => {
     });
   });
 
-  test("an answer without an id gets the call's", () => {
+  test("without an ID gets the call's ID", () => {
     expect(geminiCodec.writeReply({ ...answer([]), id: null }, CONTEXT).responseId).toBe("01CALL");
   });
 });
 
-describe("a written stream", () => {
+describe("a stream written for Gemini callers", () => {
   const reply = answer(
     [
       { kind: "text", text: "Look: " },
@@ -279,7 +279,7 @@ describe("a written stream", () => {
     { stop: "tool_call" },
   );
 
-  test("sends texts as they come, calls whole, and what closes it in one last body with a part in it", () => {
+  test("has texts as they arrive, complete tool calls, and a last body with finish reason and usage", () => {
     const sent = bodies(writeStream(reply));
     expect(sent.map(({ candidates }) => candidates[0].content.parts)).toEqual([
       [{ text: "Loo" }],
@@ -297,7 +297,7 @@ describe("a written stream", () => {
     });
   });
 
-  test("parts that are open at once do not mix", () => {
+  test("keeps parts that are open at the same time separate", () => {
     const writer = geminiCodec.streamWriter(CONTEXT);
     const call = (part: number) =>
       ({ kind: "part_start", candidate: 0, part, type: "tool_call", id: `c${part}`, name: `f${part}` }) as const;
@@ -309,7 +309,7 @@ describe("a written stream", () => {
     expect(bodies(text).map(({ candidates }) => candidates[0].content.parts[0].functionCall.args)).toEqual([{ b: 2 }, { a: 1 }]);
   });
 
-  test("as an array is one JSON text with the same bodies", () => {
+  test("has the same bodies when written as a JSON array", () => {
     const writer = geminiArrayWriter(CONTEXT);
     const text =
       eventsOf(reply)
@@ -320,7 +320,7 @@ describe("a written stream", () => {
     expect(JSON.parse(empty.close())).toHaveLength(1);
   });
 
-  test("a failure is an error body in either form", () => {
+  test("reports a failure as an error body, in both forms", () => {
     const fault = { kind: "fault", fault: { status: 503, message: "Busy.", code: "overloaded_error", param: null } } as const;
     const error = { error: { code: 503, message: "Busy.", status: "UNAVAILABLE" } };
     expect(bodies(geminiCodec.streamWriter(CONTEXT).write(fault))).toEqual([error]);
@@ -328,20 +328,20 @@ describe("a written stream", () => {
   });
 });
 
-describe("a stream that goes wrong", () => {
-  test("the provider's error ends it", () => {
+describe("a Gemini stream with errors", () => {
+  test("ends with the provider's error", () => {
     const { reply, complete } = readStream(bytesOf("stream-error.sse"));
     expect({ complete, fault: reply.fault }).toEqual({ complete: false, fault: "The model is overloaded." });
   });
 
-  test("an error without framing is found", () => {
+  test("with an unframed error body reports that error", () => {
     const { reply, complete } = readStream(
       Buffer.from('{\n "error": {\n  "code": 429,\n  "message": "Slow down.",\n  "status": "RESOURCE_EXHAUSTED"\n }\n}\n'),
     );
     expect({ complete, fault: reply.fault }).toEqual({ complete: false, fault: "Slow down." });
   });
 
-  test("comments, empty events and a closing word of others are passed over; nonsense is a fault", () => {
+  test("skips comments, empty events and [DONE], and fails on invalid JSON", () => {
     const text = bytesOf("stream-text.sse").toString();
     expect(readStream(Buffer.from(`: hello\r\n\r\n\r\n\r\nevent: ping\r\n\r\n${text}data: [DONE]\r\n\r\n`))).toMatchObject({
       complete: true,

@@ -8,7 +8,7 @@ const refused = (request: Partial<ConversationRequest>) => {
   return "unsupported" in result ? result.unsupported.map(({ feature }) => feature) : [];
 };
 
-describe("signatures", () => {
+describe("thought signatures for Gemini", () => {
   const calls = (signature?: { family: "gemini" | "anthropic"; value: string }): Turn => ({
     role: "assistant",
     parts: ["a", "b"].map((id) => ({
@@ -26,7 +26,7 @@ describe("signatures", () => {
   const signed = (turns: Turn[], name?: string) =>
     contents(turns, name).flatMap(({ parts }: any) => parts.map((part: any) => part.thoughtSignature));
 
-  test("of another family are dropped", () => {
+  test("of another model family are dropped", () => {
     const turns: Turn[] = [
       user("?"),
       {
@@ -41,7 +41,7 @@ describe("signatures", () => {
     expect(contents(turns)[1].parts).toEqual([{ text: "Hm", thought: true }, { text: "Yes" }]);
   });
 
-  test("that are missing from the running exchange are replaced with Google's word for that, once a step", () => {
+  test("missing from the current turn are replaced with Google's placeholder, once per step", () => {
     const none = "skip_thought_signature_validator";
     expect(signed([user("?"), calls(), results, calls({ family: "anthropic", value: "x" }), results])).toEqual([
       undefined,
@@ -66,8 +66,8 @@ describe("signatures", () => {
   });
 });
 
-describe("what a model of another kind was asked for", () => {
-  test("instructions in the middle keep their weight, and the loss of their place is reported", () => {
+describe("a request of another format written for Gemini", () => {
+  test("keeps system turns as system instructions, and reports their lost position", () => {
     const system = (text: string): Turn => ({ role: "system", parts: [{ kind: "text", text }] });
     const { body, dropped } = written({ instructions: [{ kind: "text", text: "a" }], turns: [system("b"), user("Hi"), system("c")] });
     expect(body).toEqual({
@@ -78,7 +78,7 @@ describe("what a model of another kind was asked for", () => {
     expect(written({ turns: [system("b"), user("Hi")] }).dropped).toEqual([]);
   });
 
-  test("empty texts, which Google refuses, are left out", () => {
+  test("leaves out empty texts, which Google refuses", () => {
     expect(
       contents([
         {
@@ -94,7 +94,7 @@ describe("what a model of another kind was asked for", () => {
     expect(refused({ turns: [user("")] })).toEqual(["messages"]);
   });
 
-  test("refusals become texts, and arguments that are no object stay readable", () => {
+  test("writes refusals as texts, and keeps arguments that are no JSON object as text", () => {
     const parts = contents(
       [
         {
@@ -110,7 +110,7 @@ describe("what a model of another kind was asked for", () => {
     expect(parts).toEqual([{ text: "No." }, { functionCall: { id: "c", name: "f", args: { input: '{"a":' } } }]);
   });
 
-  test("what does no harm is reported, what does is refused", () => {
+  test("drops and reports harmless losses, and refuses others", () => {
     const tools = [{ name: "f", description: null, schema: null, strict: true, cache: { ttl: "5m" as const } }];
     expect(written({ endUser: "u", seed: 2 ** 40, parallelToolCalls: false, tools }).dropped.toSorted()).toEqual([
       "cache",
@@ -130,7 +130,7 @@ describe("what a model of another kind was asked for", () => {
     ).toEqual(["file"]);
   });
 
-  test("files: kinds are guessed from what they begin with, texts become text files", () => {
+  test("detects media types from the first bytes, and writes texts as text files", () => {
     const parts = contents([
       {
         role: "user",
@@ -166,7 +166,7 @@ describe("what a model of another kind was asked for", () => {
       { kind: "subset", names: ["f"], required: false },
       { mode: "VALIDATED", allowedFunctionNames: ["f"] },
     ],
-  ] as const)("tool choice %j", (toolChoice, functionCallingConfig) => {
+  ] as const)("writes the tool choice %j", (toolChoice, functionCallingConfig) => {
     const tools = ["f", "g"].map((name) => ({ name, description: null, schema: null, strict: null }));
     const { body } = written({ tools, toolChoice });
     expect(body.toolConfig as unknown).toEqual({ functionCallingConfig });
@@ -180,12 +180,12 @@ describe("what a model of another kind was asked for", () => {
     ["gemini-2.5-flash", "none", { thinkingBudget: 0 }],
     ["gemini-2.5-pro", "none", { thinkingBudget: 128 }],
     ["gemini-2.5-flash", "medium", { thinkingBudget: 8192 }],
-  ] as const)("%s thinks with effort %s as %j", (name, effort, thinkingConfig) => {
+  ] as const)("for %s, writes reasoning effort %s as %j", (name, effort, thinkingConfig) => {
     const { body } = written({ reasoning: { effort, budgetTokens: null, visible: null } }, name);
     expect(body.generationConfig as unknown).toEqual({ thinkingConfig });
   });
 
-  test("a budget is kept in what the model takes, and a model that does not think is not asked to", () => {
+  test("limits a thinking budget to the model's range, and drops it for a model without thinking", () => {
     const budget = (name: string, budgetTokens: number) => written({ reasoning: { effort: null, budgetTokens, visible: true } }, name);
     expect(budget("gemini-2.5-flash", 60_000).body.generationConfig as unknown).toEqual({
       thinkingConfig: { thinkingBudget: 24_576, includeThoughts: true },

@@ -111,8 +111,8 @@ const EXPECTED: Record<string, ConversationRequest> = {
   },
 };
 
-describe("a vendor's request", () => {
-  test("has its media in the base64 that every provider takes", () => {
+describe("a Gemini request", () => {
+  test("has its media read into standard base64", () => {
     // As sent by google-genai 2.34.0 for Python.
     expect(read(fixture("python-media")).turns[0]?.parts.slice(1)).toEqual([
       { kind: "image", source: { base64: "/9j/4AAQSkZJRgABAQD/+w==" }, mediaType: "image/jpeg" },
@@ -125,15 +125,15 @@ describe("a vendor's request", () => {
     ]);
   });
 
-  test.each(Object.keys(EXPECTED))("%s is read as what it says", (name) => {
+  test.each(Object.keys(EXPECTED))("%s: is read", (name) => {
     expect(geminiCodec.readRequest(fixture(name))).toEqual({ request: EXPECTED[name]!, dropped: [] });
   });
 
-  test.each(Object.keys(EXPECTED))("%s is written as the vendor documents it", (name) => {
+  test.each(Object.keys(EXPECTED))("%s: is written as Google documents it", (name) => {
     expect(written(EXPECTED[name]!)).toEqual({ body: fixture(name), dropped: [] });
   });
 
-  test("snake_case, single objects and Google's own schemas are read alike", () => {
+  test("is read equally with snake_case, single objects and Google's own schema types", () => {
     expect(read(fixture("snake"))).toEqual({
       ...BARE,
       instructions: [{ kind: "text", text: "You are a cat." }],
@@ -166,7 +166,7 @@ describe("a vendor's request", () => {
     });
   });
 
-  test("what no other format can say is reported", () => {
+  test("has settings that no other format supports reported as dropped", () => {
     const result = geminiCodec.readRequest({
       ...fixture("text"),
       safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }],
@@ -189,12 +189,12 @@ describe("a vendor's request", () => {
       "contents[0].parts[0].inlineData",
       { contents: [{ role: "model", parts: [{ inlineData: { mimeType: "audio/wav", data: "UklGRg==" } }] }] },
     ],
-  ])("%s is refused", (field, body) => {
+  ])("with %s is refused", (field, body) => {
     expect(geminiCodec.readRequest({ ...fixture("text"), ...body })).toMatchObject({ unsupported: [{ field }] });
   });
 });
 
-describe("tool calls without ids", () => {
+describe("Gemini tool calls without IDs", () => {
   const call = (city: string) => ({ functionCall: { name: "w", args: { city } } });
   const result = (output: string, name = "w") => ({ functionResponse: { name, response: { output } } });
   const history = {
@@ -207,7 +207,7 @@ describe("tool calls without ids", () => {
     ],
   };
 
-  test("get ids of their own, and results find them by name and order", () => {
+  test("get generated IDs, and results find them by name and order", () => {
     const parts = read(history).turns.flatMap((turn): any[] => [...turn.parts]);
     const calls = parts.filter(({ kind }) => kind === "tool_call");
     const results = parts.filter(({ kind }) => kind === "tool_result");
@@ -216,18 +216,18 @@ describe("tool calls without ids", () => {
     expect(results.map(({ callId }) => callId)).toEqual([calls[2].id, calls[0].id, calls[1].id, calls[3].id]);
   });
 
-  test("the ids stay when the history grows", () => {
+  test("keep their generated IDs when the history grows", () => {
     const shorter = read({ contents: history.contents.slice(0, 3) });
     expect(read(history).turns.slice(0, 3)).toEqual([...shorter.turns]);
   });
 
-  test("a result nobody called for still gets an id", () => {
+  test("may be missing for a result, which still gets an ID", () => {
     const [turn] = read({ contents: [{ parts: [result("x")] }] }).turns;
     expect(turn?.parts[0]).toMatchObject({ kind: "tool_result", toolName: "w", callId: expect.stringMatching(/^call_/) });
   });
 });
 
-test("turns of the model's that follow each other are one answer in pieces, as Google's clients keep a stream", () => {
+test("consecutive model turns are read as one answer, as Google's clients store a stream", () => {
   const said = (role: string, ...parts: JsonObject[]): JsonObject => ({ role, parts });
   const call = (id: string): JsonObject => ({ functionCall: { id, name: "f", args: {} } });
   const result = (id: string): JsonObject => ({ functionResponse: { id, name: "f", response: { output: "x" } } });
@@ -258,14 +258,14 @@ test("turns of the model's that follow each other are one answer in pieces, as G
   ]);
 });
 
-describe("results", () => {
+describe("tool results for Gemini", () => {
   const one = (text: string, isError = false) =>
     contents([
       user("?"),
       { role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "f", content: [{ kind: "text", text }], isError }] },
     ])[1].parts[0].functionResponse.response;
 
-  test("objects are sent as objects, everything else as output or error", () => {
+  test("are sent as objects if they are JSON objects, else as output or error", () => {
     expect(one('{ "a": [1] }')).toEqual({ a: [1] });
     expect(one("[1]")).toEqual({ output: "[1]" });
     expect(one("")).toEqual({ output: "" });
@@ -274,7 +274,7 @@ describe("results", () => {
     expect(one('{"id":12345678901234567890}')).toEqual({ output: '{"id":12345678901234567890}' });
   });
 
-  test("of parallel calls stand in one content, whatever turns they came in", () => {
+  test("of parallel calls are sent in one content, even from separate turns", () => {
     const result = (callId: string): Turn => ({
       role: "user",
       parts: [{ kind: "tool_result", callId, toolName: null, content: [{ kind: "text", text: callId }], isError: false }],
@@ -298,7 +298,7 @@ describe("results", () => {
     ]);
   });
 
-  test("of one step stay together with words between them, and a step is one content", () => {
+  test("of one step stay together with texts between them", () => {
     const result = (callId: string, ...more: { kind: "text"; text: string }[]): Turn => ({
       role: "user",
       parts: [{ kind: "tool_result", callId, toolName: "f", content: [], isError: false }, ...more],
@@ -322,7 +322,7 @@ describe("results", () => {
     ]);
   });
 
-  test("lose the cache marks inside them, which is told", () => {
+  test("lose cache marks within them, which is reported", () => {
     const result: Turn = {
       role: "user",
       parts: [
@@ -332,7 +332,7 @@ describe("results", () => {
     expect(geminiCodec.writeRequest({ ...BARE, turns: [user("?"), result] }, TARGET)).toMatchObject({ dropped: ["cache"] });
   });
 
-  test("images go along", () => {
+  test("include images", () => {
     const content = [
       { kind: "text" as const, text: "see" },
       { kind: "image" as const, source: { base64: PNG }, mediaType: null },

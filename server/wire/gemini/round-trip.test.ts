@@ -118,8 +118,8 @@ const conversation: fc.Arbitrary<ConversationRequest> = fc
     stream: false,
   }));
 
-describe("what is written is read back", () => {
-  test("requests", () => {
+describe("what is written in Gemini's format is read back unchanged", () => {
+  test("for requests", () => {
     fc.assert(
       fc.property(conversation, fc.constantFrom("gemini-2.5-flash", "gemini-3-flash"), (value, model) => {
         const sent = model === "gemini-2.5-flash" ? { ...value, reasoning: null } : value;
@@ -135,7 +135,7 @@ describe("what is written is read back", () => {
     );
   });
 
-  test("answers, whole and streamed", () => {
+  test("for answers, complete and streamed", () => {
     const unsigned: fc.Arbitrary<AssistantPart> = fc.oneof(
       fc.record({ kind: fc.constant("tool_call" as const), id: fc.uuid(), name, arguments: args }),
       text,
@@ -210,11 +210,11 @@ function withoutPlaceholders(value: ConversationRequest): ConversationRequest {
   );
 }
 
-describe("bytes nobody meant", () => {
+describe("invalid Gemini input", () => {
   const files = readdirSync(new URL("fixtures/", import.meta.url));
   const mutation = fc.array(fc.tuple(fc.nat(6000), fc.constantFrom(...'{}[]",:0nt\\\r\n '), fc.nat(2)), { minLength: 1, maxLength: 6 });
 
-  test.each(files)("%s, damaged, is never thrown at", (file) => {
+  test.each(files)("%s: never throws when damaged", (file) => {
     const source = readFileSync(new URL(`fixtures/${file}`, import.meta.url), "latin1");
     fc.assert(
       fc.property(mutation, (changes) => {
@@ -229,7 +229,7 @@ describe("bytes nobody meant", () => {
     );
   });
 
-  test("members of the wrong type are never thrown at", () => {
+  test("never throws for members of the wrong type", () => {
     const bodies = files
       .filter((file) => file.endsWith(".json") && !file.startsWith("stream"))
       .map((file) => JSON.parse(readFileSync(new URL(`fixtures/${file}`, import.meta.url), "utf8")));

@@ -49,14 +49,14 @@ function begin(server: Serving, headers: string, firstBytes = "x"): Sender {
 test.each([
   ["small", "content-length: 100"],
   ["large", "content-length: 200000"],
-  ["of no told length", "transfer-encoding: chunked"],
-])("a %s body that stops coming is given up", async (_what, header) => {
+  ["chunked", "transfer-encoding: chunked"],
+])("a %s request body that stops arriving is refused as too slow", async (_what, header) => {
   const { answer, socket } = begin(serving, header, header.startsWith("transfer") ? "1\r\nx\r\n" : "x");
   expect(await answer).toBe("too_slow");
   socket.destroy();
 });
 
-test("one that keeps coming is waited for, though not for ever", async () => {
+test("a request body that keeps arriving is waited for, up to a total time", async () => {
   const slow = begin(serving, "content-length: 200000");
   const sent = setInterval(() => slow.socket.write("x"), IDLE_MS / 10);
   const began = performance.now();
@@ -66,7 +66,7 @@ test("one that keeps coming is waited for, though not for ever", async () => {
   slow.socket.destroy();
 });
 
-test("one that comes is read, whole and in pieces, up to its bound", async () => {
+test("a request body is read, in one or several pieces, up to its size limit", async () => {
   expect(await begin(serving, "content-length: 3", "abc").answer).toBe("3 bytes");
   expect(await begin(serving, "x-known: yes\r\ncontent-length: 200000", "x".repeat(200_000)).answer).toBe("200000 bytes");
   expect(await begin(serving, "content-length: 0", "").answer).toBe("0 bytes");
@@ -76,7 +76,7 @@ test("one that comes is read, whole and in pieces, up to its bound", async () =>
   );
 });
 
-test("strangers of one address keep few waited for, and known callers are not counted", async () => {
+test("pending request bodies from one unknown address are limited, those of known callers are not", async () => {
   const waiting = [begin(serving, "content-length: 100"), begin(serving, "content-length: 100")];
   // Both are being held by the time a third is refused.
   for (;;) if ((await begin(serving, "content-length: 1", "x").answer) === "too_many") break;
@@ -88,7 +88,7 @@ test("strangers of one address keep few waited for, and known callers are not co
   expect(await begin(serving, "content-length: 1", "x").answer).toBe("1 bytes");
 });
 
-test("bodies that hold too much are given up, and only those of the sender that holds most", async () => {
+test("if pending request bodies use too much memory, those of the sender that holds most are aborted", async () => {
   const header = (sender: string) => `x-known: ${sender}\r\ncontent-length: 800000`;
   const other = begin(patient, header("other"), "x".repeat(100_000));
   const greedy: Sender[] = [];
@@ -99,7 +99,7 @@ test("bodies that hold too much are given up, and only those of the sender that 
   for (const { socket } of [other, ...greedy]) socket.destroy();
 });
 
-test("bodies that strangers of many addresses keep open push out one another's, and none of a known sender", async () => {
+test("pending request bodies from many unknown addresses displace one another, but none of a known sender", async () => {
   const known = begin(patient, "x-known: known\r\ncontent-length: 800000", "x".repeat(700_000));
   const strangers: Sender[] = [];
   for (let i = 0; i < 40; i++) strangers.push(begin(patient, `x-place: 192.0.2.${i}\r\ncontent-length: 65000`));
@@ -111,7 +111,7 @@ test("bodies that strangers of many addresses keep open push out one another's, 
   for (const { socket } of [known, ...strangers]) socket.destroy();
 });
 
-test("a body as large as one may be is read in the smallest of many processes", async () => {
+test("a request body of the maximum size is read even with the smallest share of many processes", async () => {
   const mostOfABody = 200_000;
   const small = new ArrivingBodies({ mostBytes: bodyShare(1_000_000, 8, mostOfABody) });
   const read = (body: string) => small.read(new Request("http://gateway", { method: "POST", body }), mostOfABody, null, "tenant");

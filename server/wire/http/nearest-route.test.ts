@@ -23,7 +23,7 @@ test.each([
   ["POST", `${LLM}/v1beta/models/gemini-2.5-flash:generateContent`, "/v1beta/models/gemini-2.5-flash:generateContent", ""],
   ["POST", "/mcp/mcp-01", "/v1/proxy/mcp/mcp-01", "/v1/proxy"],
   ["POST", "/auth/login", "/v1/portal/auth/login", "/v1/portal"],
-])("%s %s is near %s", (method, path, near, base) => {
+])("the nearest route to %s %s is %s", (method, path, near, base) => {
   expect(nearestRoute({ method, path }, GOVERNED_ROUTES)).toEqual({ path: near, base });
 });
 
@@ -36,6 +36,6 @@ test.each([
   `${LLM}/fine_tuning/jobs`,
   `${LLM}/realtime/sessions`,
   "/v1/agents",
-])("nothing is near %s", (path) => {
+])("no route is near %s", (path) => {
   expect(nearestRoute({ method: "GET", path }, GOVERNED_ROUTES)).toBeNull();
 });

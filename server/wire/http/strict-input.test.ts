@@ -19,7 +19,7 @@ function fieldsOf(value: unknown) {
   throw new Error("the value was taken");
 }
 
-test("a value of another type is told apart from one that is missing", () => {
+test("a value of the wrong type, a missing one and an unknown one have different messages", () => {
   expect(fieldsOf({ enabled: "yes", list: "x", inner: { on: null } })).toEqual([
     { field: "name", message: "is required" },
     { field: "enabled", message: "Invalid input: expected boolean, received string" },

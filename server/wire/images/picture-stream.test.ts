@@ -20,7 +20,7 @@ function passed(stream: PictureStream, wire: string, size = wire.length) {
   return { out, complete, last: last === null ? null : decoder.decode(last) };
 }
 
-test.each([1, 7, 1_000])("events cut into pieces of %i bytes pass as they came, and the last waits", (size) => {
+test.each([1, 7, 1_000])("image events cut into pieces of %i bytes pass unchanged, and the last is held back", (size) => {
   const shown = event("partial_image");
   const finished = event("completed", { usage });
   const stream = new PictureStream(asked, 12);
@@ -28,7 +28,7 @@ test.each([1, 7, 1_000])("events cut into pieces of %i bytes pass as they came, 
   expect(stream.usage).toMatchObject({ inputUncached: 20, output: 1_000, images: 1, estimated: false });
 });
 
-test("nothing that may be the last event leaves before it is known what follows", () => {
+test("an event that may be the last is held back until it is known what follows", () => {
   const finished = event("completed", { usage });
   const done = "data: [DONE]\n\n";
   expect(passed(new PictureStream({ ...asked, count: 3 }, 12), `${finished}: still here\n\n`)).toEqual({
@@ -43,13 +43,13 @@ test("nothing that may be the last event leaves before it is known what follows"
   });
 });
 
-test("a count that nobody can believe is no free picture", () => {
+test("an image with implausible usage is metered by what was requested", () => {
   const stream = new PictureStream({ ...asked, asked: { quality: "high", size: null } }, 12);
   passed(stream, event("completed", { usage: { input_tokens: -5, output_tokens: 1.5 } }));
   expect(stream.usage).toMatchObject({ images: 1, imagesAsked: { quality: "high", size: null }, estimated: true });
 });
 
-test("a picture that was shown and not finished is estimated by its size, and by the pictures it was made from", () => {
+test("an unfinished image is estimated by its size and by the number of input images", () => {
   const of = (shown: number, more: object) => {
     const stream = new PictureStream({ ...asked, ...(shown > 0 && { shown: { count: shown, textBytes: 9 } }) }, 12);
     expect(passed(stream, event("partial_image", more)).complete).toBe(false);

@@ -9,7 +9,7 @@ const found = (text: string) => {
   return unclear === null ? null : `${unclear.name} ${unclear.other}`;
 };
 
-describe("names that parsers may take for one", () => {
+describe("names that parsers may take for the same", () => {
   test.each([
     ['{"model":"a","Model":"b"}', "Model model"],
     ['{"Model":"b"}', "Model model"],
@@ -25,7 +25,7 @@ describe("names that parsers may take for one", () => {
     ['{"params":{"name":"q","arguments":{"sql":"a","SQL":"b"}}}', "SQL sql"],
     ['{"tools":[{"input_schema":{"properties":{"id":{},"ID":{}}}}]}', "ID id"],
     ['{"result":{"content":[],"structuredContent":{"deep":[{"a":1,"A":2}]}}}', "A a"],
-  ])("%s", (text, names) => expect(found(text)).toBe(names));
+  ])("are found in %s", (text, names) => expect(found(text)).toBe(names));
 
   test.each([
     '{"model":"a","max_tokens":1,"generationConfig":{"maxOutputTokens":1,"topP":1}}',
@@ -36,19 +36,19 @@ describe("names that parsers may take for one", () => {
     '{"result":{"action":"accept","content":{"Name":"x"}}}',
     '{"x":{"ı":1,"i":2}}',
     "[]",
-  ])("none in %s", (text) => expect(found(text)).toBeNull());
+  ])("are not in %s", (text) => expect(found(text)).toBeNull());
 
-  test("a governed name in an array of inputs is one of the protocol", () => {
+  test("include a protocol name in an array of inputs", () => {
     expect(found('{"input":[{"role":"user","Content":"x"}]}')).toBe("Content content");
   });
 
-  test("long runs of marks cost no more than other names of their length", () => {
+  test("are compared in linear time for long runs of combining marks", () => {
     const name = "\u0315\u0300".repeat(500_000);
     expect(folded(name)).toHaveLength(name.length);
   });
 });
 
-describe("what somebody answers a tool server that asked", () => {
+describe("names in answers to a tool server's question, and in results", () => {
   test.each([
     ['{"params":{"inputResponses":{"r1":{"Action":"accept","content":{}}}}}', "Action action"],
     ['{"params":{"inputResponses":{"r1":{"action":"accept","Content":{"name":"x"}}}}}', "Content content"],
@@ -57,13 +57,13 @@ describe("what somebody answers a tool server that asked", () => {
     ['{"access_token":"a","Access_Token":"b"}', "Access_Token access_token"],
     ['{"Reasoning_Content":"x"}', "Reasoning_Content reasoning_content"],
     ['{"x":{"a\\ud800":1,"a\\ud801":2}}', "a\ud801 a\ud800"],
-  ])("%s", (text, names) => expect(found(text)).toBe(names));
+  ])("are found if ambiguous in %s", (text, names) => expect(found(text)).toBe(names));
 
-  test("a form may be filled in with the protocol's words", () => {
+  test("may be protocol names in the fields of a form", () => {
     expect(found('{"params":{"inputResponses":{"Name":{"action":"accept","content":{"Name":"x","Text":"y"}}}}}')).toBeNull();
   });
 });
 
-test("no two governed names fold to one, or one could stand beside the other unseen", () => {
+test("no two protocol names fold to the same name", () => {
   expect(new Set([...governedNames].map(folded)).size).toBe(governedNames.size);
 });

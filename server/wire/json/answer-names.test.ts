@@ -8,7 +8,7 @@ function cleared(text: string): { said: boolean; body: JsonObject } {
   return { said: clearNames(body, text), body };
 }
 
-describe("what readers may take for two things", () => {
+describe("ambiguous names in an answer", () => {
   test.each([
     ['{"choices":[{"delta":{"content":"a","content":"b"}}]}', { choices: [{ delta: { content: "b" } }] }],
     ['{"a":1,"a":{"b":2}}', { a: { b: 2 } }],
@@ -20,7 +20,7 @@ describe("what readers may take for two things", () => {
     ['{"candidates":[{"content":{"part\u017f":[{"text":"a"}],"parts":[{"text":"b","TEXT":"c"}]}}]}', textOf("b")],
     ['{"type":"x","response":{"output":[{"type":"function_call","name":"a","Name":"b"}]}}', itemOf({ type: "function_call", name: "a" })],
     ['{"choices":[{"index":0,"Index":1}]}', { choices: [{ index: 0 }] }],
-  ])("%s", (text, body) => expect(cleared(text)).toEqual({ said: true, body: body as JsonObject }));
+  ])("are removed from %s", (text, body) => expect(cleared(text)).toEqual({ said: true, body: body as JsonObject }));
 
   test.each([
     '{"choices":[{"delta":{"content":"a \\"content\\": b"}},{"delta":{"content":"c"}}],"n":[["a:","b"],{"a":{"a":1}}]}',
@@ -28,12 +28,12 @@ describe("what readers may take for two things", () => {
     '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"Text":1,"text":2}}}]}}]}',
     '{"metadata":{"Model":"x"},"tools":[{"parameters":{"properties":{"Content":{}}}}]}',
     '{"x":{"ı":1,"i":2},"Vendor":1}',
-  ])("nothing in %s", (text) => expect(cleared(text)).toEqual({ said: false, body: JSON.parse(text) as JsonObject }));
+  ])("are not in %s", (text) => expect(cleared(text)).toEqual({ said: false, body: JSON.parse(text) as JsonObject }));
 
   const spaces = fc.constantFrom("", " ", "\n", "\t ", "\r\n");
   const name = fc.string({ unit: "grapheme", maxLength: 8 });
 
-  test("a name that is put in once more is always found, and nothing else is", () => {
+  test("are detected for any repeated member, and for nothing else", () => {
     fc.assert(
       fc.property(fc.dictionary(name, fc.json()), spaces, fc.nat(), (members, space, at) => {
         // Names that imitate a protocol name are a separate case.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { JsonDocument } from "./document.ts";
 
-test("a member said anew keeps the spelling it is given, until it is touched", () => {
+test("a respelled JSON member keeps its text until it is changed", () => {
   const document = JsonDocument.read(new TextEncoder().encode('{"a": 1.0, "b":{"n":10000000000000001}}'));
   if (!(document instanceof JsonDocument)) throw new Error("it cannot be read");
   document.respell("b", '{"n":10000000000000001,"m":1}');

@@ -5,25 +5,25 @@ import { duplicateMember, editMembers, jsonMembersOf } from "./json-members.ts";
 const edit = (text: string, edits: Record<string, string | null>) => editMembers(text, jsonMembersOf(text), new Map(Object.entries(edits)));
 
 describe("editing a JSON object in place", () => {
-  test("leaves everything but the named member as it was written", () => {
+  test("keeps every byte outside the edited member", () => {
     const text = '{ "temperature" : 1.0e0,\n "model":"a",  "x":[1,{"model":"b"}] }\n';
     expect(edit(text, { model: '"c"' })).toBe('{ "temperature" : 1.0e0,\n "model":"c",  "x":[1,{"model":"b"}] }\n');
   });
 
-  test("takes members out wherever they stand", () => {
+  test("removes members at any position", () => {
     expect(edit('{"a":1,"b":2,"c":3}', { a: null })).toBe('{"b":2,"c":3}');
     expect(edit('{"a":1,"b":2,"c":3}', { b: null })).toBe('{"a":1,"c":3}');
     expect(edit('{"a":1,"b":2,"c":3}', { c: null })).toBe('{"a":1,"b":2}');
     expect(edit('{"a":1}', { a: null })).toBe("{}");
   });
 
-  test("adds what is not there", () => {
+  test("adds missing members", () => {
     expect(edit("{}", { a: "1" })).toBe('{"a":1}');
     expect(JSON.parse(edit('{"b":2}', { a: "1" }))).toEqual({ a: 1, b: 2 });
     expect(edit('{"model_id":"x"}', { model_id: null, model: '"m"' })).toBe('{"model":"m"}');
   });
 
-  test("sees a name through its escapes and finds it twice", () => {
+  test("recognizes escaped names, and finds duplicate members", () => {
     expect(duplicateMember(jsonMembersOf('{"model":"a","\\u006dodel":"b"}'))).toBe("model");
     expect(duplicateMember(jsonMembersOf('{"model":"a","x":{"model":"b"}}'))).toBeNull();
     const many = Array.from({ length: 40 }, (_, i) => `"m${i}":${i}`).join(",");
@@ -31,7 +31,7 @@ describe("editing a JSON object in place", () => {
     expect(duplicateMember(jsonMembersOf(`{${many},"m7":0}`))).toBe("m7");
   });
 
-  test("any object: unedited members keep their text, edited ones their new value", () => {
+  test("of any shape keeps unedited members and sets edited ones", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),

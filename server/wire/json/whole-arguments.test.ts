@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { WholeArguments } from "./whole-arguments.ts";
 
-function wholeness(...pieces: string[]): readonly [whole: boolean, closed: boolean] {
+function completeness(...pieces: string[]): readonly [whole: boolean, closed: boolean] {
   const reader = new WholeArguments();
   for (const piece of pieces) reader.push(piece);
   const all = pieces.join("");
@@ -12,21 +12,21 @@ test.each([
   ["an object in pieces", ['{"a":', '"}', '\\"]", "b": [1, {}]', " } ", "\n"], true, true],
   ["a list", ["[1, 2]"], true, true],
   ["an escape cut in two", ['{"a": "\\', '"}"}'], true, true],
-  ["nothing", [""], false, false],
-  ["spaces", [" ", "\n"], false, false],
+  ["an empty text", [""], false, false],
+  ["whitespace only", [" ", "\n"], false, false],
   ["an object without its end", ['{"a": {}'], false, false],
-  ["an end that stands in a text", ['{"a": "}'], false, false],
-  ["something behind the end", ["{}", " ", "{}"], false, false],
-  ["brackets that close and are no JSON", ["{a}"], false, false],
-  ["brackets of another kind", ["{]"], false, false],
-  ["a text", ['"a', '"'], true, false],
+  ["a closing brace within a string", ['{"a": "}'], false, false],
+  ["text after the end", ["{}", " ", "{}"], false, false],
+  ["balanced braces that are no JSON", ["{a}"], false, false],
+  ["mismatched brackets", ["{]"], false, false],
+  ["a string", ['"a', '"'], true, false],
   ["a number", ["12"], true, false],
-  ["what is no JSON", ["aaa"], false, false],
-] as const)("%s", (_, pieces, whole, closed) => {
-  expect(wholeness(...pieces)).toEqual([whole, closed]);
+  ["no JSON", ["aaa"], false, false],
+] as const)("whether arguments are complete is detected for %s", (_, pieces, whole, closed) => {
+  expect(completeness(...pieces)).toEqual([whole, closed]);
 });
 
-test("asking after each of very many pieces takes no longer than reading them", () => {
+test("checking after each of a million pieces takes linear time", () => {
   const text = new WholeArguments();
   let all = "";
   const add = (piece: string) => {

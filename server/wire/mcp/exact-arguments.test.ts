@@ -27,7 +27,7 @@ function spelled(text: string, pick: { number(): number }): string {
 
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
-test("every spelling of a value has the digest of the value", () => {
+test("every JSON spelling of a value has the same digest", () => {
   fc.assert(
     fc.property(json, fc.gen(), (value, gen) => {
       const pick = {
@@ -40,7 +40,7 @@ test("every spelling of a value has the digest of the value", () => {
   );
 });
 
-test("what a process reads exactly has the digest it always had, and another value has another", () => {
+test("the digest of exactly representable values equals the digest of the parsed value, and differs for others", () => {
   fc.assert(
     fc.property(json, json, (one, other) => {
       expect(exactDigest(JSON.stringify(one))).toBe(digestOf(one as never));
@@ -57,7 +57,7 @@ test.each([
   ["1e-400", "0"],
   ["123456789012345678901", '"123456789012345678901"'],
   ["0", "-0"],
-])("%s is not %s, whatever this process takes them for", (one, other) => {
+])("the digest of %s differs from that of %s, even if JavaScript parses them as equal", (one, other) => {
   expect(exactDigest(`{"n":${one}}`)).not.toBe(exactDigest(`{"n":${other}}`));
 });
 
@@ -65,11 +65,11 @@ test.each([
   ["12345678901234567890", "1234567890123456789.0e1"],
   ["1", "1.00"],
   ["100", "1e2"],
-])("%s is %s", (one, other) => {
+])("the digest of %s equals that of %s", (one, other) => {
   expect(exactDigest(`[${one}]`)).toBe(exactDigest(`[${other}]`));
 });
 
-test("a retry asks for the same as its request, and for nothing else that only looks the same to this process", () => {
+test("a retry has the digest of its request, and one that differs in a digit does not", () => {
   const asked = '{"name":"pay","arguments":{"account":9007199254740993}}';
   const again =
     '{ "_meta": {"progressToken": 2}, "inputResponses": {"ok": {"action": "accept"}}, "requestState": "s", "arguments": {"account":9007199254740993}, "name": "pay" }';

@@ -18,8 +18,8 @@ import { diffTools } from "./tool-diff.ts";
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 const slug = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);
 
-describe("header values", () => {
-  test("say any text, in characters every header can carry", () => {
+describe("MCP header values", () => {
+  test("encode any text in characters allowed in headers", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const value = headerValue(text);
@@ -30,12 +30,12 @@ describe("header values", () => {
     );
   });
 
-  test("that are no value of either form are none", () => {
+  test("with invalid base64 are rejected", () => {
     for (const wrong of ["=?base64?%%%?=", "=?base64?/w==?="]) expect(fromHeaderValue(wrong)).toBeNull();
     expect(fromHeaderValue("=?BASE64?YQ==?=")).toBe("=?BASE64?YQ==?=");
   });
 
-  test("of whole numbers are compared as numbers", () => {
+  test("of integers are compared as numbers", () => {
     expect([
       saysArgument("42.0", 42),
       saysArgument("42", 42),
@@ -47,7 +47,7 @@ describe("header values", () => {
   });
 });
 
-describe("mirrored arguments", () => {
+describe("tool arguments mirrored in headers", () => {
   const schema = {
     type: "object",
     properties: {
@@ -57,7 +57,7 @@ describe("mirrored arguments", () => {
     },
   };
 
-  test("are written, checked, and left out where there is nothing to say", () => {
+  test("are written, compared with the arguments, and left out if null", () => {
     const mirrored = paramHeaders(schema) ?? [];
     const headers = (said: Record<string, string>) => new RequestHeaders(new Headers(said));
     expect(writeParamHeaders(mirrored, { region: " eu ", deep: { n: 7 }, plain: "x" })).toEqual({
@@ -71,19 +71,19 @@ describe("mirrored arguments", () => {
   });
 
   test.each([
-    ["a number", { properties: { a: { type: "number", "x-mcp-header": "A" } } }],
-    ["two of one name", { properties: { a: { type: "string", "x-mcp-header": "A" }, b: { type: "string", "x-mcp-header": "a" } } }],
-    ["a name that is no token", { properties: { a: { type: "string", "x-mcp-header": "a b" } } }],
-    ["an empty name", { properties: { a: { type: "string", "x-mcp-header": "" } } }],
-    ["one below items", { properties: { a: { type: "array", items: { type: "string", "x-mcp-header": "A" } } } }],
-    ["one below anyOf", { anyOf: [{ properties: { a: { type: "string", "x-mcp-header": "A" } } }] }],
-  ])("of a schema with %s make the tool unfit", (_name, wrong) => {
+    ["a mirrored number", { properties: { a: { type: "number", "x-mcp-header": "A" } } }],
+    ["two equal header names", { properties: { a: { type: "string", "x-mcp-header": "A" }, b: { type: "string", "x-mcp-header": "a" } } }],
+    ["a header name that is no token", { properties: { a: { type: "string", "x-mcp-header": "a b" } } }],
+    ["an empty header name", { properties: { a: { type: "string", "x-mcp-header": "" } } }],
+    ["a mirrored value below items", { properties: { a: { type: "array", items: { type: "string", "x-mcp-header": "A" } } } }],
+    ["a mirrored value below anyOf", { anyOf: [{ properties: { a: { type: "string", "x-mcp-header": "A" } } }] }],
+  ])("in a schema with %s make the tool unusable", (_name, wrong) => {
     expect(paramHeaders(wrong)).toBeNull();
   });
 });
 
-describe("names of a virtual server", () => {
-  test("lead back to their member", () => {
+describe("namespaced names of a virtual server", () => {
+  test("are mapped back to the member server and its name", () => {
     fc.assert(
       fc.property(slug, fc.string({ minLength: 1 }), fc.webUrl(), (member, name, uri) => {
         expect(memberOf({ type: "tool", name: namespacedName(member, name) })).toEqual({
@@ -99,7 +99,7 @@ describe("names of a virtual server", () => {
     );
   });
 
-  test("stand in results wherever a resource is named, and nowhere else", () => {
+  test("are used in results wherever a resource is named, and nowhere else", () => {
     const result = {
       content: [
         { type: "text", text: "test://a" },
@@ -120,10 +120,10 @@ describe("names of a virtual server", () => {
   });
 });
 
-describe("what crosses to the other dialect", () => {
+describe("params and results translated between MCP dialects", () => {
   const sender = { version: "2026-07-28", capabilities: { elicitation: {} }, clientInfo: null, logLevel: "info" };
 
-  test("keeps its spelling but for what the dialects differ in", () => {
+  test("keep their JSON spelling except for what differs between the dialects", () => {
     const given = `{"name":"t" , "arguments":{"big":12345678901234567890,"n":1.50},"_meta":{"progressToken":7}}`;
     const there = statelessParams(given, sender);
     expect(there).toContain(`"arguments":{"big":12345678901234567890,"n":1.50}`);
@@ -136,7 +136,7 @@ describe("what crosses to the other dialect", () => {
     expect(JSON.parse(handshakeParams(there) ?? "")).toEqual(JSON.parse(given));
   });
 
-  test("keeps every digit of a progress token, and of what else stands beside the dialects' own", () => {
+  test("keep every digit of a progress token and of other members of _meta", () => {
     const token = '"progressToken":9007199254740993';
     const there = statelessParams(`{"_meta":{${token},"x":1.50}}`, {
       version: "2026-07-28",
@@ -152,7 +152,7 @@ describe("what crosses to the other dialect", () => {
     ]);
   });
 
-  test("comes back as it went, whatever it was", () => {
+  test("are unchanged after translation there and back", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), (rest) => {
         const { _meta: _own, resultType: _type, ttlMs: _ttl, cacheScope: _scope, ...result } = rest;
@@ -162,7 +162,7 @@ describe("what crosses to the other dialect", () => {
     );
   });
 
-  test("never lets an answer be kept for others", () => {
+  test("mark lists as private, with no time to live", () => {
     expect(JSON.parse(statelessResult("tools/list", '{"tools":[]}', null))).toEqual({
       tools: [],
       resultType: "complete",
@@ -173,8 +173,8 @@ describe("what crosses to the other dialect", () => {
   });
 });
 
-describe("messages", () => {
-  test("in which a name stands twice, at any depth and however it is written, are refused", () => {
+describe("MCP messages", () => {
+  test("with a duplicate member, at any depth and in any spelling, are refused", () => {
     for (const text of ['{"a":1,"a":2}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"a":1},{"b":{"c":1,"c":2}}]}'])
       expect(repeatedName(text, JSON.parse(text))).not.toBeNull();
     fc.assert(
@@ -187,7 +187,7 @@ describe("messages", () => {
     expect(repeatedName(deep, JSON.parse(deep))).toBe("a");
   });
 
-  test("that are nested deeper than they can be walked are refused", () => {
+  test("nested too deeply are refused", () => {
     const nested = (levels: number, text = "") =>
       readRpc(
         new TextEncoder().encode(
@@ -197,7 +197,7 @@ describe("messages", () => {
     expect([nested(998), nested(999), nested(100_000), nested(1, "[".repeat(5_000))].map(isRpcProblem)).toEqual([false, true, true, false]);
   });
 
-  test("are never taken for what they are not, and never throw", () => {
+  test("are read only if their version is 2.0, and never throw", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -214,7 +214,7 @@ describe("messages", () => {
 });
 
 describe("tool definitions", () => {
-  test("have one hash however their names are ordered", () => {
+  test("have the same hash in any member order", () => {
     const turned = (value: JsonValue): JsonValue =>
       Array.isArray(value)
         ? value.map(turned)
@@ -233,7 +233,7 @@ describe("tool definitions", () => {
     );
   });
 
-  test("are told apart as added, removed and changed", () => {
+  test("are compared as added, removed and changed", () => {
     const [before, after] = [
       listedTools([{ name: "a" }, { name: "b" }, "no tool", {}]),
       listedTools([{ name: "b", description: "new" }, { name: "c" }]),
@@ -242,7 +242,7 @@ describe("tool definitions", () => {
   });
 });
 
-test("a filter of changes is read as it was written, and lets nothing else by", () => {
+test("a subscription filter is read back as written, and passes only the changes it names", () => {
   fc.assert(
     fc.property(
       fc.record({

@@ -27,11 +27,11 @@ const ANSWER = {
   },
 };
 
-test("texts are all but bytes, kinds and handles; data of a tool's own is read whole", () => {
+test("texts of an MCP message are inspected, except bytes, types and IDs; a tool's own data is inspected completely", () => {
   expect(textsOf(ANSWER)).toEqual(["one", "test://x", "two", "test://y", "three", "type", "four", "deep", "five@x", "6", "kept", "eight"]);
 });
 
-test("a resource that comes as bytes is looked into where they are text, and stays bytes", () => {
+test("an MCP resource blob is inspected if its bytes are text, and stays base64", () => {
   const base64 = (text: string) => Buffer.from(text).toString("base64");
   const blobs = [base64("a secret"), base64("\u00e9 secret"), "iVBORw0KGgoAAAANSUhEUg==", base64("plain")];
   const contents = blobs.map((blob) => ({ uri: "test://x", blob, mimeType: "application/octet-stream" }));
@@ -44,7 +44,7 @@ test("a resource that comes as bytes is looked into where they are text, and sta
   expect(changed.result._meta.blob).toBe(base64("a ***"));
 });
 
-test("a name that stands twice hides nothing, nor does one that is spelled with escapes", () => {
+test("duplicate and escaped member names hide no text of an MCP message", () => {
   const seen: string[] = [];
   replaceMessageTexts('{"result":{"content":[{"text":"a","text":"b"}]},"re\\u0073ult":{"t\\u0079pe":"c","text":"\\u0064"}}', (text) => {
     seen.push(text);
@@ -53,7 +53,7 @@ test("a name that stands twice hides nothing, nor does one that is spelled with 
   expect(seen).toEqual(["a", "b", "d"]);
 });
 
-test("what is not changed keeps its spelling, and what is changed is JSON still", () => {
+test("unchanged parts of an MCP message keep their spelling, and a changed message is valid JSON", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 0, max: 4 }), (value, indent) => {
       const text = JSON.stringify({ result: { structuredContent: value, text: value } }, null, indent);
@@ -63,7 +63,7 @@ test("what is not changed keeps its spelling, and what is changed is JSON still"
   );
 });
 
-test("fields of a form and questions are looked at whatever the server calls them", () => {
+test("form fields and questions are inspected whatever names the server gives them", () => {
   const named = (name: string) => ({
     result: {
       inputRequests: {
@@ -82,7 +82,7 @@ test("fields of a form and questions are looked at whatever the server calls the
     expect([name, textsOf(named(name))]).toEqual([name, ["one", "two", "three"]]);
 });
 
-test("a sentence is looked at where a kind, a handle or bytes would stand, and an address always, as its reader decodes it", () => {
+test("sentences in place of a type, ID or bytes are inspected, and URLs always, decoded", () => {
   const result = {
     ...{
       status: "one two",
@@ -101,7 +101,7 @@ test("a sentence is looked at where a kind, a handle or bytes would stand, and a
   ]);
 });
 
-test("what servers say unasked, ask and tell of errors is looked at, data of any kind with its names and numbers", () => {
+test("notifications, elicitations and errors are inspected, with names and numbers of their data", () => {
   const said = (method: string, params: object) => textsOf({ jsonrpc: "2.0", method, params });
   expect(said("notifications/message", { level: "info", logger: "one", data: { two: 3 } })).toEqual(["one", "two", "3"]);
   expect(said("notifications/message", { level: "info", data: "four" })).toEqual(["four"]);
@@ -117,20 +117,20 @@ test("what servers say unasked, ask and tell of errors is looked at, data of any
   ]);
 });
 
-test("a part of a result that is looked at by itself is left out, and nothing else of that name", () => {
+test("a member of the result that is inspected separately is left out, but not elsewhere", () => {
   const texts: string[] = [];
   const message = JSON.stringify({ result: { tools: [{ name: "one" }], _meta: { tools: "two" } }, tools: "three" });
   replaceMessageTexts(message, (text) => (texts.push(text), text), new Set(["tools"]));
   expect(texts).toEqual(["two", "three"]);
 });
 
-test("an ID that is none hides nothing", () => {
+test("an ID that is an object or list is inspected", () => {
   expect(textsOf({ id: { id: "one two", of: ["three"] }, method: "ping" })).toEqual(["one two", "three"]);
   expect(textsOf({ id: ["one"], result: {} })).toEqual(["one"]);
   expect(textsOf({ id: "one two", result: {} })).toEqual([]);
 });
 
-test("an address in data of a tool's own, in a log and in an error is read as its reader decodes it", () => {
+test("URLs in structured content, logs and errors are inspected decoded", () => {
   const data = { elicitations: [{ url: "https://x.test/?to=joe%40example.com" }] };
   const decoded = "https://x.test/?to=joe@example.com";
   expect(textsOf({ result: { structuredContent: data } })).toContain(decoded);

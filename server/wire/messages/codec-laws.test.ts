@@ -133,7 +133,7 @@ function withFewMarks(value: ConversationRequest): ConversationRequest {
   return { ...value, turns: turns as never };
 }
 
-test("what is written is read as it was", () => {
+test("a request written in the Messages format is read back unchanged", () => {
   fc.assert(
     fc.property(request.map(withFewMarks), (value) => {
       const written = messagesCodec.writeRequest(value, { name: "m", maxOutputTokens: null });
@@ -153,7 +153,7 @@ const FIXTURES = readdirSync(new URL("fixtures/", import.meta.url)).map(
 );
 const TOKENS = ["null", "7", "[]", "{}", '""', "true", '"x"', "[null]", '{"type":7}'];
 
-test("nonsense never throws", () => {
+test("invalid input in the Messages format never throws", () => {
   const broken = fc
     .tuple(fc.constantFrom(...FIXTURES), fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 5 }))
     .map(([fixture, changes]) => {

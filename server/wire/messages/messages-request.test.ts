@@ -15,8 +15,8 @@ function read(text: string, reading: MessagesReading = { maxTokensRequired: true
 }
 const body = (more: object) => JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }], ...more });
 
-describe("a Messages request on its way out", () => {
-  test("is the caller's own bytes where nothing had to change", () => {
+describe("an outbound Messages request", () => {
+  test("is sent byte for byte if nothing had to change", () => {
     for (const name of ["text", "multipart", "tools", "structured", "reasoning"]) {
       const text = fixture(`request-${name}`);
       const request = read(text);
@@ -25,7 +25,7 @@ describe("a Messages request on its way out", () => {
     }
   });
 
-  test("changes the model and nothing beside it", () => {
+  test("has only the model changed", () => {
     const text = '{ "model":"fast", "max_tokens":10e1,"messages":[{"role":"user","content":"h\\u00e9 model"}],"x":0.10}';
     expect(read(text).outbound({ model: "slow", ...UNCHANGED })).toBe(text.replace('"fast"', '"slow"'));
     expect(
@@ -33,7 +33,7 @@ describe("a Messages request on its way out", () => {
     ).toBe('{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}');
   });
 
-  test("the model's defaults and system prompt come in, differently for each attempt", () => {
+  test("includes the model's defaults and system prompt, separately for each attempt", () => {
     const request = read(body({}));
     expect(JSON.parse(request.outbound(DEFAULTS))).toEqual({
       temperature: 0.2,
@@ -55,7 +55,7 @@ describe("a Messages request on its way out", () => {
 
   const AS_IT_IS = { model: "claude-sonnet-4-5", ...UNCHANGED };
 
-  test("thoughts keep within a ceiling that a control lowered, and are left out where it leaves them no room", () => {
+  test("has its thinking budget reduced below a lowered max_tokens, or removed if there is no room", () => {
     const asked = body({ max_tokens: 32_000, thinking: { type: "enabled", budget_tokens: 31_999, display: "omitted" } });
     const lowered = read(asked);
     lowered.maxTokens = 8_000;
@@ -73,7 +73,7 @@ describe("a Messages request on its way out", () => {
     expect(read(impossible).outbound({ ...AS_IT_IS, model: "m" })).toBe(impossible);
   });
 
-  test("a loop whose unsigned thoughts stay behind goes on without thinking where Claude wants thoughts before calls", () => {
+  test("drops thinking in a tool loop with unsigned thinking, for models that require it to be signed", () => {
     const loop = (thought: object) => [
       { role: "user", content: "What time is it?" },
       { role: "assistant", content: [thought, { type: "tool_use", id: "call_1", name: "clock", input: {} }] },
@@ -89,7 +89,7 @@ describe("a Messages request on its way out", () => {
     expect(told(unsigned, "claude-sonnet-5")).toBeDefined();
   });
 
-  test("a temperature that a control set stays out for a model that takes none, whatever the caller sent", () => {
+  test("leaves out a configured temperature for a model without sampling settings", () => {
     for (const asked of [{}, { temperature: 1 }]) {
       const request = read(body(asked));
       request.temperature = 0.5;
@@ -103,14 +103,14 @@ describe("a Messages request on its way out", () => {
     { thinking: { type: "enabled", budget_tokens: 2_000 }, max_tokens: 4_000 },
     { thinking: { type: "adaptive" } },
     { thinking: { type: "adaptive" }, temperature: 1 },
-  ])("a temperature that a control set stays out beside thinking, at which the model samples by its default: %j", (asked) => {
+  ])("leaves out a configured temperature next to thinking: %j", (asked) => {
     const request = read(body(asked));
     request.temperature = 0.5;
     expect(JSON.parse(request.outbound(AS_IT_IS)).temperature).toBeUndefined();
     expect(request.sentSettings(AS_IT_IS).temperature).toBeNull();
   });
 
-  test("a temperature that a control set holds where the vendor takes no top p beside it", () => {
+  test("drops top_p next to a configured temperature for models that refuse both", () => {
     const sent = (name: string, asked: object) => {
       const request = read(body(asked));
       request.temperature = 0.5;
@@ -122,7 +122,7 @@ describe("a Messages request on its way out", () => {
     expect(sent("claude-sonnet-4-5", { thinking: { type: "disabled" } })).toEqual([0.5, undefined]);
   });
 
-  test("a default temperature is not put in where the vendor refuses it", () => {
+  test("leaves out a default temperature where the vendor refuses it", () => {
     expect(JSON.parse(read(body({}), { maxTokensRequired: true, version: "2026-10-21" }).outbound(DEFAULTS)).temperature).toBeUndefined();
     expect(JSON.parse(read(body({}), { maxTokensRequired: true, version: "2023-06-01" }).outbound(DEFAULTS)).temperature).toBe(0.2);
     const thinking = read(body({ thinking: { type: "adaptive" } }));
@@ -136,7 +136,7 @@ describe("a Messages request on its way out", () => {
     expect(JSON.parse(counted.outbound(DEFAULTS))).toEqual({ system: "House.", model: "m", messages: [{ role: "user", content: "hi" }] });
   });
 
-  test("setters change their member alone", () => {
+  test("has only the set members changed", () => {
     const request = read('{"model":"m", "temperature":1.0, "max_tokens":9, "messages":[{"role":"user","content":"hi"}]}');
     request.temperature = 0.3;
     request.maxTokens = 5;
@@ -148,8 +148,8 @@ describe("a Messages request on its way out", () => {
   });
 });
 
-describe("what governance sees of a Messages request", () => {
-  test("every text the model would read, in order, each replaceable in place", () => {
+describe("governance of a Messages request", () => {
+  test("finds every text in order, each replaceable in place", () => {
     const request = read(
       JSON.stringify({
         model: "m",
@@ -227,14 +227,14 @@ describe("what governance sees of a Messages request", () => {
     expect(out.match(/hidden/g)).toHaveLength(4);
   });
 
-  test("only the member a replaced text stands in is written anew", () => {
+  test("rewrites only the member with the replaced text", () => {
     const text = '{"model":"m","max_tokens":9,"system": "a" ,"messages":[ {"role":"user","content":"b"} ]}';
     const request = read(text);
     request.texts()[0]!.replace("z");
     expect(request.outbound({ model: "m", ...UNCHANGED })).toBe(text.replace('"a"', '"z"'));
   });
 
-  test("tools by name; taking some out takes a choice of them along", () => {
+  test("finds tools by name, and removes a tool choice together with its tool", () => {
     const tools = [{ name: "a", input_schema: {} }, { type: "web_search_20260318", name: "web_search" }, { type: "browser_20260801" }];
     const request = read(body({ tools, tool_choice: { type: "tool", name: "a" } }));
     expect(request.tools).toEqual(["a", "web_search", "browser_20260801"]);
@@ -247,7 +247,7 @@ describe("what governance sees of a Messages request", () => {
     expect(JSON.parse(request.outbound({ model: "m", ...UNCHANGED })).tools).toBeUndefined();
   });
 
-  test("servers whose tools the vendor asks are on offer with and without a tool that says so", () => {
+  test("counts MCP servers called by the vendor as the tool mcp_toolset, with or without such a tool", () => {
     const servers = { mcp_servers: [{ type: "url", url: "https://tools.example", name: "s" }] };
     const bare = read(body(servers));
     expect(bare.tools).toEqual(["mcp_toolset"]);
@@ -269,7 +269,7 @@ describe("what governance sees of a Messages request", () => {
     expect(read(body({ mcp_servers: [] })).tools).toEqual([]);
   });
 
-  test("tools that are put on offer between the messages are tools like any other", () => {
+  test("finds and removes tools added between messages", () => {
     const added = (tool: object) => ({ role: "system", content: [{ type: "tool_addition", tool }] });
     const definition = { name: "run_sql", description: "Runs SQL.", input_schema: { type: "object" } };
     const hi = { role: "user", content: "hi" };
@@ -298,7 +298,7 @@ describe("what governance sees of a Messages request", () => {
     expect(request.outbound({ model: "m", ...UNCHANGED })).not.toContain("late");
   });
 
-  test("and so are those a summary carries on", () => {
+  test("finds and removes tools added within a compaction summary", () => {
     const kept = { type: "tool_removal", tool: { type: "tool_reference", name: "other" } };
     const definition = { name: "run_sql", input_schema: { type: "object" } };
     const summary = (...changes: object[]) => ({
@@ -312,7 +312,7 @@ describe("what governance sees of a Messages request", () => {
     expect(JSON.parse(request.outbound({ model: "m", ...UNCHANGED })).messages).toEqual([summary(kept)]);
   });
 
-  test("instructions can be put before and behind the caller's own", () => {
+  test("adds instructions before and after the caller's own", () => {
     const request = read(body({ system: [{ type: "text", text: "own", cache_control: { type: "ephemeral" } }] }));
     request.addInstructions(["first"], ["last"]);
     expect(request.instructions).toBe("first\nown\nlast");
@@ -322,13 +322,13 @@ describe("what governance sees of a Messages request", () => {
     expect(bare.body.system).toBe("a\n\nb");
   });
 
-  test("a tool input cannot be replaced by what is not JSON", () => {
+  test("throws if a tool input is replaced by text that is no JSON", () => {
     const request = read(body({ messages: [{ role: "assistant", content: [{ type: "tool_use", id: "c", name: "n", input: {} }] }] }));
     expect(() => request.texts()[0]!.replace("***")).toThrow();
   });
 });
 
-describe("a Messages request that cannot be served", () => {
+describe("an invalid Messages request", () => {
   const fieldsOf = (text: string, reading: MessagesReading = { maxTokensRequired: true }) => {
     const request = readMessagesRequest(encoder.encode(text), reading);
     return "fields" in request ? request.fields.map(({ field }) => field) : [];
@@ -356,11 +356,11 @@ describe("a Messages request that cannot be served", () => {
       ["messages[0].content[0].text", "messages[0].content[1]", "messages[0].content[2].type", "messages[0].content[3].content[0].text"],
     ],
     ['{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}],"max_tokens":2}', ["max_tokens"]],
-  ])("%s names its field", (text, fields) => {
+  ])("%s is refused, naming its fields", (text, fields) => {
     expect(fieldsOf(text)).toEqual(fields);
   });
 
-  test("counting needs no ceiling; absent members may be null", () => {
+  test("for counting needs no max_tokens, and optional members may be null", () => {
     expect(
       fieldsOf('{"model":"m","messages":[{"role":"user","content":"x"}],"stream":null,"temperature":null,"tools":null}', {
         maxTokensRequired: false,
@@ -368,7 +368,7 @@ describe("a Messages request that cannot be served", () => {
     ).toEqual([]);
   });
 
-  test("each version accepts what the vendor accepts in it", () => {
+  test("is refused for members that its anthropic-version does not accept", () => {
     const refused = {
       temperature: 1,
       top_p: 0.5,
@@ -400,7 +400,7 @@ describe("a Messages request that cannot be served", () => {
   });
 });
 
-test("an estimate of input tokens grows with texts, tools, images and documents", () => {
+test("the estimate of input tokens grows with texts, tools, images and documents", () => {
   const estimate = (more: object) => estimateInputTokens(JSON.parse(body(more)));
   const base = estimate({});
   expect(base).toBeGreaterThan(1);

@@ -20,9 +20,9 @@ function run(text: string, size: number, stream = new MessagesStream()) {
 }
 const STOP = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 
-describe("a message's stream on its way through", () => {
+describe("a Messages stream passed through", () => {
   for (const size of [1, 7, 64, 100_000]) {
-    test(`in pieces of ${size} bytes: every byte passes and the end is kept for last`, () => {
+    test(`in pieces of ${size} bytes: every byte passes, and the last event is held back`, () => {
       for (const name of ["text", "tools", "reasoning", "refusal", "cache"]) {
         const text = fixture(name);
         const { out, complete, last } = run(text, size);
@@ -32,7 +32,7 @@ describe("a message's stream on its way through", () => {
     });
   }
 
-  test("frame by frame, the plain ones are counted as well", () => {
+  test("counts the output of plain frames pushed one by one", () => {
     const stream = new MessagesStream();
     for (const frame of fixture("tools").split("\n\n").slice(0, -1)) stream.push(encoder.encode(`${frame}\n\n`));
     expect(stream.outputLength).toBeGreaterThanOrEqual(40);
@@ -40,7 +40,7 @@ describe("a message's stream on its way through", () => {
     expect(stream.end()).toMatchObject({ complete: true });
   });
 
-  test("usage is the totals of the last count, with what only the first one told", () => {
+  test("has the last total of each usage count", () => {
     expect(run(fixture("cache"), 50).stream.usage).toEqual({
       inputUncached: 3,
       cacheRead: 2000,
@@ -52,7 +52,7 @@ describe("a message's stream on its way through", () => {
     });
   });
 
-  test("of an answer that broke off, what it said is estimated beside what the start told", () => {
+  test("has its output estimated if it was interrupted", () => {
     const start = 'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":80,"output_tokens":1}}}\n\n';
     const delta = `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${"word ".repeat(80)}"}}\n\n`;
     const end = 'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":90}}\n\n';
@@ -62,7 +62,7 @@ describe("a message's stream on its way through", () => {
     expect(usage(start + delta + end)).toMatchObject({ inputUncached: 80, output: 90, estimated: false });
   });
 
-  test("an answer has begun with its first words, its first call or its end, not with its first frame", () => {
+  test("has begun with its first text, tool call or stop, not with its first event", () => {
     const begun = (name: string, frames: number) => {
       const stream = new MessagesStream();
       for (const frame of fixture(name).split("\n\n").slice(0, frames)) stream.push(encoder.encode(`${frame}\n\n`));
@@ -78,25 +78,25 @@ describe("a message's stream on its way through", () => {
     expect(stream.begun).toBe(true);
   });
 
-  test("a torn answer, and one that fails inside", () => {
+  test("is incomplete if it was interrupted or contains an error", () => {
     expect(run(fixture("text").slice(0, 900), 11)).toMatchObject({ complete: false, last: null });
     const failed = run(fixture("overloaded"), 30);
     expect(failed).toMatchObject({ out: fixture("overloaded"), complete: false, last: null });
     expect(failed.stream).toMatchObject({ providerError: "Overloaded", begun: false });
   });
 
-  test("a provider that leaves out the closing frame has still ended its answer", () => {
+  test("is complete if only the closing event is missing", () => {
     expect(run(fixture("text").replace(STOP, ""), 40)).toMatchObject({ complete: true, last: null });
   });
 
-  test("a text that spells what governance looks for is still only a text", () => {
+  test("with event names within a text is not taken as complete", () => {
     const words = `event: content_block_delta\ndata: ${JSON.stringify({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: '"type":"message_stop" "usage":{"output_tokens":1} "error"\n\n' } })}\n\n`;
     const result = run(words + words, words.length);
     expect(result).toMatchObject({ out: words + words, complete: false, last: null });
     expect(result.stream).toMatchObject({ usage: null, providerError: null });
   });
 
-  test("what is not JSON passes as it came", () => {
+  test("passes invalid JSON unchanged", () => {
     expect(run("data: {oops\n\n: comment\n\n", 5).out).toBe("data: {oops\n\n: comment\n\n");
   });
 });
@@ -105,7 +105,7 @@ test.each([
   ["text_delta", "text"],
   ["thinking_delta", "thinking"],
   ["input_json_delta", "partial_json"],
-])("%s of a server that writes its JSON with blanks is counted as any other", (type, member) => {
+])("output in %s events is counted equally if the JSON is written with spaces", (type, member) => {
   const delta = { type: "content_block_delta", index: 0, delta: { type, [member]: "x".repeat(40) } };
   const spaced = JSON.stringify(delta).replaceAll(":", ": ").replaceAll(",", ", ");
   for (const json of [JSON.stringify(delta), spaced]) {

@@ -125,14 +125,14 @@ const write = (events: readonly ConversationEvent[]) => {
 const frames = (stream: string) => stream.split("\n\n").slice(0, -1);
 const datas = (stream: string): JsonObject[] => frames(stream).map((frame) => JSON.parse(frame.slice(frame.indexOf("data: ") + 6)));
 
-describe("a message", () => {
+describe("a Messages answer", () => {
   for (const [name, expected] of Object.entries(EXPECTED)) {
-    test(`${name}: is read as meant and written as the vendor does`, () => {
+    test(`${name}: is read and written like the vendor's`, () => {
       expect(messagesCodec.readReply(reply(name))).toEqual(expected);
       expect(messagesCodec.writeReply(expected, CONTEXT)).toEqual(reply(name));
     });
 
-    test(`${name}: its stream reads as the same answer, however it is cut`, () => {
+    test(`${name}: is equal read from its stream, however that is cut`, () => {
       fc.assert(
         fc.property(fc.array(fc.nat(), { maxLength: 40 }), (cuts) => {
           const { events, complete } = readStream(bytesOf(`stream-${name}.sse`), cuts);
@@ -143,7 +143,7 @@ describe("a message", () => {
       );
     });
 
-    test(`${name}: its stream is written as the vendor does`, () => {
+    test(`${name}: its stream is written like the vendor's`, () => {
       const wanted = frames(textOf(`stream-${name}.sse`)).filter((frame) => !frame.startsWith("event: ping"));
       const written = frames(write(readStream(bytesOf(`stream-${name}.sse`)).events));
       // The first frame has the input count, which a translation only knows at the end.
@@ -156,19 +156,19 @@ describe("a message", () => {
     });
   }
 
-  test("governance reads its usage and the length of its output", () => {
+  test("has its usage and output length read", () => {
     expect(readMessagesReply(bytesOf("reply-cache.json"))).toEqual({ usage: EXPECTED.cache!.usage, outputCharacters: 7 });
     expect(readMessagesReply(bytesOf("reply-tools.json"))?.outputCharacters).toBe(12 + 15 + 15 + 2);
     expect(readMessagesReply(new TextEncoder().encode("nonsense"))).toBeNull();
     expect(readMessagesReply(new TextEncoder().encode("{}"))).toBeNull();
   });
 
-  test("cache writes without their split count as short ones", () => {
+  test("has cache writes without details counted as five-minute writes", () => {
     const { cache_creation: _, ...counts } = reply("cache").usage as JsonObject;
     expect(messagesCodec.readReply({ ...reply("cache"), usage: counts })?.usage).toMatchObject({ cacheWrite: 500, cacheWriteHour: 0 });
   });
 
-  test("why it stopped", () => {
+  test("has its stop reasons read and written", () => {
     const stop = (stop_reason: string | null, more = {}) => messagesCodec.readReply({ content: [], stop_reason, ...more })?.candidates[0];
     expect(stop("pause_turn")?.stop).toBe("pause");
     expect(stop("made_up")?.stop).toBe("end");
@@ -196,7 +196,7 @@ describe("a message", () => {
     ["end_turn", { type: "tool_use", id: "c", name: "t", input: {} }, "tool_call"],
     ["max_tokens", { type: "tool_use", id: "c", name: "t", input: {} }, "length"],
     ["tool_use", { type: "text", text: "hi" }, "end"],
-  ] as const)("a server that ends with %s is read by what its answer holds: %j", (stop_reason, block, reason) => {
+  ] as const)("with the stop reason %s is read according to its content: %j", (stop_reason, block, reason) => {
     expect(messagesCodec.readReply({ content: [block], stop_reason })?.candidates[0]?.stop).toBe(reason);
     const events = [
       { type: "message_start", message: { id: "m" } },
@@ -209,7 +209,7 @@ describe("a message", () => {
     expect(read.find(({ kind }) => kind === "stop")).toMatchObject({ reason });
   });
 
-  test("shows the thoughts of other vendors without their signatures", () => {
+  test("includes other vendors' reasoning without signatures", () => {
     const parts: AssistantPart[] = [
       { kind: "reasoning", text: "hm", redacted: false, signature: { family: "gemini", value: "g" } },
       { kind: "reasoning", text: "", redacted: true, signature: { family: "openai", value: "o" } },
@@ -221,7 +221,7 @@ describe("a message", () => {
     });
   });
 
-  test("says nothing of citations where there are none, which versions 5 and 6 of the AI SDK refuse as null", () => {
+  test("has no citations member if there are none, because AI SDK 5 and 6 refuse null", () => {
     expect(messagesCodec.writeReply(said("x", [text("a")], "end", usage(1, 1)), CONTEXT).content).toEqual([{ type: "text", text: "a" }]);
     const streamed = datas(
       write([
@@ -233,7 +233,7 @@ describe("a message", () => {
     expect(streamed[1]).toEqual({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
   });
 
-  test("is not made of anything", () => {
+  test("is null for errors, and skips unknown blocks", () => {
     expect(messagesCodec.readReply({ error: {} })).toBeNull();
     expect(
       messagesCodec.readReply({ content: [7, { type: "text" }, { type: "server_tool_use" }, { type: "tool_use", input: "x" }] })
@@ -242,7 +242,7 @@ describe("a message", () => {
   });
 });
 
-describe("reading a stream", () => {
+describe("reading a Messages stream", () => {
   const encode = (...events: JsonObject[]) =>
     new TextEncoder().encode(events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join(""));
   const kinds = (...events: JsonObject[]) => readStream(encode(...events)).events.map(({ kind }) => kind);
@@ -250,14 +250,14 @@ describe("reading a stream", () => {
   const delta = (index: number, grown: JsonObject) => ({ type: "content_block_delta", index, delta: grown });
   const stop = { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } };
 
-  test("a failure right behind the start becomes a fault with its status, and nothing follows", () => {
+  test("an error right after the start becomes a fault with its status, and nothing follows", () => {
     const { events, complete } = readStream(bytesOf("stream-overloaded.sse"));
     expect(complete).toBe(false);
     expect(events.map(({ kind }) => kind)).toEqual(["start", "usage", "fault"]);
     expect(events.at(-1)).toEqual({ kind: "fault", fault: { status: 529, message: "Overloaded", code: "overloaded_error", param: null } });
   });
 
-  test("what is not JSON is a fault; what is unknown is none", () => {
+  test("invalid JSON is a fault, unknown events are skipped", () => {
     expect(readStream(new TextEncoder().encode("event: x\ndata: {oops\n\n")).events).toMatchObject([
       { kind: "fault", fault: { status: 502 } },
     ]);
@@ -268,12 +268,12 @@ describe("reading a stream", () => {
     ]);
   });
 
-  test("a torn stream is not complete", () => {
+  test("an interrupted stream is incomplete", () => {
     const bytes = bytesOf("stream-tools.sse");
     expect(readStream(bytes.slice(0, bytes.length - 300)).complete).toBe(false);
   });
 
-  test("a stream torn inside an event is no nonsense of the provider's, and whole where it had ended before", () => {
+  test("a stream cut within an event is no fault, and is complete if the stop came before", () => {
     const ended = encode(start, delta(0, { type: "text_delta", text: "a" }), stop);
     const closing = new TextEncoder().encode('event: message_stop\ndata: {"type":"message_stop"}');
     for (let length = 1; length <= closing.length; length++) {
@@ -285,7 +285,7 @@ describe("reading a stream", () => {
       expect(readStream(whole.slice(0, length)).events.some(({ kind }) => kind === "fault")).toBe(false);
   });
 
-  test("thoughts inside a text block get a part of their own; blocks never opened are opened", () => {
+  test("reasoning within a text block becomes a part of its own, and unopened blocks are opened", () => {
     const { events } = readStream(
       encode(
         start,
@@ -301,7 +301,7 @@ describe("reading a stream", () => {
     ]);
   });
 
-  test("arguments that come whole with their block are kept, and not doubled by fragments", () => {
+  test("arguments in the start of a block are kept, and not doubled by later fragments", () => {
     const block = { type: "content_block_start", index: 1, content_block: { type: "tool_use", id: "t", name: "n", input: { a: 1 } } };
     const call = { kind: "tool_call", id: "t", name: "n", arguments: '{"a":1}' };
     expect(gathered(readStream(encode(start, block, stop)).events).candidates[0]?.parts).toEqual([call] as never);
@@ -311,7 +311,7 @@ describe("reading a stream", () => {
     ).toEqual([call] as never);
   });
 
-  test("blocks of the vendor's own tools and a second start are left out", () => {
+  test("blocks of the vendor's own tools and a second start are skipped", () => {
     expect(
       kinds(
         start,
@@ -324,7 +324,7 @@ describe("reading a stream", () => {
     ).toEqual(["start", "usage", "stop"]);
   });
 
-  test("counts are totals: the later replaces the earlier, what is left out stays", () => {
+  test("usage counts are totals: later values replace earlier ones, and missing ones are kept", () => {
     const first = {
       type: "message_start",
       message: {
@@ -345,8 +345,8 @@ describe("reading a stream", () => {
   });
 });
 
-describe("writing a stream", () => {
-  test("parts filled side by side come one after the other, each begun and ended", () => {
+describe("writing a Messages stream", () => {
+  test("parts that grow at the same time are written one after the other", () => {
     const start = (part: number): ConversationEvent => ({
       kind: "part_start",
       candidate: 0,
@@ -389,7 +389,7 @@ describe("writing a stream", () => {
     expect(out.at(-2)).toMatchObject({ delta: { stop_reason: "tool_use" }, usage: { output_tokens: 0 } });
   });
 
-  test("shows no empty text, no signature of another vendor, no second candidate", () => {
+  test("empty texts, signatures of other vendors and further candidates are left out", () => {
     const out = write([
       { kind: "part_start", candidate: 0, part: 0, type: "text" },
       { kind: "delta", candidate: 0, part: 0, text: "" },
@@ -403,7 +403,7 @@ describe("writing a stream", () => {
     expect(datas(out).map(({ type }) => type)).toEqual(["message_start", "message_delta", "message_stop"]);
   });
 
-  test("a fault is an error event", () => {
+  test("a fault becomes an error event", () => {
     expect(
       messagesCodec
         .streamWriter(CONTEXT)
@@ -412,8 +412,8 @@ describe("writing a stream", () => {
   });
 });
 
-describe("errors", () => {
-  test("keep their status, their type and the vendor's detailed code", () => {
+describe("errors of Messages", () => {
+  test("keep status, type and the vendor's detailed code", () => {
     expect(messagesCodec.readFault(529, JSON.parse(textOf("error-overloaded.json")))).toEqual({
       status: 529,
       message: "Overloaded",
@@ -453,7 +453,7 @@ describe("errors", () => {
     });
   });
 
-  test("of a vendor that calls all of them invalid requests have the type of their status", () => {
+  test("with the generic type invalid_request_error get the type of their status", () => {
     const typeOf = (status: number, code: string) => {
       const { error } = messagesCodec.writeFault({ status, message: "is not there", code, param: null }, "01CALL") as any;
       return error.type;

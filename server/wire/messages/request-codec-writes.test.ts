@@ -6,7 +6,7 @@ import { TARGET, COUNTS, BARE, PNG } from "../../../tests/support/formats/messag
 
 const HARD = { effort: "high", budgetTokens: null, visible: null } as const;
 
-describe("writing a request of another format", () => {
+describe("writing a request of another format as a Messages request", () => {
   const write = (more: Partial<ConversationRequest>, target = TARGET) => {
     const written = messagesCodec.writeRequest({ ...BARE, ...more }, target);
     if ("unsupported" in written) throw new Error(JSON.stringify(written.unsupported));
@@ -24,12 +24,12 @@ describe("writing a request of another format", () => {
   });
   const tool = { name: "t", description: null, schema: null, strict: null };
 
-  test("gives the ceiling the vendor requires", () => {
+  test("sets max_tokens, which the vendor requires", () => {
     expect(write({}).body.max_tokens).toBe(4096);
     expect(write({}, { ...TARGET, maxOutputTokens: 64_000 } as never).body.max_tokens).toBe(64_000);
   });
 
-  test("puts all results of parallel calls first into one user message", () => {
+  test("puts the results of parallel calls first, in one user message", () => {
     const { body } = write({
       turns: [
         user("go"),
@@ -59,7 +59,7 @@ describe("writing a request of another format", () => {
     ]);
   });
 
-  test("makes ids the vendor takes, none twice, and lets results follow them", () => {
+  test("makes tool call IDs valid and unique, and results follow them", () => {
     const { body } = write({
       turns: [user("go"), call("functions.t:0"), result("functions.t:0", "1"), call("functions.t:0"), result("functions.t:0", "2")],
     });
@@ -72,7 +72,7 @@ describe("writing a request of another format", () => {
     ]);
   });
 
-  test("never writes a blank text, nor a message without anything", () => {
+  test("writes no blank text and no empty message", () => {
     const { body } = write({
       instructions: [{ kind: "text", text: " " }],
       turns: [
@@ -101,7 +101,7 @@ describe("writing a request of another format", () => {
     expect(refused({ turns: [user("")] })).toEqual(["messages"]);
   });
 
-  test("places instructions inside a conversation where the vendor takes them", () => {
+  test("places system turns within the conversation where the vendor accepts them", () => {
     const system: Turn = { role: "system", parts: [{ kind: "text", text: "S" }] };
     const roles = (turns: Turn[], systemTurns = true) => {
       const { body, dropped } = write({ turns }, { name: TARGET.name, maxOutputTokens: null, systemTurns });
@@ -118,7 +118,7 @@ describe("writing a request of another format", () => {
     expect(roles([user("a"), system], false)).toEqual({ roles: ["user"], system: "S", dropped: ["system_turn"] });
   });
 
-  test("drops thoughts that are not signed by the vendor", () => {
+  test("drops reasoning not signed by the vendor", () => {
     const thoughts = [undefined, { family: "gemini", value: "g" }, { family: "openai", value: "o" }].map((signature) => ({
       kind: "reasoning",
       text: "hm",
@@ -153,7 +153,7 @@ describe("writing a request of another format", () => {
       { effort: null, budgetTokens: 9000, visible: null },
       { max_tokens: 4096, thinking: { type: "adaptive" }, output_config: { effort: "high" } },
     ],
-  ] as const)("reasoning %j, of a Claude that decides for itself", (reasoning, expected) => {
+  ] as const)("writes reasoning %j for a Claude with adaptive thinking", (reasoning, expected) => {
     expect(write({ reasoning }).body).toMatchObject(expected);
   });
 
@@ -169,20 +169,20 @@ describe("writing a request of another format", () => {
       { effort: null, budgetTokens: 9000, visible: null },
       { max_tokens: 13_096, thinking: { type: "enabled", budget_tokens: 9000 } },
     ],
-  ] as const)("reasoning %j, of a Claude that is told by tokens", (reasoning, expected) => {
+  ] as const)("writes reasoning %j for a Claude with a thinking budget", (reasoning, expected) => {
     const { body } = write({ reasoning }, COUNTS);
     expect(body).toMatchObject(expected);
     expect(body.output_config).toBeUndefined();
   });
 
-  test("a Claude that does not think is not told to", () => {
+  test("drops reasoning for a Claude without thinking", () => {
     const old = { ...TARGET, name: "claude-3-5-haiku-20241022" };
     expect(write({ reasoning: HARD }, old)).toMatchObject({ dropped: ["reasoning"], body: { max_tokens: 4096 } });
     expect(write({ reasoning: HARD }, old).body.thinking).toBeUndefined();
     expect(write({ reasoning: { ...HARD, effort: "none" } }, old)).toMatchObject({ dropped: [] });
   });
 
-  test.each([TARGET, COUNTS])("a Claude that thinks samples at its default (%j)", (target) => {
+  test.each([TARGET, COUNTS])("drops sampling settings next to thinking (%j)", (target) => {
     const { body, dropped } = write({ reasoning: HARD, temperature: 0.2, topP: 0.5, topK: 5 }, target);
     expect(body).not.toContainAnyKeys(["temperature", "top_p", "top_k"]);
     expect(dropped).toEqual(["temperature", "top_p", "top_k"]);
@@ -193,7 +193,7 @@ describe("writing a request of another format", () => {
     });
   });
 
-  test("thinking gives way to a call that is forced, and to a loop that lost its thoughts where they are wanted", () => {
+  test("drops thinking for a forced tool call, and for a tool loop without its signed reasoning where required", () => {
     for (const toolChoice of [
       { kind: "required" },
       { kind: "tool", name: "t" },
@@ -212,7 +212,7 @@ describe("writing a request of another format", () => {
     expect(write({ reasoning: HARD, tools: [tool], turns }).body.thinking).toEqual({ type: "adaptive" });
   });
 
-  test("another vendor's model is told what the caller said", () => {
+  test("sends the caller's settings unchanged to another vendor's model", () => {
     const { body, dropped } = write(
       { reasoning: { effort: null, budgetTokens: 9000, visible: null }, temperature: 0.2, tools: [tool], toolChoice: { kind: "required" } },
       { ...TARGET, name: "m" },
@@ -223,7 +223,7 @@ describe("writing a request of another format", () => {
     });
   });
 
-  test("a budget of thoughts stays below the caller's ceiling", () => {
+  test("keeps the thinking budget below max_tokens", () => {
     expect(write({ maxOutputTokens: 2000, reasoning: { effort: null, budgetTokens: 9000, visible: null } }, COUNTS).body).toMatchObject({
       max_tokens: 2000,
       thinking: { budget_tokens: 1999 },
@@ -233,7 +233,7 @@ describe("writing a request of another format", () => {
     });
   });
 
-  test("tool choices", () => {
+  test("writes tool choices", () => {
     const other = { ...tool, name: "u" };
     const choose = (toolChoice: ConversationRequest["toolChoice"], parallelToolCalls: boolean | null = null) => {
       const { body } = write({ tools: [tool, other], toolChoice, parallelToolCalls });
@@ -250,7 +250,7 @@ describe("writing a request of another format", () => {
     expect(write({ tools: [tool] }).body.tools).toEqual([{ name: "t", input_schema: { type: "object", properties: {} } }]);
   });
 
-  test("structured output: objects are closed, refused keywords become words, JSON mode is asked for in words", () => {
+  test("closes objects of an answer schema, moves refused keywords to descriptions, and asks for JSON mode in text", () => {
     const schema = {
       type: "object",
       properties: {
@@ -280,7 +280,7 @@ describe("writing a request of another format", () => {
     expect(json.body.system).toContain("JSON object");
   });
 
-  test("images and files the vendor takes", () => {
+  test("writes supported images and files, and refuses others", () => {
     const part = (more: object) => {
       const { body } = write({ turns: [{ role: "user", parts: [more as never] }] });
       return (body.messages as { content: JsonObject[] }[])[0]!.content[0];
@@ -310,7 +310,7 @@ describe("writing a request of another format", () => {
     expect(refused({ turns: [{ role: "user", parts: [{ kind: "audio", base64: "AA", mediaType: "audio/wav" }] }] })).toEqual(["audio"]);
   });
 
-  test("an answer that the model is to go on with ends in no blanks, and others stay as they were", () => {
+  test("trims trailing whitespace only of the assistant text that the model continues", () => {
     const prefilled = (text: string): Turn => ({ role: "assistant", parts: [{ kind: "text", text }] });
     expect(write({ turns: [user("a "), prefilled("Say: \n"), user("b "), prefilled("Say: \n")] }).body.messages).toEqual([
       { role: "user", content: "a " },
@@ -320,7 +320,7 @@ describe("writing a request of another format", () => {
     ]);
   });
 
-  test("says what it leaves out and refuses what would change the answer", () => {
+  test("reports harmless losses, and refuses what would change the answer", () => {
     expect(write({ seed: 1, presencePenalty: 0.1, frequencyPenalty: 0, endUser: "a@b.example" })).toMatchObject({
       dropped: ["seed", "presence_penalty", "end_user"],
     });
@@ -341,14 +341,14 @@ describe("writing a request of another format", () => {
     ["claude-sonnet-4-20250514", { temperature: 0.2, topP: 0.5 }, { temperature: 0.2, top_p: 0.5 }, []],
     ["claude-3-7-sonnet-latest", { temperature: 0.2, topP: 0.5 }, { temperature: 0.2, top_p: 0.5 }, []],
     ["glm-5", { temperature: 0.2, topP: 0.5 }, { temperature: 0.2, top_p: 0.5 }, []],
-  ] as const)("%s asked for %j is told %j, as it refuses a temperature beside top p or does not", (name, asked, told, dropped) => {
+  ] as const)("for %s, writes %j as %j, depending on whether temperature and top_p may be combined", (name, asked, told, dropped) => {
     const written = write(asked, { ...TARGET, name });
     const { temperature, top_p } = written.body;
     expect({ ...(temperature !== undefined && { temperature }), ...(top_p !== undefined && { top_p }) }).toEqual({ ...told } as never);
     expect(written.dropped).toEqual([...dropped]);
   });
 
-  test("keeps the last four marks of the cache", () => {
+  test("keeps the last four cache marks", () => {
     const marked = (text: string) => ({ kind: "text", text, cache: { ttl: "5m" } }) as const;
     const { body, dropped } = write({
       instructions: [marked("1"), marked("2")],

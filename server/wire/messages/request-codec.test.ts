@@ -132,14 +132,14 @@ const EXPECTED: Record<string, ConversationRequest> = {
 test.each([
   ["enabled", true],
   ["adaptive", true],
-])("thinking that says nothing of its display (%s) is shown, as the vendor shows it", (type, visible) => {
+])("thinking without a display setting (%s) is visible, as with the vendor", (type, visible) => {
   const body = { ...(fixture("request-text") as object), thinking: { type, budget_tokens: 2048 } };
   expect(messagesCodec.readRequest(body as never)).toMatchObject({ request: { reasoning: { visible } } });
 });
 
 describe("a Messages request", () => {
   for (const [name, request] of Object.entries(EXPECTED)) {
-    test(`${name}: is read as meant and written as the vendor takes it`, () => {
+    test(`${name}: is read and written like the vendor's`, () => {
       expect(messagesCodec.readRequest(fixture(`request-${name}`))).toEqual({ request, dropped: [] });
       const target = name === "reasoning" ? COUNTS : TARGET;
       expect(messagesCodec.writeRequest(request, target)).toEqual({
@@ -150,10 +150,10 @@ describe("a Messages request", () => {
   }
 });
 
-describe("what no other format can say", () => {
+describe("what other formats do not support of a Messages request", () => {
   const read = (more: JsonObject) => messagesCodec.readRequest({ ...fixture("request-text"), ...more });
 
-  test("is dropped and named where its loss does no harm", () => {
+  test("is dropped and named if that does no harm", () => {
     const result = read({
       service_tier: "auto",
       cache_control: { type: "ephemeral" },
@@ -185,13 +185,13 @@ describe("what no other format can say", () => {
     [{ output_config: { format: { type: "grammar" } } }, "output_config.format"],
     [{ output_format: { type: "grammar" } }, "output_format"],
     [{ thread: { type: "create" } }, "thread"],
-  ])("%j is refused by name", (more, field) => {
+  ])("is refused by name: %j", (more, field) => {
     const result = read(more);
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.field) : []).toEqual([field]);
   });
 });
 
-test("the schema of an answer is read from where older clients put it, unless it stands where it does today", () => {
+test("the answer schema is read from output_format, unless output_config has one", () => {
   const format = (title: string) => ({ type: "json_schema", schema: { type: "object", title } });
   const schemaOf = (more: JsonObject) => {
     const result = messagesCodec.readRequest({ ...fixture("request-text"), ...more });

@@ -7,8 +7,8 @@ import { challengeOf, isChallenge, newVerifier } from "./pkce.ts";
 
 const plain = fc.stringMatching(/^[\x20\x21\x23-\x5b\x5d-\x7e]{1,40}$/);
 
-describe("challenges", () => {
-  test("what is written is read", () => {
+describe("OAuth challenges", () => {
+  test("are read back as written", () => {
     fc.assert(
       fc.property(fc.option(plain), fc.option(plain), fc.option(plain), (error, scope, resourceMetadata) => {
         expect(readChallenge(writeChallenge({ error, scope, resourceMetadata }))).toEqual({ error, scope, resourceMetadata });
@@ -16,7 +16,7 @@ describe("challenges", () => {
     );
   });
 
-  test("nothing that is written breaks out of its place", () => {
+  test("never let a scope break out of its quotes", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(writeChallenge({ error: null, scope: text, resourceMetadata: null })).toMatch(
@@ -33,16 +33,16 @@ describe("challenges", () => {
     ['Bearer scope="a \\"quoted\\" one"', { error: null, scope: 'a "quoted" one', resourceMetadata: null }],
     ['Basic realm="Bearer"', null],
     ["", null],
-  ])("%s", (header, expected) => {
+  ])("are read from the header value: %s", (header, expected) => {
     expect(readChallenge(header)).toEqual(expected);
   });
 
-  test("scopes are each once and nothing but scopes", () => {
+  test("have each scope once, without invalid characters", () => {
     expect(parseScopes('read write read  a"b \u00e4 c\\d')).toEqual(["read", "write"]);
   });
 });
 
-describe("what a resource covers", () => {
+describe("the server URLs that an OAuth resource covers", () => {
   test.each([
     ["https://a.example/mcp", "https://a.example/mcp", true],
     ["https://a.example", "https://a.example/mcp", true],
@@ -55,11 +55,11 @@ describe("what a resource covers", () => {
     ["https://a.example.evil.example/mcp", "https://a.example/mcp", false],
     ["https://a.example/mcp/../other", "https://a.example/mcp", false],
     ["mcp", "https://a.example/mcp", false],
-  ])("%s of %s", (resource, server, expected) => {
+  ])("%s covers %s: %p", (resource, server, expected) => {
     expect(covers(resource, server)).toBe(expected);
   });
 
-  test("never another origin", () => {
+  test("never include another origin", () => {
     fc.assert(
       fc.property(fc.webUrl(), fc.webUrl(), (resource, server) => {
         if (new URL(resource).origin !== new URL(server).origin) expect(covers(resource, server)).toBe(false);
@@ -68,7 +68,7 @@ describe("what a resource covers", () => {
   });
 });
 
-test("documents are looked for in the order the protocol gives", () => {
+test("metadata documents are looked for in the order that the protocol specifies", () => {
   expect(resourceMetadataUrls("https://a.example/mcp")).toEqual([
     "https://a.example/.well-known/oauth-protected-resource/mcp",
     "https://a.example/.well-known/oauth-protected-resource",
@@ -84,7 +84,7 @@ test("documents are looked for in the order the protocol gives", () => {
   ]);
 });
 
-test("nonsense in the place of a document is never taken for one", () => {
+test("an invalid metadata document is never accepted", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(typeof readAuthorizationServer(value as never, "https://a.example", () => true)).toBe("string");
@@ -92,12 +92,12 @@ test("nonsense in the place of a document is never taken for one", () => {
   );
 });
 
-test("a verifier's challenge is one, as RFC 7636 gives it", () => {
+test("a PKCE challenge equals the example of RFC 7636", () => {
   expect(challengeOf("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).toBe("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
   expect(isChallenge(challengeOf(newVerifier()))).toBe(true);
 });
 
-test("a challenge that is one long word is read over once", () => {
+test("a challenge of one long word is read in linear time", () => {
   const started = cpuMs();
   for (let times = 0; times < 20; times++)
     expect(readChallenge(`Bearer ${"a".repeat(8_000)}`)).toEqual({ error: null, scope: null, resourceMetadata: null });

@@ -22,7 +22,7 @@ function written(part: FilePart): unknown[] {
   return [chat?.body.messages[0].content[0], responses?.body.input[0].content[0]];
 }
 
-describe("a file to OpenAI's formats", () => {
+describe("a file sent to OpenAI's formats", () => {
   test.each([
     [null, "application/pdf", "document.pdf"],
     [null, null, "document.pdf"],
@@ -32,7 +32,7 @@ describe("a file to OpenAI's formats", () => {
     ["Figures", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "Figures.xlsx"],
     [null, "video/mp4", "document.mp4"],
     [null, "application/vnd.acme.thing", "document.pdf"],
-  ])("named %j of the type %j is sent as %s", (name, mediaType, expected) => {
+  ])("named %j with type %j gets the file name %s", (name, mediaType, expected) => {
     const file_data = `data:${mediaType ?? "application/pdf"};base64,${base64("x")}`;
     expect(written(file({ name, mediaType }))).toEqual([
       { type: "file", file: { filename: expected, file_data } },
@@ -44,7 +44,7 @@ describe("a file to OpenAI's formats", () => {
     [null, "text/plain", "größte"],
     ["notes.md", "text/markdown; charset=utf-8", "notes.md:\n\ngrößte"],
     ["data", "application/json", "data:\n\ngrößte"],
-  ])("named %j of the text type %s is sent as the text it is", (name, mediaType, text) => {
+  ])("named %j with text type %s is sent as text", (name, mediaType, text) => {
     const said = [
       { type: "text", text },
       { type: "input_text", text },
@@ -53,7 +53,7 @@ describe("a file to OpenAI's formats", () => {
     expect(written(file({ name, mediaType, source: { text: "größte" } }))).toEqual(said);
   });
 
-  test("is so whoever sends it", () => {
+  test("is written equally from requests in Google's and Anthropic's formats", () => {
     const google = geminiCodec.readRequest({
       contents: [{ parts: [{ inlineData: { mimeType: "text/csv", data: base64("a;b") } }, { text: "Sum it up." }] }],
     });

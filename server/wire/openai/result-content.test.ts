@@ -10,7 +10,7 @@ test.each([
   ['{"error":"404"}', true, '{"error":"404"}'],
   ["", true, "Error"],
   ["no such page", false, "no such page"],
-])("the result %j of a tool (failed: %p) reads %j in OpenAI's formats", (text, isError, expected) => {
+])("the tool result %j (failed: %p) is written as %j in OpenAI's formats", (text, isError, expected) => {
   const content: ToolResultPart["content"] = text === "" ? [] : [{ kind: "text", text }];
   const request = {
     ...DEFAULT_REQUEST,

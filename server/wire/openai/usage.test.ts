@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readChatUsage } from "./usage.ts";
 
-describe("the usage member of a completion", () => {
-  test("counts every input token in one class, and reasoning within the output", () => {
+describe("usage of a chat completion", () => {
+  test("has every input token in one class, and reasoning within the output", () => {
     expect(
       readChatUsage({
         prompt_tokens: 100,
@@ -14,7 +14,7 @@ describe("the usage member of a completion", () => {
     ).toEqual({ inputUncached: 10, cacheRead: 60, cacheWrite: 30, cacheWriteHour: 0, output: 40, reasoning: 25, estimated: false });
   });
 
-  test("counts reasoning as output for vendors who tell it beside the completion, as their total says", () => {
+  test("includes reasoning in the output for vendors whose total shows that it is extra", () => {
     expect(
       readChatUsage({
         prompt_tokens: 10120,
@@ -34,7 +34,7 @@ describe("the usage member of a completion", () => {
     ).toMatchObject({ output: 319, reasoning: 317 });
   });
 
-  test("counts as reasoning what a total has more, where nothing but the three counts is told", () => {
+  test("has the excess of the total as reasoning if only the three counts are given", () => {
     expect(readChatUsage({ completion_tokens: 1, prompt_tokens: 9, total_tokens: 103 })).toMatchObject({
       inputUncached: 9,
       output: 94,
@@ -51,7 +51,7 @@ describe("the usage member of a completion", () => {
     ).toMatchObject({ output: 4, reasoning: 3 });
   });
 
-  test("finds what came from the cache wherever a vendor tells it", () => {
+  test("has cached tokens read from each vendor's member", () => {
     for (const told of [
       { prompt_tokens_details: { cached_tokens: 10 } },
       { prompt_cache_hit_tokens: 10 },
@@ -69,7 +69,7 @@ describe("the usage member of a completion", () => {
     ).toMatchObject({ cacheRead: 3 });
   });
 
-  test("never counts more than there is, whatever a server says", () => {
+  test("never exceeds the totals, whatever a server reports", () => {
     expect(
       readChatUsage({
         prompt_tokens: 10,

@@ -16,7 +16,7 @@ function countedOperations(calls: readonly CallFacts[]): (string | undefined)[] 
   );
 }
 
-test("durations of operations are those of calls that ask somebody, not of lists", () => {
+test("operation durations are recorded for calls that reach an upstream, not for lists and file operations", () => {
   const lists = ["models_list", "gemini_models_list", "gemini_model_detail", "file_upload", "video_job"];
   expect(countedOperations(lists.map((subtype) => callOf("llm", subtype)))).toEqual([]);
   const asking = [
@@ -35,7 +35,7 @@ test("durations of operations are those of calls that ask somebody, not of lists
   ]);
 });
 
-test("past the bound on series nothing is lost: tokens and cost of the rest are told in one", () => {
+test("tokens and cost beyond the limit of series are recorded in one overflow series", () => {
   const metrics = new CallMetrics(0);
   const used = { llm_model_used: "m", llm_prompt_tokens: 3, llm_estimated_cost_usd: 1 };
   for (let n = 0; n < 2_100; n++)

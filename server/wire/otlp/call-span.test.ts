@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { spanOfCall } from "./call-span.ts";
 
-test("what a call cost is a double, whole or not: the type of an attribute does not change from span to span", () => {
+test("the cost attribute is always a double, also for whole numbers", () => {
   const costOf = (usd: number) => {
     const facts = { id: "01M8FHJQWRTX0YDGZVSGTPDZ8H", timestamp: "2026-11-27T22:21:26.000000Z", llm_estimated_cost_usd: usd };
     const { attributes } = spanOfCall(facts as never) as { attributes: { key: string; value: object }[] };
@@ -18,7 +18,7 @@ function told(facts: object): Record<string, unknown> {
   return { name: span.name, ...Object.fromEntries(span.attributes.map(({ key, value }) => [key, Object.values(value)[0]])) };
 }
 
-test("requests to agents have their method; only what has an agent do something is an invocation of it", () => {
+test("A2A requests have their method, and only those that make an agent act are invoke_agent spans", () => {
   expect(told({ proxy_type: "a2a", proxy_subtype: "message_stream" })).toMatchObject({
     name: "invoke_agent",
     "gen_ai.operation.name": "invoke_agent",
@@ -31,13 +31,13 @@ test("requests to agents have their method; only what has an agent do something 
   for (const one of [looked, card]) expect(one).not.toHaveProperty(["gen_ai.operation.name"]);
 });
 
-test("a prompt of a tool server has its name, and is no tool", () => {
+test("a prompt of a tool server is recorded as a prompt, not as a tool", () => {
   const prompt = told({ proxy_type: "mcp", mcp_method: "prompts/get", mcp_capability_name: "greeting" });
   expect(prompt).toMatchObject({ "gen_ai.prompt.name": "greeting", "mcp.method.name": "prompts/get" });
   expect(prompt).not.toHaveProperty(["gen_ai.tool.name"]);
 });
 
-test("providers of the catalog go by the names the conventions have for them, all others by their own", () => {
+test("catalog providers have the names of the semantic conventions, others their own", () => {
   const nameOf = (llm_provider: string | null) => told({ proxy_type: "llm", llm_provider })["gen_ai.provider.name"];
   expect(["openai", "gemini", "bedrock", "azure", "xai", "our-own", null].map(nameOf)).toEqual([
     "openai",

@@ -20,12 +20,12 @@ const COUNTS = {
   cacheWriteTokens: "gen_ai.usage.cache_creation.input_tokens",
 } as const;
 
-test.each(Object.entries(COUNTS))("a claim of %s that no call comes to is none", (fact, name) => {
+test.each(Object.entries(COUNTS))("an implausible count of %s is ignored", (fact, name) => {
   const told = (count: number) => genAiFacts(inference({ key: name, value: { intValue: String(count) } }))[fact as keyof typeof COUNTS];
   expect([told(1_000_000_000), told(1_000_000_001), told(Number.MAX_SAFE_INTEGER)]).toEqual([1_000_000_000, null, null]);
 });
 
-test("what is no pair among attributes is left out, and no name of one is more than a name", () => {
+test("malformed attributes are skipped, and __proto__ is an ordinary name", () => {
   const member = { key: "m", value: { intValue: "1" } };
   const list = { key: "list", value: { kvlistValue: { values: [null, {}, member] } } };
   const proto = { key: "__proto__", value: { kvlistValue: { values: [{ key: COUNTS.promptTokens, value: { intValue: "5" } }] } } };
@@ -35,7 +35,7 @@ test("what is no pair among attributes is left out, and no name of one is more t
 
 const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
 
-test("what a call was about is no fact of it, whichever instrumentation told it", () => {
+test("contents of calls are removed from the attributes of any instrumentation", () => {
   const content = [
     "ai.response.text",
     "ai.response.toolCalls",
@@ -72,12 +72,12 @@ test("what a call was about is no fact of it, whichever instrumentation told it"
   expect(genAiFacts(inference({ key: "llm.token_count.prompt", value: { intValue: "5" } })).rest).toEqual({ "llm.token_count.prompt": 5 });
 });
 
-test("spans of the Agent Development Kit have what was asked and answered", () => {
+test("input and output are read from spans of Google's Agent Development Kit", () => {
   const asked = genAiFacts(inference(text("gcp.vertex.agent.llm_request", "[1]"), text("gcp.vertex.agent.llm_response", "two")));
   expect([asked.input, asked.output]).toEqual(["[1]", "two"]);
 });
 
-test("spans of the AI SDK have what was asked and answered, and its tool calls are calls of tools", () => {
+test("input, output and tool calls are read from spans of the AI SDK", () => {
   const asked = genAiFacts(inference(text("ai.prompt.messages", "[1]"), text("ai.response.text", "two")));
   expect([asked.input, asked.output]).toEqual(["[1]", "two"]);
   const attributes = [

@@ -47,7 +47,7 @@ const CALLS: readonly [name: string, args: string, item: JsonObject][] = [
   ["later", "{}", { type: "function_call", name: "later", arguments: "{}" }],
 ];
 
-test("every tool the client runs is a function with a name of its own, and the vendor's search is left out by name", () => {
+test("every client-side tool becomes a function with a unique name, and the vendor's search is dropped by name", () => {
   const { request: conversation, dropped } = read({});
   const names = conversation.tools.map(({ name }) => name);
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
@@ -64,9 +64,9 @@ test("every tool the client runs is a function with a name of its own, and the v
   expect(dropped).toEqual(["tools.web_search"]);
 });
 
-describe("a call of", () => {
+describe("a tool call of", () => {
   const context = { callId: "01M830KD0RSWFXX4JPW6VYXEYY", model: "m", created: 1, request, includeUsage: false };
-  test.each(CALLS)("%s goes back as the item its client knows, whole and streamed, and is read as it was", (name, args, item) => {
+  test.each(CALLS)("%s is written back as the item its client knows, complete and streamed, and read again", (name, args, item) => {
     const part = { kind: "tool_call", id: "call_1", name, arguments: args } as const;
     const whole = responsesCodec.writeReply(
       { id: null, candidates: [{ index: 0, parts: [part], stop: "tool_call", stopSequence: null, stopDetail: null }], usage: null },
@@ -97,7 +97,7 @@ function streamed(part: { id: string; name: string; arguments: string }, context
   return done;
 }
 
-test("what a tool gave back is its call's result, and what a search found can be called", () => {
+test("outputs of client tools become tool results, and tools found by a search can be called", () => {
   const { request: conversation } = read({
     input: [
       { role: "user", content: "hi" },
@@ -142,11 +142,11 @@ test.each([
     { type: "allowed_tools", mode: "auto", tools: [{ type: "web_search" }, { type: "local_shell" }] },
     { kind: "subset", names: ["local_shell"], required: false },
   ],
-] as const)("the choice %p is of one of them", (tool_choice, expected) => {
+] as const)("the tool choice %p names the tool's function", (tool_choice, expected) => {
   expect(read({ tool_choice: tool_choice as unknown as JsonObject }).request.toolChoice).toEqual(expected as never);
 });
 
-test("names too long for a function, or taken, are told apart the same way every time", () => {
+test("names that are too long or taken are replaced by stable unique ones", () => {
   const long = "a".repeat(80);
   const tools = ["x", "y"].map((name) => ({ type: "namespace", name: long, tools: [{ type: "function", name }] }));
   const names = read({ tools }).request.tools.map(({ name }) => name);

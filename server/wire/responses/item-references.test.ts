@@ -23,7 +23,7 @@ function requestOf(input: JsonObject[]): ResponsesRequest {
   return read;
 }
 
-test("references to the items of an answer are what the answer said, and those to its reasoning are left out", () => {
+test("references to items of an answer are replaced by their content, and those to reasoning are removed", () => {
   const answer = responsesCodec.writeReply(reply, context({}));
   const kept = responsesCodec.referable?.(answer, {}) ?? new Map<string, string>();
   const references = (answer.output as { id: string }[]).map(({ id }) => ({ type: "item_reference", id }));
@@ -44,7 +44,7 @@ test("references to the items of an answer are what the answer said, and those t
   });
 });
 
-test("a streamed answer can be referred to like a whole one", () => {
+test("items of a streamed answer can be referenced like those of a complete one", () => {
   const writer = responsesCodec.streamWriter(context({}));
   for (const event of [
     { kind: "start", id: null },
@@ -60,18 +60,18 @@ test("a streamed answer can be referred to like a whole one", () => {
   expect(writer.referable?.().size).toBe(1);
 });
 
-test("nothing is kept for who asks that nothing be stored", () => {
+test("no item is kept with store: false", () => {
   const answer = responsesCodec.writeReply(reply, context({ store: false }));
   expect(responsesCodec.referable?.(answer, { store: false }).size).toBe(0);
 });
 
-test("a reference to what is not kept names its field; a vendor's own needs a provider that stores", () => {
+test("an unknown reference names its field, and a vendor's own reference needs a provider with storage", () => {
   const own = { type: "item_reference", id: "msg_01M830KD0RSWFXX4JPW6VYXEYY00" };
   expect(requestOf([{ role: "user", content: "hi" }, own]).putNamedItems(new Map()).problems).toMatchObject([{ field: "input[1].id" }]);
   expect(statefulFields({ input: [own, { type: "item_reference", id: "msg_68af2c0b7a3c81a2" }] })).toEqual(["input[1]"]);
 });
 
-test("what a request names is bounded however often it names it, and told in a few words where it is not known", () => {
+test("referenced items have a total size limit, and at most twenty unknown references are reported", () => {
   const own = { type: "item_reference", id: "msg_01M830KD0RSWFXX4JPW6VYXEYY00" };
   const kept = new Map([[own.id, JSON.stringify({ type: "message", role: "assistant", content: "x".repeat(200_000) })]]);
   const often = requestOf(Array.from({ length: 5_000 }, () => own));

@@ -13,7 +13,7 @@ import { SEALED, said } from "../../../tests/support/formats/responses-codec-par
 
 const fixtures = fixturesOf(import.meta.url);
 
-describe("what a Responses request asks for and other formats cannot say", () => {
+describe("what other formats do not support of a Responses request", () => {
   const read = (more: JsonObject) => responsesCodec.readRequest({ model: "m", input: "hi", ...more });
   test.each([
     ["previous_response_id", { previous_response_id: "resp_1" }],
@@ -42,7 +42,7 @@ describe("what a Responses request asks for and other formats cannot say", () =>
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.field) : []).toEqual([field]);
   });
 
-  test("what does no harm is dropped by name, and what asks for nothing is not mentioned", () => {
+  test("harmless members are dropped by name, and empty ones are not mentioned", () => {
     const result = read({
       metadata: { a: "b" },
       max_tool_calls: 3,
@@ -66,7 +66,7 @@ describe("what a Responses request asks for and other formats cannot say", () =>
     expect(read({ tools: [plain, group] })).toMatchObject({ dropped: ["tools[1].tools[0].output_schema"] });
   });
 
-  test("an absent store is not a wish to store", () => {
+  test("a missing store does not count as store: true", () => {
     expect(statefulFields({ input: "hi" })).toEqual([]);
     expect(
       statefulFields({ input: [{ type: "item_reference", id: "a" }], store: true, background: false, prompt: null, conversation: "c" }),
@@ -74,11 +74,11 @@ describe("what a Responses request asks for and other formats cannot say", () =>
   });
 });
 
-describe("what other formats ask for and Responses cannot say", () => {
+describe("writing a request of another format as a Responses request", () => {
   const hello = { role: "user" as const, parts: [{ kind: "text" as const, text: "hi" }] };
   const write = (request: Partial<ConversationRequest>) =>
     responsesCodec.writeRequest({ ...DEFAULT_REQUEST, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
-  test("is dropped where that does no harm", () => {
+  test("drops and reports what does no harm", () => {
     expect(write({ topK: 5, seed: 1, presencePenalty: 1, frequencyPenalty: 0 })).toMatchObject({
       dropped: ["seed", "top_k", "presence_penalty"],
     });
@@ -89,12 +89,12 @@ describe("what other formats ask for and Responses cannot say", () => {
     ["logprobs", { logprobs: 2 }],
     ["audio", { turns: [{ role: "user", parts: [{ kind: "audio", base64: "", mediaType: "audio/wav" }] }] }],
     ["messages", { turns: [] }],
-  ] as [string, Partial<ConversationRequest>][])("%s is refused", (feature, request) => {
+  ] as [string, Partial<ConversationRequest>][])("refuses %s", (feature, request) => {
     const result = write(request);
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.feature) : []).toEqual([feature] as never);
   });
 
-  test("asks for sealed reasoning only where reasoning is asked for, and sends back only what OpenAI sealed", () => {
+  test("requests encrypted reasoning only with reasoning, and sends back only OpenAI's own", () => {
     expect(write({})).toMatchObject({ body: { store: false } });
     expect(write({})).not.toHaveProperty("body.include");
     expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).not.toHaveProperty("body.include");
@@ -114,7 +114,7 @@ describe("what other formats ask for and Responses cannot say", () => {
   });
 });
 
-describe("nonsense", () => {
+describe("invalid input in the Responses format", () => {
   const sources = ["request-multipart", "request-tools", "reply-full", "reply-refusal", "error"].map((name) =>
     fixtures.json(`${name}.json`),
   );
@@ -137,7 +137,7 @@ describe("nonsense", () => {
     );
   });
 
-  test("an item that begins again after its end does not", () => {
+  test("an item that begins again after its end is read once", () => {
     const reader = responsesCodec.streamReader();
     const send = (event: JsonObject) => reader.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
     const item = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
@@ -149,7 +149,7 @@ describe("nonsense", () => {
     expect(replyOf(read).candidates[0]?.parts).toEqual([{ kind: "tool_call", id: "a", name: "f", arguments: "{}" }]);
   });
 
-  test("in a stream, lost, repeated or spoilt events never make the reader throw or break the grammar", () => {
+  test("lost, repeated or altered events never make the reader throw or break the order of events", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(...events), { maxLength: 30 }),

@@ -40,8 +40,8 @@ const answers = replies(sealedAssistant, fc.constant("resp_1"));
 /** After serialization. */
 const sent = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
 
-describe("responses keeps what it can hold", () => {
-  test("a conversation written and read is the same conversation", () => {
+describe("what Responses supports is kept", () => {
+  test("in a conversation written and read again", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const written = responsesCodec.writeRequest(request, TARGET);
@@ -52,13 +52,13 @@ describe("responses keeps what it can hold", () => {
     );
   });
 
-  test("an answer written and read is the same answer", () => {
+  test("in an answer written and read again", () => {
     fc.assert(
       fc.property(answers, (reply) => expect(responsesCodec.readReply(sent(responsesCodec.writeReply(reply, CONTEXT)))).toEqual(reply)),
     );
   });
 
-  test("an answer streamed and read, however its bytes were cut, is the same answer, and ends with the whole of it", () => {
+  test("in an answer streamed and read again, however its bytes are cut, and in its last event", () => {
     fc.assert(
       fc.property(answers, fc.integer({ min: 1, max: 5 }), cuts, (reply, size, sizes) => {
         const writer = responsesCodec.streamWriter(CONTEXT);

@@ -33,7 +33,7 @@ const CALLS: AssistantPart[] = [
   { kind: "tool_call", id: "call_b", name: "get_weather", arguments: '{"city":"Rome"}' },
 ];
 
-describe("a Responses request is the conversation it means, and is written as it came", () => {
+describe("a Responses request is read, and written back unchanged", () => {
   const expected: Record<string, ConversationRequest> = {
     "request-multipart.json": {
       ...DEFAULT_REQUEST,
@@ -89,13 +89,13 @@ describe("a Responses request is the conversation it means, and is written as it
     });
   }
 
-  test("a turn that says nothing is written as an empty text: a message without a part would be refused", () => {
+  test("with an empty turn has it written as an empty text, because a message without parts would be refused", () => {
     const silent: ConversationRequest = { ...DEFAULT_REQUEST, turns: [{ role: "user", parts: [] }] };
     const written = responsesCodec.writeRequest(silent, { name: "gpt-5.6", maxOutputTokens: null });
     expect("body" in written && written.body.input).toEqual([{ type: "message", role: "user", content: "" }]);
   });
 
-  test("a plain string is one turn of the user, and messages may leave out their type", () => {
+  test("with a plain string as input is one user turn, and messages may omit their type", () => {
     const turns = [{ role: "user", parts: [{ kind: "text", text: "hi" }] }];
     expect(responsesCodec.readRequest({ model: "m", input: "hi" })).toMatchObject({ request: { turns } });
     expect(
@@ -151,21 +151,21 @@ function eventsIn(wire: string): unknown[] {
     });
 }
 
-describe("a response", () => {
+describe("a Responses answer", () => {
   for (const [name, reply] of Object.entries(ANSWERS)) {
-    test(`${name}, whole: read, and written with every member the vendor's own has`, () => {
+    test(`${name}, complete: is read, and written with every member of the vendor's`, () => {
       const whole = fixtures.json(`reply-${name}.json`);
       expect(responsesCodec.readReply(whole)).toEqual(reply);
       const { service_tier: _, ...fixture } = whole;
       expect(responsesCodec.writeReply(reply, CONTEXT)).toEqual(fixture);
     });
-    test(`${name}, streamed: the same answer however its bytes were cut`, () => {
+    test(`${name}, streamed: is equal however its bytes are cut`, () => {
       fc.assert(
         fc.property(cuts, (sizes) => expect(streamed(fixtures.text(`stream-${name}.sse`), sizes)).toEqual(reply)),
         { numRuns: 20 },
       );
     });
-    test(`${name}, streamed to a caller: the vendor's events, one by one, numbered, and no [DONE]`, () => {
+    test(`${name}, streamed to a caller: has the vendor's events, numbered, and no [DONE]`, () => {
       const writer = responsesCodec.streamWriter(CONTEXT);
       const wire =
         eventsOf(reply, name === "full" ? 5 : 100)
@@ -185,7 +185,7 @@ describe("a response", () => {
     });
   }
 
-  test("a call that the ceiling cut is incomplete, and no other", () => {
+  test("has a tool call cut by the token limit marked incomplete, and no other", () => {
     const calls: AssistantPart[] = [
       said("I look."),
       { kind: "tool_call", id: "a", name: "f", arguments: "{}" },
@@ -204,7 +204,7 @@ describe("a response", () => {
     expect(events.at(-1)).toMatchObject({ type: "response.incomplete", response: { output: statuses } });
   });
 
-  test("a filtered one says so", () => {
+  test("that was filtered is incomplete with the reason content_filter", () => {
     const reply = answer([said("Once")], "filtered", usage(9, 1));
     expect(responsesCodec.readReply(fixtures.json("reply-filter.json"))).toEqual(reply);
     expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({
@@ -213,24 +213,24 @@ describe("a response", () => {
     });
   });
 
-  test("one that failed, or has not ended, is no answer", () => {
+  test("that failed or has not ended is null", () => {
     expect(responsesCodec.readReply(fixtures.json("reply-failed.json"))).toBeNull();
     expect(responsesCodec.readReply({ output: [], status: "queued" })).toBeNull();
     expect(responsesCodec.readReply({ choices: [] })).toBeNull();
   });
 
-  test("interleaved calls, several summaries and items of other tools are read in order", () => {
+  test("has interleaved calls, several summaries and items of other tools read in order", () => {
     expect(streamed(fixtures.text("stream-interleaved.sse"), [31])).toEqual(
       answer([{ kind: "reasoning", text: "One.\n\nTwo.", redacted: false }, ...CALLS], "tool_call", usage(9, 20)),
     );
   });
 
-  test("a stream of nothing but its end still has the whole answer", () => {
+  test("is read completely from a stream's last event alone", () => {
     const wire = fixtures.text("stream-full.sse");
     expect(streamed(wire.slice(wire.indexOf("event: response.completed")), [50])).toEqual(ANSWERS.full as ConversationReply);
   });
 
-  test("a stream without its end is torn", () => {
+  test("is incomplete without the stream's last event", () => {
     const wire = fixtures.text("stream-full.sse");
     const reader = responsesCodec.streamReader();
     reader.push(new TextEncoder().encode(wire.slice(0, wire.indexOf("event: response.completed") + 40)));
@@ -240,14 +240,14 @@ describe("a response", () => {
   test.each([
     ["stream-failed.sse", { status: 500, message: "The model failed.", code: "server_error", param: null }],
     ["stream-error.sse", { status: 429, message: "Too many.", code: "rate_limit_exceeded", param: null }],
-  ])("%s ends in a fault", (name, fault) => {
+  ])("ends in a fault for %s", (name, fault) => {
     const reader = responsesCodec.streamReader();
     const events = reader.push(new TextEncoder().encode(fixtures.text(name)));
     expect(events.at(-1)).toEqual({ kind: "fault", fault });
     expect(reader.end()).toEqual({ events: [], complete: false });
   });
 
-  test("a fault goes out as the vendor's flat error event, with the object that its clients raise", () => {
+  test("has a fault written as the vendor's error event, with the error object for its clients", () => {
     const wire = responsesCodec
       .streamWriter(CONTEXT)
       .write({ kind: "fault", fault: { status: 503, message: "busy", code: "overloaded", param: null } });
@@ -255,7 +255,7 @@ describe("a response", () => {
     expect(eventsIn(wire)).toEqual([{ type: "error", sequence_number: 0, ...told, error: { ...told, type: "server_error" } }]);
   });
 
-  test("what another vendor sealed never reaches the caller", () => {
+  test("never contains signatures of other vendors", () => {
     const foreign: AssistantPart[] = [
       { kind: "reasoning", text: "", signature: { family: "anthropic", value: "SEAL" }, redacted: true },
       { kind: "reasoning", text: "seen", signature: { family: "gemini", value: "SEAL" }, redacted: false },
@@ -272,7 +272,7 @@ describe("a response", () => {
     expect(eventsIn(writer.close())).toMatchObject([{ response: { output: whole.output } }]);
   });
 
-  test("calls of one id are told apart, calls without arguments have the empty object", () => {
+  test("has calls with the same ID distinguished, and empty objects for missing arguments", () => {
     const twice: ConversationEvent[] = [0, 1].flatMap((part): ConversationEvent[] => [
       { kind: "part_start", candidate: 0, part, type: "tool_call", id: "a", name: "f" },
       { kind: "part_end", candidate: 0, part },
@@ -291,13 +291,13 @@ describe("a response", () => {
 
   test.each([
     [
-      "a call the model could not form",
+      "a malformed tool call",
       { stop: "malformed", stopDetail: "bad JSON" },
       { status: "failed", error: { code: "server_error", message: "bad JSON" } },
     ],
     ["a pause", { stop: "pause", stopDetail: null }, { status: "completed", error: null }],
     [
-      "a refusal without a word of the model's",
+      "a refusal without text",
       { stop: "refusal", stopDetail: "cyber" },
       {
         status: "incomplete",
@@ -305,7 +305,7 @@ describe("a response", () => {
         output: [{ content: [{ type: "refusal", refusal: "cyber" }] }],
       },
     ],
-  ] as const)("%s", (_what, end, expected) => {
+  ] as const)("is written for %s", (_what, end, expected) => {
     const reply: ConversationReply = { id: null, candidates: [{ index: 0, parts: [], stopSequence: null, ...end }], usage: null };
     expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({ id: "resp_k", usage: null, ...expected } as object);
     const writer = responsesCodec.streamWriter(CONTEXT);

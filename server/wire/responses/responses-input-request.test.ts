@@ -9,7 +9,7 @@ function read(body: object) {
   return request;
 }
 
-test("who counts or compacts an input is sent the input, and no setting that a control or the caller made", () => {
+test("counting or compacting an input sends the input without any generation settings", () => {
   const request = read({ model: "m", input: "hi", tools: [], store: false, stream: true, top_p: 1, max_output_tokens: 9 });
   request.temperature = 0.3;
   expect(JSON.parse(request.outbound(changes))).toEqual({ model: "gpt-x", input: "hi", tools: [], instructions: "Be brief." });

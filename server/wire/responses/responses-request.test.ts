@@ -11,13 +11,13 @@ function read(body: string | object): ResponsesRequest {
 }
 const out = (request: ResponsesRequest) => JSON.parse(request.outbound(UNCHANGED));
 
-describe("a Responses request on its way out", () => {
-  test("is the caller's own bytes where nothing had to change, stateful fields and all", () => {
+describe("an outbound Responses request", () => {
+  test("is sent byte for byte if nothing had to change, including stateful members", () => {
     const text = '{ "input":"h\\u00e9",  "model":"m", "store":true, "previous_response_id":"resp_1", "stream":true, "x": 1.0 }';
     expect(read(text).outbound(UNCHANGED)).toBe(text);
   });
 
-  test("names the provider's model and fills what the caller left open", () => {
+  test("has the provider's model and defaults for what the caller left out", () => {
     const changes = { model: "gpt-x", defaultTemperature: 0.2, defaultMaxTokens: 50, systemPrompt: "Be brief." };
     expect(JSON.parse(read({ model_id: "0b", input: "hi" }).outbound(changes))).toEqual({
       model: "gpt-x",
@@ -31,7 +31,7 @@ describe("a Responses request on its way out", () => {
     ).toEqual({ model: "gpt-x", input: "hi", instructions: "Be brief.\nOwn.", temperature: 1, max_output_tokens: 9 });
   });
 
-  test("calls the ceiling what the format calls it, whatever the model's server calls that of a chat", () => {
+  test("sets max_output_tokens, whatever the model's name for the limit in chat completions", () => {
     const changes = { ...UNCHANGED, defaultMaxTokens: 50, maxTokensName: "max_completion_tokens" as const };
     expect(JSON.parse(read({ model: "m", input: "hi" }).outbound(changes))).toEqual({ model: "m", input: "hi", max_output_tokens: 50 });
   });
@@ -78,7 +78,7 @@ describe("the texts of a Responses request", () => {
     ],
   };
 
-  test("are all found, in order, with who says them", () => {
+  test("are found in order, with their roles", () => {
     expect(
       read(body)
         .texts()
@@ -107,7 +107,7 @@ describe("the texts of a Responses request", () => {
     ]);
   });
 
-  test("are each replaced in their own place, and nowhere else", () => {
+  test("are each replaced in place", () => {
     const request = read(body);
     const slots = request.texts();
     slots.forEach((slot, i) => slot.replace(slot.kind === "arguments" ? `{"k":${i}}` : `x${i}`));
@@ -119,7 +119,7 @@ describe("the texts of a Responses request", () => {
     expect(out(request).input[2].encrypted_content).toBe("sealed");
   });
 
-  test("are measured together, a plain input included", () => {
+  test("are measured together, including a plain string input", () => {
     const request = read({ model: "m", input: "hello", instructions: "ab" });
     expect([request.inputCharacters, request.instructions]).toEqual([7, "ab"]);
     request.texts()[1]?.replace("x");
@@ -127,14 +127,14 @@ describe("the texts of a Responses request", () => {
   });
 });
 
-describe("instructions put around the caller's own", () => {
+describe("instructions added to a Responses request", () => {
   test("are joined with `instructions`", () => {
     const request = read({ model: "m", input: "hi", instructions: "own" });
     request.addInstructions(["before"], ["after"]);
     expect(out(request)).toEqual({ model: "m", input: "hi", instructions: "before\nown\nafter" });
   });
 
-  test("stand behind instructions among the items, which are read later", () => {
+  test("are put after instructions in the items, which are read later", () => {
     const request = read({
       model: "m",
       input: [
@@ -150,7 +150,7 @@ describe("instructions put around the caller's own", () => {
     expect(request.instructions).toBe("before\nown\nafter");
   });
 
-  test("none change no byte", () => {
+  test("change no byte if there are none", () => {
     const text = '{"model":"m", "input":"hi"}';
     const request = read(text);
     request.addInstructions([], []);
@@ -160,7 +160,7 @@ describe("instructions put around the caller's own", () => {
 
 describe("tools offered in a Responses request", () => {
   const fn = (name: string) => ({ type: "function", name });
-  test("are all named: built-in ones by their type, grouped ones and those in items too", () => {
+  test("are named: built-in ones by type, and those in namespaces and items", () => {
     const request = read({
       model: "m",
       tools: [fn("a"), { type: "web_search" }, { type: "namespace", name: "n", tools: [fn("b")] }],
@@ -174,7 +174,7 @@ describe("tools offered in a Responses request", () => {
     expect(out(request)).toMatchObject({ tools: [fn("a"), { name: "n", tools: [] }], input: [{}, { tools: [] }] });
   });
 
-  test("are removed with what pointed at them", () => {
+  test("are removed together with choices of them", () => {
     const request = read({ model: "m", input: "x", tools: [fn("a"), fn("b")], tool_choice: fn("a") });
     request.removeTools(new Set(["a"]));
     expect(out(request)).toEqual({ model: "m", input: "x", tools: [fn("b")] });
@@ -183,7 +183,7 @@ describe("tools offered in a Responses request", () => {
   });
 });
 
-describe("a Responses request that cannot be served", () => {
+describe("an invalid Responses request", () => {
   test.each([
     ["not json", [""]],
     ['{"input":"x"}', ["model"]],
@@ -201,16 +201,16 @@ describe("a Responses request that cannot be served", () => {
     ['{"model":"m","input":"x","temperature":"hot"}', ["temperature"]],
     ['{"model":"m","input":"x","instructions":[]}', ["instructions"]],
     ['{"model":"m","input":"x","tools":{}}', ["tools"]],
-  ])("%s names its field", (text, fields) => {
+  ])("%s is refused, naming its fields", (text, fields) => {
     const request = readResponsesRequest(encoder.encode(text));
     expect("fields" in request ? request.fields.map(({ field }) => field) : []).toEqual(fields);
   });
 
-  test.each([true, false])("an answer in the background may come as a stream (%p)", (stream) => {
+  test.each([true, false])("background may be combined with streaming (%p)", (stream) => {
     expect(out(read({ model: "m", input: "x", background: true, stream }))).toMatchObject({ background: true });
   });
 
-  test("input may be missing where the provider stores it", () => {
+  test("input may be missing with a prompt template stored at the provider", () => {
     expect(read({ model: "m", prompt: { id: "pmpt_1" } }).texts()).toEqual([]);
   });
 });

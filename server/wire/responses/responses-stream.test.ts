@@ -16,9 +16,9 @@ function run(wire: string, size: number) {
   return { stream, out, complete, last: new TextDecoder().decode(last ?? new Uint8Array()) };
 }
 
-describe("a streamed response on its way through", () => {
+describe("a Responses stream passed through", () => {
   for (const name of ["full", "length", "refusal", "interleaved"]) {
-    test(`${name}: every byte passes, the event that ends it is kept for last`, () => {
+    test(`${name}: every byte passes, and the last event is held back`, () => {
       const wire = fixtures.text(`stream-${name}.sse`);
       const end = wire.lastIndexOf("event: ");
       for (const size of SIZES) {
@@ -31,7 +31,7 @@ describe("a streamed response on its way through", () => {
     });
   }
 
-  test("its usage is the one its end tells, its length about that of its texts", () => {
+  test("has the usage of its last event, and about the length of its texts", () => {
     for (const size of SIZES) {
       const { stream } = run(fixtures.text("stream-full.sse"), size);
       expect(stream.usage).toEqual({
@@ -49,7 +49,7 @@ describe("a streamed response on its way through", () => {
     }
   });
 
-  test("it has not begun before something of the answer came", () => {
+  test("has begun only with the first part of the answer", () => {
     const wire = fixtures.text("stream-full.sse");
     const stream = new ResponsesStream();
     const first = wire.indexOf("event: response.reasoning_summary_text.delta");
@@ -59,25 +59,25 @@ describe("a streamed response on its way through", () => {
     expect(stream.begun).toBe(true);
   });
 
-  test("one that stops before its end is torn", () => {
+  test("is incomplete if it stops before its last event", () => {
     const wire = fixtures.text("stream-full.sse");
     expect(run(wire.slice(0, wire.lastIndexOf("event: ")), 64)).toMatchObject({ complete: false, last: "" });
   });
 
-  test("one the provider let fail is not complete, and its last event still goes out", () => {
+  test("is incomplete if the provider failed, and the last event is still sent", () => {
     const { stream, complete, last } = run(fixtures.text("stream-failed.sse"), 64);
     expect(complete).toBe(false);
     expect(last).toContain("response.failed");
     expect(stream).toMatchObject({ providerError: "The model failed.", begun: false });
   });
 
-  test("an error event passes and is known", () => {
+  test("passes an error event and reports it", () => {
     const wire = fixtures.text("stream-error.sse");
     const { stream, out, complete } = run(wire, 100_000);
     expect([out, complete, stream.providerError, stream.begun]).toEqual([wire, false, "Too many.", false]);
   });
 
-  test("a text that spells what governance looks for is still only a text", () => {
+  test("with event names within a text is not taken as complete", () => {
     const wire = `event: response.output_text.delta\ndata: ${JSON.stringify({ type: "response.output_text.delta", delta: '"response":{"usage":{"input_tokens":1}} "error" event: response.completed' })}\n\n`;
     for (const size of SIZES) {
       const { stream, out, complete } = run(wire, size);
@@ -86,7 +86,7 @@ describe("a streamed response on its way through", () => {
   });
 });
 
-test("a whole response gives its usage and its length", () => {
+test("a complete Responses answer has usage and length read", () => {
   expect(readResponsesReply(new TextEncoder().encode(fixtures.text("reply-full.json")))).toEqual({
     usage: {
       ...{ inputUncached: 26, cacheRead: 1024, cacheWrite: 50, cacheWriteHour: 0, output: 60, reasoning: 40, estimated: false },

@@ -37,21 +37,21 @@ const shown = ({ candidates, usage }: ConversationReply) => ({
   usage: usage === null ? null : { ...usage, serving: undefined },
 });
 
-describe("between chat and Responses", () => {
+describe("translation between chat completions and Responses", () => {
   for (const name of ["text", "tools", "refusal", "filter"]) {
-    test(`a ${name} stream of chat is the same answer as a response`, () => {
+    test(`a ${name} stream of chat completions gives an equal Responses answer`, () => {
       const wire = chat.text(`stream-${name}.sse`);
       expect(shown(answerIn(translated(wire, chatCodec, responsesCodec), responsesCodec))).toEqual(shown(answerIn(wire, chatCodec)));
     });
   }
   for (const name of ["full", "length", "refusal", "interleaved"]) {
-    test(`a ${name} stream of Responses is the same answer as a chat completion`, () => {
+    test(`a ${name} stream of Responses gives an equal chat completion`, () => {
       const wire = responses.text(`stream-${name}.sse`);
       expect(shown(answerIn(translated(wire, responsesCodec, chatCodec), chatCodec))).toEqual(shown(answerIn(wire, responsesCodec)));
     });
   }
 
-  test("a conversation with tools keeps its calls, results and tools on the way there and back", () => {
+  test("a conversation with tools keeps calls, results and tools there and back", () => {
     const whole = chatCodec.readRequest(chat.json("request-tools.json"));
     if ("unsupported" in whole) throw new Error("unsupported");
     const there = responsesCodec.writeRequest(whole.request, { name: "m", maxOutputTokens: null });
@@ -65,7 +65,7 @@ describe("between chat and Responses", () => {
   });
 });
 
-describe("an answer of Gemini whose signature comes behind it, beside no text", () => {
+describe("a Gemini answer with a signature in an empty text part at its end", () => {
   const chunk = (parts: JsonObject[], finishReason?: string) =>
     ({ candidates: [{ content: { role: "model", parts }, finishReason }] }) as JsonObject;
   const behind = { text: "", thoughtSignature: "c2ln" };
@@ -74,12 +74,12 @@ describe("an answer of Gemini whose signature comes behind it, beside no text", 
   test.each([
     ["STOP", "completed"],
     ["MAX_TOKENS", "incomplete"],
-  ])("that ends with %s is one message that is %s", (reason, status) => {
+  ])("that ends with %s becomes one message that is %s", (reason, status) => {
     const reply = geminiCodec.readReply(chunk([{ text: "Hello" }, behind], reason)) as ConversationReply;
     expect(typesIn(responsesCodec.writeReply(reply, CONTEXT).output)).toEqual([["message", status]]);
   });
 
-  test("is one message in a stream, too", () => {
+  test("becomes one message in a stream", () => {
     const wire = [chunk([{ text: "Hel" }]), chunk([{ text: "lo" }]), chunk([behind], "STOP")].map(
       (one) => `data: ${JSON.stringify(one)}\r\n\r\n`,
     );

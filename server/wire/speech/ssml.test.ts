@@ -3,8 +3,8 @@ import { ssmlOf } from "./ssml.ts";
 
 const voice = "en-US-AvaNeural";
 
-describe("a text as markup", () => {
-  test("is what the voice is to say", () => {
+describe("a text as SSML", () => {
+  test("contains the text to speak, with voice, language and rate", () => {
     expect(ssmlOf({ text: "Good morning", voice: "de-DE-KatjaNeural", rate: null })).toBe(
       '<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="de-DE">' +
         '<voice name="de-DE-KatjaNeural">Good morning</voice></speak>',
@@ -12,7 +12,7 @@ describe("a text as markup", () => {
     expect(ssmlOf({ text: "Fast", voice, rate: 1.5 })).toContain('<prosody rate="1.5">Fast</prosody>');
   });
 
-  test("holds no markup of the text's or of the voice's name", () => {
+  test("escapes markup in the text and in the voice's name", () => {
     const text = `</voice><voice name="x">&amp; "a" 'b' <audio src="http://evil.example"/> ]]> <!--`;
     const said = ssmlOf({ text, voice: `a"/><b c='`, rate: null });
     const names = said.match(/<\/?[a-z]+/g);
@@ -21,7 +21,7 @@ describe("a text as markup", () => {
     expect(said).toContain('<voice name="a&quot;/&gt;&lt;b c=&apos;">');
   });
 
-  test("holds no character that XML cannot", () => {
+  test("replaces characters not allowed in XML", () => {
     const said = ssmlOf({ text: "a\u0000b\u001bc\ud800d\uffffe\n\tf🌍", voice, rate: null });
     expect(said).toContain(">a b c d e\n\tf🌍<");
   });
@@ -31,7 +31,7 @@ describe("a text as markup", () => {
     ["sr-Latn-RS-NicholasNeural", "sr-Latn-RS"],
     ["es-419-X", "es-419"],
     ["alloy", "en-US"],
-  ])("the language of %s", (name, language) => {
+  ])("has the language of the voice %s: %s", (name, language) => {
     expect(ssmlOf({ text: "x", voice: name, rate: null })).toContain(`xml:lang="${language}"`);
   });
 });

@@ -26,21 +26,21 @@ function reader() {
 
 const push = (frames: PassingFrames, text: string) => decoder.decode(frames.push(encoder.encode(text)) ?? new Uint8Array());
 
-describe("frames on their way through", () => {
-  test("pass unread up to the first that is telling, however many come at once", () => {
+describe("stream frames passed through", () => {
+  test("are passed without parsing up to the first relevant one", () => {
     const { read, unread, frames } = reader();
     expect(push(frames, plain("a") + plain("b") + TELLING + plain("c"))).toBe(plain("a") + plain("b") + plain("c"));
     expect([unread, read]).toEqual([[plain("a") + plain("b")], [TELLING, plain("c")]]);
   });
 
-  test("pass unread again behind one that was torn", () => {
+  test("are passed without parsing again after a partial frame", () => {
     const { read, unread, frames } = reader();
     expect(push(frames, plain("a") + plain("b").slice(0, 9))).toBe(plain("a"));
     expect(push(frames, plain("b").slice(9) + plain("c"))).toBe(plain("b") + plain("c"));
     expect([unread, read]).toEqual([[plain("a"), plain("c")], [plain("b")]]);
   });
 
-  test("lose no byte and are each looked at once, however they are cut", () => {
+  test("lose no byte and are each read once, however they are cut", () => {
     const frame = fc.oneof(fc.constantFrom("a", 'say "x"', "é\\", "").map(plain), fc.constantFrom(TELLING, ": \n\n", "data: 1\r\n\r\n"));
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 12 }), fc.array(fc.nat(400), { maxLength: 6 }), (texts, places) => {
@@ -63,7 +63,7 @@ describe("frames on their way through", () => {
   });
 });
 
-test("the length of texts goes by their ends, and not by the quotes in them", () => {
+test("texts in stream frames are measured up to their closing quote, also with escaped quotes in them", () => {
   expect(lengthUnder("content", plain("abc") + plain('{"a":"b"}') + plain("\\"))).toBe(3 + '{\\"a\\":\\"b\\"}'.length + 2);
   expect(lengthUnder("content", 'data: {"content":"abc')).toBe(0);
 });

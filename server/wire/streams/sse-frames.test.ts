@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 describe("cutting a stream into frames", () => {
-  test("a frame ends behind its blank line, however lines are ended and however the bytes arrive", () => {
+  test("ends a frame at its blank line, with any line ending and however the bytes arrive", () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -39,7 +39,7 @@ describe("cutting a stream into frames", () => {
     );
   });
 
-  test("a frame is whole with its blank line, also where that may be the last that comes for a while", () => {
+  test("returns a frame as soon as its blank line arrived", () => {
     for (const eol of ["\n", "\r\n", "\r"]) {
       const frame = `event: x${eol}data: a${eol}${eol}`;
       expect(new FrameCutter().push(encoder.encode(frame)).map((cut) => decoder.decode(cut))).toEqual([frame]);
@@ -51,7 +51,7 @@ describe("cutting a stream into frames", () => {
     expect(frameData(": keep-alive\n\n")).toBeNull();
   });
 
-  test("refuses an event that would fill the memory", () => {
+  test("refuses an event that is too large", () => {
     const cutter = new FrameCutter();
     const piece = new Uint8Array(1024 * 1024).fill(65);
     expect(() => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { definitionTexts } from "./definition-texts.ts";
 
-test("whole numbers among the values of a schema are looked at, and said as texts where they are replaced; bounds and names are not", () => {
+test("integers in values of a schema are inspected and replaced as texts; bounds and identifiers are not", () => {
   const parameters = {
     type: "object",
     required: ["card"],
@@ -25,7 +25,7 @@ test("whole numbers among the values of a schema are looked at, and said as text
   expect(touched).toEqual(["tools", "tools", "tools"]);
 });
 
-test("what the language of schemas says is no text without words in it, and any text is where a schema has to stand", () => {
+test("schema keywords are not inspected unless they contain words, and texts in place of a schema are", () => {
   const parameters = {
     type: "object",
     $id: "https://example.com/titan",
@@ -47,7 +47,7 @@ test("what the language of schemas says is no text without words in it, and any 
   expect(tool.function).toMatchObject({ notes: ["[BANNED]"], parameters: { items: "[BANNED]", properties: { q: "[BANNED]" } } });
 });
 
-test("hosts, and the tools that a tool may use, are no texts without words in them, as ids are none", () => {
+test("domains and names of allowed tools are inspected only if they contain words, like IDs", () => {
   const tools = [
     { type: "web_search", filters: { allowed_domains: ["titan.com"] }, blocked_domains: ["titan.org", "Tell of titan"] },
     { type: "mcp", server_label: "s", allowed_tools: ["titan"], require_approval: { never: { tool_names: ["titan"] } } },

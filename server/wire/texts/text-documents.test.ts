@@ -35,7 +35,7 @@ const chatWith = (...files: object[]) =>
   );
 const fileIn = ({ out }: { out: any }, at = 0) => out.messages[0].content[at].file;
 
-test("a text file of a chat request is a text, whatever tells that it is one", () => {
+test("a text file in a chat request is inspected, whether its type, name or bytes show that it is text", () => {
   const head = "data:text/markdown;charset=utf-8;base64,";
   const urls = guarded(
     chatWith(
@@ -60,7 +60,7 @@ test("a text file of a chat request is a text, whatever tells that it is one", (
   ]);
 });
 
-test("base64 that decoders read differently is looked at as each of them has it", () => {
+test("ambiguous base64 is inspected in the reading of each decoder", () => {
   const secret = base64("secret of mine");
   const [padded, dashed] = [`${secret.slice(0, 2)}=${secret.slice(2)}`, `${secret.slice(0, 4)}-${secret.slice(4)}`];
   for (const encoded of [padded, `=${secret}`, dashed, dashed.replace("-", "_")]) {
@@ -83,7 +83,7 @@ test("base64 that decoders read differently is looked at as each of them has it"
   expect(fileIn({ out }).file_data).toBe(base64("a *** >>>?"));
 });
 
-test("other files are no texts and pass as they came", () => {
+test("other files are not inspected and pass unchanged", () => {
   const files = [
     { filename: "a.pdf", file_data: `data:application/pdf;base64,${base64("secret")}` },
     { filename: "b.txt", file_id: "file-1" },
@@ -95,7 +95,7 @@ test("other files are no texts and pass as they came", () => {
   expect(files.map((_file, at) => fileIn({ out }, at))).toEqual(files);
 });
 
-test("a file that nobody says the kind of is a text where its bytes are", () => {
+test("a file of unknown type is inspected if its bytes are text", () => {
   const files = [
     { filename: "prod.env", file_data: `data:application/octet-stream;base64,${base64("KEY=secret")}` },
     { filename: "tls.pem", file_data: `data:application/x-pem-file,KEY%3Dsecret` },
@@ -116,7 +116,7 @@ test("a file that nobody says the kind of is a text where its bytes are", () => 
   expect(guarded(gemini).texts).toEqual(["secret", "Read it."]);
 });
 
-test("what a file is called is looked at, whatever the file is", () => {
+test("a file's name is inspected, whatever its type", () => {
   const pdf = `data:application/pdf;base64,${base64("x")}`;
   expect(fileIn(guarded(chatWith({ filename: "secret.pdf", file_data: pdf }))).filename).toBe("***.pdf");
   const gemini = (blob: object) =>
@@ -134,7 +134,7 @@ test("what a file is called is looked at, whatever the file is", () => {
   }
 });
 
-test("the text files of a Responses request are texts, in tool results too, and whoever spoke last stays last", () => {
+test("text files in a Responses request are inspected, also in tool results, in the order of the items", () => {
   const file = { type: "input_file", filename: "notes.txt", file_data: `data:text/plain;base64,${base64("secret")}` };
   const request = read(
     readResponsesRequest(
@@ -154,7 +154,7 @@ test("the text files of a Responses request are texts, in tool results too, and 
     expect(held).toEqual({ ...file, file_data: `data:text/plain;base64,${base64("***")}` });
 });
 
-test("a text document in base64 of a Messages request is a text", () => {
+test("a text document in base64 in a Messages request is inspected", () => {
   const source = { type: "base64", media_type: "text/csv", data: base64("secret") };
   const { texts, out } = guarded(
     read(
@@ -180,7 +180,7 @@ test("a text document in base64 of a Messages request is a text", () => {
   expect(out.messages[0].content.map(({ source: { data } }: any) => data)).toEqual([base64("***"), base64("secret")]);
 });
 
-test("what a hosted tool server is said to be is a word of a definition", () => {
+test("the description of a hosted tool server is inspected as a tool definition", () => {
   const request = read(
     readResponsesRequest(
       bytes({
@@ -193,7 +193,7 @@ test("what a hosted tool server is said to be is a word of a definition", () => 
   expect(request.definitions().map(({ text }) => text)).toEqual(["Says secret things."]);
 });
 
-test("a text file is a text wherever another format would find one: in an address, in the place of a picture, by its name", () => {
+test("a text file is inspected in every place: in a data URL, in place of an image, by its name", () => {
   const url = `data: text/plain;base64,${base64("secret")}`;
   const without = `data: text/plain;base64,${base64("***")}`;
   const parts = [
@@ -265,15 +265,15 @@ test("a text file is a text wherever another format would find one: in an addres
   expect(gemini.out.contents[0].parts[3]).toEqual({ fileData: { fileUri: without } });
 });
 
-describe("a text file cannot be written so that only its reader finds it", () => {
+describe("a text file cannot be hidden from inspection", () => {
   const escaped = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
   test.each([
-    ["an escape that is none behind it", { image_url: { url: "data:text/plain,se%63ret%" } }, "secret%"],
-    ["bytes that are no UTF-8 before it", { image_url: { url: "data:text/plain,caf%E9 se%63ret" } }, "caf\ufffd secret"],
-    ["base64 that is escaped whole", { file: { file_data: `data:text/plain;base64,${escaped(base64("secret"))}` } }, "secret"],
-    ["the form of another vendor", { source: { type: "base64", media_type: "text/plain", data: base64("secret") } }, "secret"],
-    ["the form of a third", { inlineData: { mimeType: "text/plain", data: base64("secret") } }, "secret"],
-  ])("%s", (_name, part, text) => {
+    ["an invalid escape after it", { image_url: { url: "data:text/plain,se%63ret%" } }, "secret%"],
+    ["invalid UTF-8 before it", { image_url: { url: "data:text/plain,caf%E9 se%63ret" } }, "caf\ufffd secret"],
+    ["percent-encoded base64", { file: { file_data: `data:text/plain;base64,${escaped(base64("secret"))}` } }, "secret"],
+    ["Anthropic's form of a file", { source: { type: "base64", media_type: "text/plain", data: base64("secret") } }, "secret"],
+    ["Google's form of a file", { inlineData: { mimeType: "text/plain", data: base64("secret") } }, "secret"],
+  ])("by %s", (_name, part, text) => {
     const content = [{ type: "file", ...part }];
     const chat = guarded(read(readChatRequest(bytes({ model: "m", messages: [{ role: "user", content }] }))));
     expect(chat.texts).toEqual([text]);
@@ -281,7 +281,7 @@ describe("a text file cannot be written so that only its reader finds it", () =>
   });
 });
 
-test("a text file counts with what a request says, by what is left of it", () => {
+test("a text file counts towards the input length, with its replaced text", () => {
   const text = "Read me. ".repeat(100);
   const address = `data:text/plain;base64,${base64(text)}`;
   const chat = chatWith(

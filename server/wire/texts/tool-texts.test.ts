@@ -45,7 +45,7 @@ const REQUESTS: readonly (readonly [string, InboundRequest | { readonly fields: 
   ],
 ];
 
-test.each(REQUESTS)("descriptions of tools are texts of a request (%s), and are replaced where they stand", (_name, request) => {
+test.each(REQUESTS)("tool descriptions are texts of a request, replaceable in place (%s)", (_name, request) => {
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   const before = request.inputCharacters;
   const slots = request.texts();

@@ -61,7 +61,7 @@ async function found(bases: HeldBases, word: string, principals: readonly string
   );
 }
 
-test("what is added, changed and removed by anybody is seen by the next search", async () => {
+test("documents added, changed and deleted by any process are visible to the next search", async () => {
   const [here, there] = [new HeldBases(database.db, 1e8), new HeldBases(database.db, 1e8)];
   const first = await add(writer, "a violin and a harbour");
   expect(await found(here, "violin")).toEqual([first]);
@@ -80,7 +80,7 @@ test("what is added, changed and removed by anybody is seen by the next search",
   expect([await found(here, "violin"), await found(there, "violin")]).toEqual([[], []]);
 });
 
-test("what was begun before and ends after others is seen as well", async () => {
+test("a document whose transaction began earlier and ends later than others is found as well", async () => {
   const bases = new HeldBases(database.db, 1e8);
   const late = await connected();
   await add(writer, "before all");
@@ -102,7 +102,7 @@ test("what was begun before and ends after others is seen as well", async () => 
   expect((await found(bases, "zeppelin")).toSorted()).toEqual([id, other].toSorted());
 });
 
-test("a knowledge base that finds no room is not held, and what others used long ago makes room", async () => {
+test("a knowledge base larger than the memory limit is not held in memory", async () => {
   await add(writer, Array.from({ length: 3_000 }, (_, i) => `word${i}`).join(" "));
   const small = new HeldBases(database.db, 10_000);
   expect(await small.upToDate(TENANT, base)).toBeNull();
@@ -111,7 +111,7 @@ test("a knowledge base that finds no room is not held, and what others used long
   expect(memory.bytes).toBeGreaterThan(10_000);
 });
 
-test("another tenant's knowledge base is empty", async () => {
+test("another tenant's knowledge base appears empty", async () => {
   await add(writer, "a violin");
   expect((await new HeldBases(database.db, 1e8).upToDate("other", base))?.documents ?? 0).toBe(0);
 });

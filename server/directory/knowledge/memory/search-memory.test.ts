@@ -74,7 +74,7 @@ function expectedByWords(documents: readonly Plain[], asked: readonly string[], 
     .slice(0, limit);
 }
 
-test("finds as a reckoning over what the reader may read finds, while documents change and go", () => {
+test("search results equal a plain BM25 and Hamming reference over what the reader may read, despite changes", () => {
   const memory = new PassageMemory();
   const documents = new Map<string, Plain>();
   for (let turn = 0; turn < 1_200; turn++) {
@@ -115,7 +115,7 @@ test("finds as a reckoning over what the reader may read finds, while documents 
   }
 });
 
-test("many passages are compared by their first bits, and hardly any of the nearest is missed", () => {
+test("with many passages, comparing a prefix of the bits first still finds more than 97 % of the nearest", () => {
   const memory = new PassageMemory();
   const all: PackedSigns[] = [];
   const topics = Array.from({ length: 60 }, () => signs());

@@ -24,7 +24,7 @@ function costBy(entry: CatalogEntry, input: number, cacheRead: number, cacheWrit
 }
 
 describe("the model catalog", () => {
-  test("has a valid entry of an id of its own for each model", () => {
+  test("has a valid entry with a unique ID for each model", () => {
     expect(all.total).toBeGreaterThan(1_000);
     expect(all.items.length).toBe(all.total);
     expect(new Set(all.items.map((entry) => entry.id)).size).toBe(all.total);
@@ -34,7 +34,7 @@ describe("the model catalog", () => {
     }
   });
 
-  test("prices every call as the data it is made from does", () => {
+  test("prices every call like its source data", () => {
     let compared = 0;
     for (const entry of all.items) {
       if (entry.input_cost_per_million_tokens === null || entry.mode !== "chat" || entry.output_cost_per_million_tokens === null) continue;
@@ -61,7 +61,7 @@ describe("the model catalog", () => {
     expect(compared).toBeGreaterThan(5_000);
   });
 
-  test("knows tiers, writes for an hour and prices of a later day", async () => {
+  test("contains price tiers, one-hour cache write prices and future price changes", async () => {
     expect(await findCatalogEntry("gemini:gemini-2.5-pro", NOW)).toMatchObject({
       name: "Gemini 2.5 Pro",
       input_cost_per_million_tokens: 1.25,
@@ -92,7 +92,7 @@ describe("the model catalog", () => {
     expect([later.input_cost_per_million_tokens, later.price_changes]).toEqual([1.5, []]);
   });
 
-  test("leaves unpriced what it cannot price, and unknown what it does not know", async () => {
+  test("has null for prices that cannot be expressed and for unknown capabilities", async () => {
     // One is priced by the time of day, the other per request.
     for (const id of ["deepseek:deepseek-v4-pro", "perplexity:sonar-pro"]) {
       expect(await findCatalogEntry(id, NOW)).toMatchObject({ input_cost_per_million_tokens: null, output_cost_per_million_tokens: null });
@@ -109,7 +109,7 @@ describe("the model catalog", () => {
     });
   });
 
-  test("tells the kinds of models apart", async () => {
+  test("distinguishes the modes of models", async () => {
     const modes = async (id: string) => (await findCatalogEntry(id, NOW)).modes;
     expect(await modes("openai:text-embedding-3-small")).toEqual(["embedding"]);
     expect(await modes("openai:gpt-image-1")).toEqual(["image"]);
@@ -120,7 +120,7 @@ describe("the model catalog", () => {
     expect(all.items.filter((entry) => /realtime|rerank|ocr/.test(entry.model_name))).toEqual([]);
   });
 
-  test("prices tokens of pictures by their kind", async () => {
+  test("has separate prices for image tokens", async () => {
     const painter = await findCatalogEntry("openai:gpt-image-2", NOW);
     expect(painter).toMatchObject({ input_cost_per_million_tokens: 5, image_input_cost_per_million_tokens: 8 });
     // Its only output is images.
@@ -131,7 +131,7 @@ describe("the model catalog", () => {
     );
   });
 
-  test("is searched by name, provider and mode, in any case", async () => {
+  test("can be searched by name, provider and mode, ignoring case", async () => {
     const found = await listCatalog({ provider_key: "anthropic", search: "SONNET", mode: "chat" }, { limit: 2, offset: 1 }, NOW);
     expect(found.items.length).toBe(2);
     expect(found.total).toBeGreaterThan(4);
@@ -139,10 +139,10 @@ describe("the model catalog", () => {
   });
 });
 
-describe("what the catalog knows of a model that is made", () => {
+describe("catalog facts of a new model", () => {
   const openai = { provider_key: "openai", api_format: "openai", base_url: "https://api.openai.com/v1" };
 
-  test("is found by the provider's key, by its address, and by its format", async () => {
+  test("are found by provider key, by address, and by format", async () => {
     expect((await catalogFacts(openai, ["gpt-4o-2024-08-06"], NOW))?.id).toBe("openai:gpt-4o");
     expect(
       (
@@ -188,12 +188,12 @@ describe("what the catalog knows of a model that is made", () => {
       "bedrock:amazon.nova-pro-v1:0",
     ],
     ["azure_openai", "https://ours.openai.azure.com", "gpt-4o-2024-11-20", "azure:gpt-4o"],
-  ])("under a key of one's own, of %s at %s, finds %s", async (api_format, base_url, name, id) => {
+  ])("of a provider with a custom key, format %s at %s, are found for %s as %s", async (api_format, base_url, name, id) => {
     const found = await catalogFacts({ provider_key: "ours", api_format, base_url }, [name], NOW);
     expect([found?.id, found?.input_cost_per_million_tokens]).toEqual([id, expect.any(Number)]);
   });
 
-  test("anywhere else only for names that mean one maker's model", async () => {
+  test("are found at unknown addresses only for names that identify one vendor's model", async () => {
     const local = { provider_key: "local", api_format: "openai", base_url: "http://10.1.1.1/v1" };
     expect((await catalogFacts(local, ["gpt-4o"], NOW))?.id).toBe("openai:gpt-4o");
     expect(await catalogFacts(local, ["llama-3.3-70b-versatile"], NOW)).toBeNull();
@@ -217,11 +217,14 @@ test.each([
   ["gpt-5-chat-latest", null, null],
   ["openai/o3", null, false],
   ["o4-mini", null, false],
-])("%s: system messages inside a conversation %p, sampling %p", (name, supports_system_turns, supports_sampling) => {
-  expect(dialectByName(name)).toEqual({ supports_system_turns, supports_sampling });
-});
+])(
+  "%s: support of system messages within a conversation is %p, of sampling parameters %p",
+  (name, supports_system_turns, supports_sampling) => {
+    expect(dialectByName(name)).toEqual({ supports_system_turns, supports_sampling });
+  },
+);
 
-test("prices of audio and fees of searches come from the catalog where it has them", async () => {
+test("audio prices and web search fees are taken from the catalog where it has them", async () => {
   const claude = await findCatalogEntry("anthropic:claude-sonnet-5", NOW);
   expect([claude.web_search_cost_per_thousand, claude.audio_input_cost_per_million_tokens]).toEqual([10, null]);
   expect([
@@ -261,6 +264,6 @@ test.each([
   ["o1-mini", null],
   ["gemini-2.5-flash-lite", 65_536],
   ["gemini-2.5-flash-image", null],
-])("an answer of %s has at most %p tokens", (name, limit) => {
+])("the output limit of %s is %p tokens", (name, limit) => {
   expect(outputLimitByName(name, ["chat"])).toBe(limit);
 });

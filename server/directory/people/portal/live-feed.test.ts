@@ -6,7 +6,7 @@ import { openDatabase } from "../../../store/database.ts";
 import type { FeedEvent } from "./feed-follower.ts";
 import { LiveFeed } from "./live-feed.ts";
 
-test("a listener that leaves while it is notified keeps no other from being notified", async () => {
+test("a listener that unsubscribes while it is notified does not keep others from being notified", async () => {
   const database = await testDatabase();
   const log = jsonLog("error");
   const connection = openDatabase(database.url, { log, max: 2 });
@@ -43,7 +43,7 @@ test("a listener that leaves while it is notified keeps no other from being noti
   await database.close();
 });
 
-test("what a crossing tells thousands costs a look-up for each who has the portal open, and none for the others", async () => {
+test("a notification for many users costs one query, and nothing more for users without an open portal", async () => {
   const database = await testDatabase();
   const log = jsonLog("error");
   const statements: string[] = [];
@@ -86,7 +86,7 @@ test("what a crossing tells thousands costs a look-up for each who has the porta
   await database.close();
 });
 
-test("where what happened cannot be read, open portals are told to read their lists again", async () => {
+test("if an event cannot be read, open portals are told to resync", async () => {
   const database = await testDatabase();
   const log = jsonLog("error", () => undefined);
   const connection = openDatabase(database.url, { log, max: 2 });

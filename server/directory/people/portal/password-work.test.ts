@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Refused } from "../../../kernel/errors.ts";
 import { queuedHashing, type HashingRequester } from "./password-work.ts";
 
-test("slow hashes run one at a time, and one too many is refused with when to come again", async () => {
+test("password hashes run one at a time, and one too many in the queue is refused with Retry-After", async () => {
   let running = 0;
   let most = 0;
   const release: (() => void)[] = [];
@@ -31,7 +31,7 @@ test("slow hashes run one at a time, and one too many is refused with when to co
   expect(await work.hashPassword("after")).toBe("");
 });
 
-test("a hash that fails holds nobody up", async () => {
+test("a hash that fails does not block later ones", async () => {
   const fail = async () => Promise.reject(new Error("no memory"));
   const work = queuedHashing({
     hashPassword: fail,
@@ -44,7 +44,7 @@ test("a hash that fails holds nobody up", async () => {
   expect(await work.verifyPassword("x", "y")).toBe(true);
 });
 
-describe("a storm", () => {
+describe("a flood of logins", () => {
   /** Hashes that finish when released, in the order of their turns. */
   function slow() {
     const order: string[] = [];
@@ -80,7 +80,7 @@ describe("a storm", () => {
   const from = (of: string): HashingRequester => ({ of, known: false });
   const friend = (of: string): HashingRequester => ({ of, known: true });
 
-  test("from one place takes the turns of that place, and a full queue makes room for others at its cost", async () => {
+  test("from one address takes turns with other addresses, and is refused first if the queue is full", async () => {
     const { ask, finish, order } = slow();
     const storm = Array.from({ length: 64 }, (_, n) => ask(`storm ${n}`, from("storm")));
     const others = [ask("home", from("home")), ask("office", from("office")), ask("home again", from("home"))];
@@ -90,7 +90,7 @@ describe("a storm", () => {
     expect([outcomes.filter((outcome) => outcome === "done").length, outcomes.slice(61)]).toEqual([61, Array(3).fill("too_many_logins")]);
   });
 
-  test("from everywhere leaves every second turn to those who are known, and one of theirs leaves every second to strangers", async () => {
+  test("from many addresses alternates turns with known users, and both make progress", async () => {
     const { ask, finish, order } = slow();
     const strangers = Array.from({ length: 64 }, (_, n) => ask(`stranger ${n}`, from(`place ${n}`)));
     expect(await ask("one stranger more", from("elsewhere"))).toBe("too_many_logins");

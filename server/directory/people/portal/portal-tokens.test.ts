@@ -19,7 +19,7 @@ const sign = (claims: Record<string, unknown>, secret = SECRET, alg = "HS256") =
     .setExpirationTime(1_800_000_060)
     .sign(new TextEncoder().encode(secret));
 
-test("an own token is taken until its time is over, remembered or not, and tells when it was made to the millisecond", async () => {
+test("a token is accepted until it expires, cached or not, and keeps its issue time in milliseconds", async () => {
   const { tokens, at, start } = world();
   const token = await tokens.issue(user);
   expect(looksLikeJwt(token)).toBe(true);
@@ -29,13 +29,13 @@ test("an own token is taken until its time is over, remembered or not, and tells
   expect(await world(start + 61_000).tokens.verify(token)).toBe("expired");
 });
 
-test("a token issued after a password change counts as newer than it, however close", async () => {
+test("a token issued right after a password change counts as newer than the change", async () => {
   const { tokens, start } = world();
   const changed = { ...user, tokens_valid_from: new Date(start + 5) };
   expect(((await tokens.verify(await tokens.issue(changed))) as PortalToken).issuedAt).toBeGreaterThanOrEqual(start + 5);
 });
 
-test("whoever has the secret may issue tokens; nobody else, and nothing but end users", async () => {
+test("tokens signed with the secret are accepted for end users; other signatures and claims are rejected", async () => {
   const { tokens } = world();
   expect(await tokens.verify(await sign({}))).toMatchObject({ userId: "u", tenantId: "t", issuedAt: 1_800_000_000_000 });
   for (const token of [
@@ -51,7 +51,7 @@ test("whoever has the secret may issue tokens; nobody else, and nothing but end 
   }
 });
 
-test("a second-step token opens nothing else, and the other way round", async () => {
+test("a second-step token is not accepted as a portal token, nor a portal token as a second-step token", async () => {
   const { tokens, at, start } = world();
   const step = await tokens.issueSecondStep(user);
   expect(await tokens.verifySecondStep(step)).toEqual({ userId: "u", tenantId: "t", generation: 0 });
@@ -61,7 +61,7 @@ test("a second-step token opens nothing else, and the other way round", async ()
   expect(await tokens.verifySecondStep(step)).toBeNull();
 });
 
-test("a token says when it was issued though ids of a later time were made before it", async () => {
+test("the issue time of a token is right even if tokens with a later time were issued before", async () => {
   const later = world(1_900_000_000_000);
   await later.tokens.issue(user);
   const { tokens, start } = world();

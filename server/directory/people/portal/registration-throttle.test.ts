@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { RegistrationThrottle } from "./registration-throttle.ts";
 
-test("sixty registrations in ten minutes close an address and no other, until the ten minutes are over", () => {
+test("sixty registrations within ten minutes block the address, and no other, until the ten minutes are over", () => {
   let now = 1_000_000;
   const throttle = new RegistrationThrottle({ now: () => now, micros: () => now * 1000 });
   for (let i = 0; i < 60; i++) expect(throttle.enter("1")).toBeNull();
@@ -13,7 +13,7 @@ test("sixty registrations in ten minutes close an address and no other, until th
   expect(throttle.enter("1")).toBeNull();
 });
 
-test("whoever has a network of IPv6 addresses is one address", () => {
+test("addresses of one IPv6 network count as one address", () => {
   const throttle = new RegistrationThrottle({ now: () => 0, micros: () => 0 });
   for (let host = 1; host <= 60; host++) expect(throttle.enter(`2001:db8::${host}`)).toBeNull();
   expect([throttle.enter("2001:db8::61"), throttle.enter("2001:db8:0:1::1")]).toEqual([600, null]);

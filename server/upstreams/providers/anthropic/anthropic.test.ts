@@ -8,7 +8,7 @@ const vendor = fakeVendor(() => Response.json({}, { headers: { "request-id": "re
 afterAll(() => vendor.stop());
 const provider = anthropicProvider(outbound({ allowPrivate: true }));
 
-test("messages and their count, with base_url with and without its version", async () => {
+test("messages and token counts are sent to Anthropic's URLs for a base_url with or without version", async () => {
   for (const baseUrl of [vendor.origin, `${vendor.origin}/v1`, `${vendor.origin}/v1/`]) {
     const reply = (await provider.send(vendorTarget("anthropic", { baseUrl }), vendorRequest("messages"))) as ProviderReply;
     expect(reply.requestId).toBe("req_a");
@@ -22,7 +22,7 @@ test("messages and their count, with base_url with and without its version", asy
   }
 });
 
-test("the caller's version and betas reach the vendor", async () => {
+test("the caller's anthropic-version and anthropic-beta headers are forwarded to Anthropic", async () => {
   await provider.send(
     vendorTarget("anthropic", { baseUrl: vendor.origin }),
     vendorRequest("messages", { headers: { "anthropic-version": "2026-10-21", "anthropic-beta": "a,b" } }),
@@ -30,13 +30,13 @@ test("the caller's version and betas reach the vendor", async () => {
   expect(vendor.seen.at(-1)?.headers).toMatchObject({ "anthropic-version": "2026-10-21", "anthropic-beta": "a,b" });
 });
 
-test("Anthropic has no embeddings", async () => {
+test("embeddings are refused for an Anthropic provider", async () => {
   expect(await provider.send(vendorTarget("anthropic", { baseUrl: vendor.origin }), vendorRequest("embeddings"))).toMatchObject({
     code: "model_mode_mismatch",
   });
 });
 
-test("Anthropic keeps threads, and a server that only speaks its format is not trusted to", () => {
+test("only Anthropic's own API is expected to keep state, not compatible servers", () => {
   const keeps = (baseUrl: string) => provider.traits.keepsState({ modelName: "claude-opus-5", modes: ["chat"], provider: { baseUrl } });
   for (const theirs of ["https://api.anthropic.com", "https://api.anthropic.com/v1", "https://eu.api.anthropic.com/"])
     expect(keeps(theirs)).toBe(true);

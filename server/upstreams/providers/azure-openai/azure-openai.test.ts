@@ -8,7 +8,7 @@ const vendor = fakeVendor(() => Response.json({}, { headers: { "apim-request-id"
 afterAll(() => vendor.stop());
 const provider = azureOpenaiProvider(outbound({ allowPrivate: true }));
 
-describe("the address", () => {
+describe("the URL of an Azure OpenAI chat completion", () => {
   test.each([
     ["https://r.openai.azure.com", "https://r.openai.azure.com/openai/v1/chat/completions"],
     ["https://r.openai.azure.com/", "https://r.openai.azure.com/openai/v1/chat/completions"],
@@ -26,12 +26,12 @@ describe("the address", () => {
       "https://r.openai.azure.com/openai/deployments/gpt",
       "https://r.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21",
     ],
-  ])("%s", (baseUrl, url) => {
+  ])("for base_url %s", (baseUrl, url) => {
     expect(provider.url(vendorTarget("azure_openai", { baseUrl }), "chat", false)).toBe(url);
   });
 });
 
-test("the key goes in Azure's own header", async () => {
+test("the key is sent in Azure's api-key header", async () => {
   const reply = (await provider.send(
     vendorTarget("azure_openai", { baseUrl: vendor.origin }),
     vendorRequest("embeddings"),
@@ -44,7 +44,7 @@ test("the key goes in Azure's own header", async () => {
 test.each([
   ["", "?stream=true"],
   ["/openai/v1?api-version=preview", "?stream=true&api-version=preview"],
-])("what is asked about a response keeps its query beside the version (%p)", async (base, query) => {
+])("a request about a stored response keeps its query next to api-version (base_url path %p)", async (base, query) => {
   const path = "/responses/resp_1?stream=true";
   await provider.ask?.(vendorTarget("azure_openai", { baseUrl: `${vendor.origin}${base}` }), {
     ...{ method: "GET", path, abort: new AbortController(), timeoutMs: 5_000 },

@@ -8,7 +8,7 @@ const vendor = fakeVendor(() => new Response("sound", { headers: { "content-type
 afterAll(() => vendor.stop());
 const provider = azureSpeechProvider(outbound({ allowPrivate: true }));
 
-describe("the address", () => {
+describe("the URL of Azure speech synthesis", () => {
   test.each([
     ["https://westeurope.tts.speech.microsoft.com", "https://westeurope.tts.speech.microsoft.com/cognitiveservices/v1"],
     ["https://westeurope.tts.speech.microsoft.com/", "https://westeurope.tts.speech.microsoft.com/cognitiveservices/v1"],
@@ -17,12 +17,12 @@ describe("the address", () => {
       "https://westeurope.tts.speech.microsoft.com/cognitiveservices/v1",
     ],
     ["https://name.cognitiveservices.azure.com/tts", "https://name.cognitiveservices.azure.com/tts/cognitiveservices/v1"],
-  ])("%s", (baseUrl, url) => {
+  ])("for base_url %s", (baseUrl, url) => {
     expect(provider.url(vendorTarget("azure_speech", { baseUrl }), "azure_speech", true)).toBe(url);
   });
 });
 
-test("markup goes out as what it is, with the key in the service's own header", async () => {
+test("SSML is sent to Azure as such, with the key in the service's own header", async () => {
   const reply = (await provider.send(
     vendorTarget("azure_speech", { baseUrl: vendor.origin }),
     vendorRequest("azure_speech", { body: "<speak/>", stream: true, headers: { "x-microsoft-outputformat": "f" } }),
@@ -40,7 +40,7 @@ test("markup goes out as what it is, with the key in the service's own header", 
   expect(vendor.seen.at(-1)?.headers.authorization).toBeUndefined();
 });
 
-test("what it does not do is not sent", async () => {
+test("an Azure speech provider refuses operations other than speech synthesis, without sending them", async () => {
   const before = vendor.seen.length;
   const target = vendorTarget("azure_speech", { baseUrl: vendor.origin });
   for (const operation of ["chat", "speech", "embeddings", "transcriptions"] as const)

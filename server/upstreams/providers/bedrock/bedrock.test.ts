@@ -59,12 +59,12 @@ function expectedSignature({ method, path, headers, body }: VendorRequest, secre
   return createHmac("sha256", key).update(text).digest("hex");
 }
 
-describe("signed with AWS keys", () => {
+describe("Bedrock requests signed with AWS keys", () => {
   test.each([
     "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
     "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123",
     "amazon.nova-pro-v1:0",
-  ])("%s", async (modelName) => {
+  ])("have a valid signature for model %s", async (modelName) => {
     const reply = (await provider.send(
       target({ modelName }),
       vendorRequest("converse", { body: '{"messages":[{"text":"Grüße"}]}' }),
@@ -83,7 +83,7 @@ describe("signed with AWS keys", () => {
     expect(JSON.stringify(seen)).not.toContain(SECRET);
   });
 
-  test("a session token is sent and signed", async () => {
+  test("include and sign a session token", async () => {
     await provider.send(target({ apiKey: `ASIAEXAMPLE1:${SECRET}:session/token+1==` }), vendorRequest("converse", { stream: true }));
     const seen = vendor.seen.at(-1) as VendorRequest;
     expect(seen.path).toEndWith("/converse-stream");
@@ -92,7 +92,7 @@ describe("signed with AWS keys", () => {
     expect(seen.headers.authorization).toEndWith(expectedSignature(seen, SECRET));
   });
 
-  test("headers of the provider record are sent and not signed", async () => {
+  test("include headers of the provider record without signing them", async () => {
     await provider.send(target({ headers: { "x-team": "one", accept: "text/plain" } }), vendorRequest("converse"));
     const seen = vendor.seen.at(-1) as VendorRequest;
     expect(seen.headers["x-team"]).toBe("one");
@@ -105,7 +105,7 @@ describe("signed with AWS keys", () => {
     ["https://vpce-0a1-b2.bedrock-runtime.ap-southeast-2.vpce.amazonaws.com", null, "ap-southeast-2"],
     ["https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com", null, "us-gov-west-1"],
     ["https://proxy.example/aws", "eu-west-1", "eu-west-1"],
-  ])("%s with region %s is signed for %s", async (baseUrl, region, signedFor) => {
+  ])("to %s with region %s are signed for region %s", async (baseUrl, region, signedFor) => {
     let authorization: string | null = null;
     const recording = bedrockProvider(
       {
@@ -120,7 +120,7 @@ describe("signed with AWS keys", () => {
     expect(authorization ?? "").toContain(`/20261121/${signedFor}/bedrock/aws4_request`);
   });
 
-  test("without a region nothing is sent", async () => {
+  test("are not sent without a valid region", async () => {
     const before = vendor.seen.length;
     expect(await provider.send(target({ region: null }), vendorRequest("converse"))).toMatchObject({ code: "upstream_error" });
     expect(await provider.send(target({ region: "EU" }), vendorRequest("converse"))).toMatchObject({ code: "upstream_error" });
@@ -134,7 +134,7 @@ describe("signed with AWS keys", () => {
       "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123",
       "c5562e265820cff33c3d55c657a8d170f434152a126ce3d283983e63b809b373",
     ],
-  ])("agrees with AWS's own signer for %s", async (modelName, signature) => {
+  ])("have the same signature as that of AWS's own signer for %s", async (modelName, signature) => {
     const url = provider.url(target({ baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com", modelName }), "converse", false);
     const headers = await signedHeaders(
       { kind: "keys", accessKeyId: "AKIDEXAMPLE1", secretAccessKey: SECRET, sessionToken: null },
@@ -146,7 +146,7 @@ describe("signed with AWS keys", () => {
   });
 });
 
-test("an API key is sent as a bearer token", async () => {
+test("a Bedrock API key is sent as a bearer token", async () => {
   await provider.send(target({ apiKey: "ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl", region: null }), vendorRequest("converse"));
   expect(vendor.seen.at(-1)?.headers).toMatchObject({ authorization: "Bearer ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl" });
   expect(vendor.seen.at(-1)?.headers["x-amz-date"]).toBeUndefined();
@@ -156,27 +156,27 @@ test.each([
   ["AKIDEXAMPLE1:s3cret", { kind: "keys", accessKeyId: "AKIDEXAMPLE1", secretAccessKey: "s3cret", sessionToken: null }],
   ["ASIAEXAMPLE1:s3cret:tok=", { kind: "keys", accessKeyId: "ASIAEXAMPLE1", secretAccessKey: "s3cret", sessionToken: "tok=" }],
   ["bedrock-api-key-YmVk", { kind: "bearer", token: "bedrock-api-key-YmVk" }],
-] as const)("the credential %s", (apiKey, credential) => {
+] as const)("the Bedrock credential %s is read", (apiKey, credential) => {
   expect(readBedrockCredential(apiKey)).toEqual(credential);
 });
 
-describe("embeddings", () => {
+describe("embeddings from Bedrock", () => {
   const embed = (bodies: unknown[]) =>
     provider.send(target({ modelName: "amazon.titan-embed-text-v2:0" }), vendorRequest("bedrock_embed", { body: JSON.stringify(bodies) }));
 
-  test("are asked for one by one and come back in order", async () => {
+  test("are requested one by one and returned in order", async () => {
     const reply = (await embed(Array.from({ length: 9 }, (_, i) => ({ inputText: String(i) })))) as ProviderReply;
     expect(reply.requestId).toBe("amzn-1");
     expect(await reply.response.json()).toEqual(Array.from({ length: 9 }, (_, i) => ({ embedding: [i], inputTextTokenCount: 2 })));
     expect(vendor.seen.at(-1)?.path).toBe("/model/amazon.titan-embed-text-v2%3A0/invoke");
   });
 
-  test("are counted from the header where the body does not say", async () => {
+  test("take their token count from the header if the body has none", async () => {
     const reply = (await embed([{ texts: ["a", "b"] }])) as ProviderReply;
     expect(await reply.response.json()).toEqual([{ embeddings: { float: [[1], [1]] }, inputTextTokenCount: 11 }]);
   });
 
-  test("a refused one refuses all, nonsense is told", async () => {
+  test("fail as a whole if one request is refused or its response is invalid", async () => {
     const reply = (await embed([{ inputText: "1" }, { inputText: "refused" }])) as ProviderReply;
     expect([reply.response.status, await reply.response.json()]).toEqual([400, { message: "too long" }]);
     expect(await embed([{ inputText: "nonsense" }])).toMatchObject({ code: "upstream_invalid_response" });

@@ -31,14 +31,14 @@ describe("echo's embeddings", () => {
     expect(dot(a, near)).toBeGreaterThan(dot(a, far) + 0.3);
   });
 
-  test("have as many numbers as were asked for, and a text without words has a direction too", async () => {
+  test("have the requested number of dimensions, also for a text without words", async () => {
     const [empty, words] = await vectors({ input: ["…", "words"], dimensions: 70 });
     expect([empty?.length, words?.length]).toEqual([70, 70]);
     expect(dot(empty, empty)).toBeCloseTo(1, 9);
     expect((await embeddings({ input: "x", dimensions: 1_000_000 })).status).toBe(400);
   });
 
-  test("come in base64 where the client asked for it, and of tokens", async () => {
+  test("accept token input, and are base64 if the client asks for it", async () => {
     const { body } = await embeddings({ input: [1, 2, 3], encoding_format: "base64" });
     expect(body.data).toHaveLength(1);
     const bytes = Buffer.from(body.data[0]?.embedding as string, "base64");
@@ -51,7 +51,7 @@ describe("echo's embeddings", () => {
 describe("echo's chat", () => {
   const body = JSON.stringify({ messages: [{ role: "user", content: "say this" }] });
 
-  test("answers with the caller's own words", async () => {
+  test("answers with the caller's text", async () => {
     const { response } = (await echo.send(vendorTarget("echo", {}), vendorRequest("chat", { body }))) as ProviderReply;
     expect(await response.json()).toMatchObject({
       model: "model-1",
@@ -61,7 +61,7 @@ describe("echo's chat", () => {
     expect(echo.url(vendorTarget("echo", {}), "chat", false)).toBe("echo:chat/completions");
   });
 
-  test("is all the conversation it has", async () => {
+  test("is refused in formats other than chat completions", async () => {
     expect(await echo.send(vendorTarget("echo", {}), vendorRequest("messages", { body }))).toMatchObject({ code: "model_mode_mismatch" });
   });
 });

@@ -7,7 +7,7 @@ const vendor = fakeVendor();
 afterAll(() => vendor.stop());
 const provider = geminiProvider(outbound({ allowPrivate: true }));
 
-describe("the address", () => {
+describe("the URL of a Gemini request", () => {
   test.each([
     ["https://g.example", "gemini-3-pro", "gemini", false, "https://g.example/v1beta/models/gemini-3-pro:generateContent"],
     [
@@ -34,12 +34,12 @@ describe("the address", () => {
       "https://g.example/v1beta/models/gemini-embedding-001:batchEmbedContents",
     ],
     ["https://g.example", "odd?key=x", "gemini", false, "https://g.example/v1beta/models/odd%3Fkey%3Dx:generateContent"],
-  ] as const)("%s %s %s %s", (baseUrl, modelName, operation, stream, url) => {
+  ] as const)("for base_url %s, model %s, operation %s and streaming %s", (baseUrl, modelName, operation, stream, url) => {
     expect(provider.url(vendorTarget("gemini", { baseUrl, modelName }), operation, stream)).toBe(url);
   });
 });
 
-test("the key goes in a header, never in the address", async () => {
+test("a Gemini API key is sent in a header, never in the URL", async () => {
   await provider.send(vendorTarget("gemini", { baseUrl: vendor.origin }), vendorRequest("gemini", { stream: true }));
   const [seen] = vendor.seen;
   expect(seen).toMatchObject({ path: "/v1beta/models/model-1:streamGenerateContent?alt=sse", headers: { "x-goog-api-key": "key-1" } });

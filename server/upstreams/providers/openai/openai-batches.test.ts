@@ -12,13 +12,13 @@ test.each([
     { kind: "ended", why: "failed", message: "A line is wrong." },
   ],
   [{ status: "failed" }, { kind: "ended", why: "failed", message: null }],
-])("a batch that stands so: %p", async (batch, standing) => {
+])("the state of an OpenAI batch is read from %p", async (batch, standing) => {
   const outbound = { fetch: async () => Response.json(batch) } as unknown as Outbound;
   const target = { baseUrl: "http://vendor", apiKey: null, headers: {} } as unknown as ProviderTarget;
   expect(await openaiBatches(outbound).look(target, "batch_1", new AbortController().signal)).toEqual(standing as never);
 });
 
-test("questions about batches leave nothing behind on the signal of the process that asks them", async () => {
+test("requests about OpenAI batches leave no listener on the abort signal of the process", async () => {
   const { signal } = new AbortController();
   let listeners = 0;
   const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];

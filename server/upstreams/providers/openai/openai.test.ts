@@ -18,7 +18,7 @@ test.each([
   ["embeddings", "/v1/embeddings"],
   ["images", "/v1/images/generations"],
   ["moderations", "/v1/moderations"],
-] as const)("%s goes to %s, bytes as they are", async (operation: ProviderOperation, path) => {
+] as const)("%s is sent to OpenAI's path %s with unchanged bytes", async (operation: ProviderOperation, path) => {
   const target = vendorTarget("openai", { baseUrl: `${vendor.origin}/v1/` });
   const reply = (await provider.send(
     target,
@@ -35,18 +35,18 @@ test.each([
   expect(provider.url(target, operation, false)).toBe(`${vendor.origin}${path}`);
 });
 
-test("the vendor counts the tokens of a response, and compatible servers do not", () => {
+test("OpenAI counts the input tokens of Responses requests, compatible servers do not", () => {
   const counts = (baseUrl: string) =>
     provider.traits.counts({ modelName: "m", modes: ["responses"], provider: { baseUrl } }, "responses_count");
   expect([counts("https://api.openai.com/v1"), counts(vendor.origin)]).toEqual([true, false]);
 });
 
-test("a server without credentials is sent none", async () => {
+test("without an API key no authorization header is sent", async () => {
   await provider.send(vendorTarget("openai", { baseUrl: vendor.origin, apiKey: null }), vendorRequest("chat"));
   expect(vendor.seen.at(-1)?.headers.authorization).toBeUndefined();
 });
 
-test("what OpenAI's API does not have is refused, not sent", async () => {
+test("an operation that OpenAI's API does not have is refused, not sent", async () => {
   const before = vendor.seen.length;
   expect(await provider.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("messages"))).toMatchObject({
     code: "model_mode_mismatch",

@@ -59,8 +59,8 @@ const target = (given: Partial<ProviderTarget> = {}) =>
 const fresh = () => vertexProvider(outbound({ allowPrivate: true }), { now: () => now });
 const calls = () => google.seen.filter(({ path }) => path !== "/token");
 
-describe("a service account", () => {
-  test("is exchanged for a token with an assertion signed by its key", async () => {
+describe("a Vertex service account key", () => {
+  test("is exchanged for an access token with an assertion signed by it", async () => {
     now = Date.now();
     await fresh().send(target(), vendorRequest("gemini"));
     const form = new URLSearchParams(exchanges[0]);
@@ -77,7 +77,7 @@ describe("a service account", () => {
     });
   });
 
-  test("is exchanged once for calls at the same time, and again shortly before the token ends", async () => {
+  test("is exchanged once for concurrent calls, and again shortly before the token expires", async () => {
     const provider = fresh();
     await Promise.all(Array.from({ length: 5 }, () => provider.send(target(), vendorRequest("gemini"))));
     expect(exchanges).toHaveLength(1);
@@ -90,14 +90,14 @@ describe("a service account", () => {
     expect(calls().at(-1)?.headers.authorization).toBe("Bearer ya29.2");
   });
 
-  test("may be given in base64, which has no spaces", async () => {
+  test("may be given in base64", async () => {
     const provider = fresh();
     await provider.send(target({ apiKey: Buffer.from(account).toString("base64") }), vendorRequest("gemini"));
     expect(exchanges).toHaveLength(1);
     expect(provider.url(target({ apiKey: Buffer.from(account).toString("base64") }), "gemini", false)).toContain("/projects/proj-1/");
   });
 
-  test("that Google does not know is refused, and asked for again by the next call", async () => {
+  test("that Google refuses fails the call, and is exchanged again by the next call", async () => {
     const provider = fresh();
     tokenStatus = 400;
     const before = calls().length;
@@ -113,7 +113,7 @@ describe("a service account", () => {
     expect(exchanges).toHaveLength(3);
   });
 
-  test("whose exchange fails on the way is no call that the model may have worked on, which would be metered", async () => {
+  test("whose exchange breaks off is reported as unreachable, so that the call is not metered", async () => {
     const raw = await startRawUpstream(() => ({ head: null, pieces: [], ending: "end" }));
     const apiKey = JSON.stringify({ ...JSON.parse(account), token_uri: `${raw.origin}/token` });
     expect(await fresh().send(target({ apiKey }), vendorRequest("gemini"))).toMatchObject({
@@ -123,7 +123,7 @@ describe("a service account", () => {
     await raw.stop();
   });
 
-  test("whose key is broken is refused without a word of it", async () => {
+  test("that is invalid is refused without showing any of it", async () => {
     const broken = JSON.stringify({
       client_email: "a@b",
       private_key: "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n",
@@ -134,7 +134,7 @@ describe("a service account", () => {
     expect(JSON.stringify(refusal)).not.toContain("c2VjcmV0");
   });
 
-  test("whose token the model's endpoint does not take is given a new one next time", async () => {
+  test("is exchanged again after the model's endpoint refused the access token", async () => {
     const provider = fresh();
     vendorStatus = 401;
     expect(((await provider.send(target(), vendorRequest("gemini"))) as ProviderReply).response.status).toBe(401);
@@ -143,7 +143,7 @@ describe("a service account", () => {
   });
 });
 
-test("an access token is sent as it is, to the project of the base_url", async () => {
+test("a Vertex access token is sent unchanged, with the project of the base_url", async () => {
   const provider = fresh();
   const given = target({ apiKey: "ya29.mine", baseUrl: `${google.origin}/v1/projects/p-2/locations/global` });
   await provider.send(given, vendorRequest("gemini", { stream: true }));
@@ -158,7 +158,7 @@ test("an access token is sent as it is, to the project of the base_url", async (
   });
 });
 
-describe("the address", () => {
+describe("the URL of a Vertex request", () => {
   const provider = fresh();
   test.each([
     [
@@ -185,13 +185,13 @@ describe("the address", () => {
       "count_tokens",
       "https://aiplatform.googleapis.com/v1/projects/proj-1/locations/global/publishers/anthropic/models/count-tokens:rawPredict",
     ],
-  ] as const)("%s %s %s", (baseUrl, modelName, operation, url) => {
+  ] as const)("for base_url %s, model %s and operation %s", (baseUrl, modelName, operation, url) => {
     expect(provider.url(target({ baseUrl, modelName }), operation, false)).toBe(url);
   });
 });
 
-describe("Claude", () => {
-  test("is named in the address, its version in the body, the rest of the bytes as they were", async () => {
+describe("Claude on Vertex", () => {
+  test("has the model name in the URL, the version in the body, and all other bytes unchanged", async () => {
     await fresh().send(
       target({ modelName: "claude-opus-4-6@20260101" }),
       vendorRequest("messages", {
@@ -210,7 +210,7 @@ describe("Claude", () => {
     expect(seen?.headers["anthropic-beta"]).toBe("b1");
   });
 
-  test("is named in the body when it is only counted for", async () => {
+  test("has the model name in the body of a token count", async () => {
     await fresh().send(
       target({ modelName: "claude-opus-4-6" }),
       vendorRequest("count_tokens", { body: '{"model":"claude-opus-4-6","messages":[]}' }),
@@ -223,7 +223,7 @@ describe("Claude", () => {
   });
 });
 
-test("embeddings are asked for one by one and answered as the batch they were asked for in", async () => {
+test("Vertex embeddings are requested one by one and returned as one batch", async () => {
   const body = JSON.stringify({
     requests: ["a", "bb", "ccc"].map((text) => ({
       model: "models/gemini-embedding-001",

@@ -13,7 +13,7 @@ const fixtures = fixturesOf(import.meta.url);
 
 const hello = { role: "user" as const, parts: [{ kind: "text" as const, text: "hi" }] };
 
-describe("a provider's failure", () => {
+describe("a provider's error in chat completions", () => {
   test.each([
     [429, "error.json", { message: "Rate limit reached for gpt-5.6.", code: "rate_limit_exceeded", param: null }],
     [
@@ -27,7 +27,7 @@ describe("a provider's failure", () => {
       "vendor-mistral-error.json",
       { message: '[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]', code: null, param: null },
     ],
-  ])("%d %s", (status, name, expected) => {
+  ])("with status %d (%s) is read, written and read again", (status, name, expected) => {
     const fault = chatCodec.readFault(status, fixtures.json(name));
     expect(fault).toEqual({ status, ...expected });
     expect(chatCodec.readFault(status, chatCodec.writeFault(fault, "01CALL"))).toEqual({
@@ -36,11 +36,11 @@ describe("a provider's failure", () => {
     });
   });
 
-  test("a body that says nothing still has a message", () => {
+  test("without a body still has a message", () => {
     expect(chatCodec.readFault(500, null).message).not.toBe("");
   });
 
-  test("inside a stream it ends the reading", () => {
+  test("within a stream ends the reading", () => {
     const reader = chatCodec.streamReader();
     const bytes = new TextEncoder().encode(
       `data: {"id":"x","choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: ${JSON.stringify(fixtures.json("error.json"))}\n\ndata: {"choices":[{"delta":{"content":"b"}}]}\n\n`,
@@ -53,7 +53,7 @@ describe("a provider's failure", () => {
   });
 });
 
-describe("what a chat request asks for and other formats cannot say", () => {
+describe("what other formats do not support of a chat request", () => {
   const read = (more: JsonObject) => chatCodec.readRequest({ model: "m", messages: [{ role: "user", content: "hi" }], ...more });
   test.each([
     ["functions", { functions: [{ name: "f" }] }],
@@ -80,7 +80,7 @@ describe("what a chat request asks for and other formats cannot say", () => {
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.field) : []).toEqual([field]);
   });
 
-  test("what does no harm is dropped by name, and what asks for nothing is not mentioned", () => {
+  test("harmless members are dropped by name, and empty ones are not mentioned", () => {
     expect(
       read({
         metadata: { a: "b" },
@@ -107,7 +107,7 @@ describe("what a chat request asks for and other formats cannot say", () => {
     });
   });
 
-  test("fields of the wrong type count as absent", () => {
+  test("members of the wrong type count as missing", () => {
     expect(read({ stop: 5, seed: "x", n: -1, response_format: "json", tools: [7], user: 8, reasoning_effort: null })).toMatchObject({
       request: NOTHING_SAID_WITH_HELLO,
     });
@@ -116,10 +116,10 @@ describe("what a chat request asks for and other formats cannot say", () => {
 
 const NOTHING_SAID_WITH_HELLO = { ...DEFAULT_REQUEST, turns: [hello] };
 
-describe("what other formats ask for and chat cannot say", () => {
+describe("writing a request of another format as a chat request", () => {
   const write = (request: Partial<ConversationRequest>) =>
     chatCodec.writeRequest({ ...DEFAULT_REQUEST, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
-  test("is dropped where that does no harm", () => {
+  test("drops and reports what does no harm", () => {
     expect(write({ topK: 5, instructions: [{ kind: "text", text: "x", cache: { ttl: "1h" } }] })).toMatchObject({
       dropped: ["cache", "top_k"],
     });
@@ -131,12 +131,12 @@ describe("what other formats ask for and chat cannot say", () => {
     ["stop", { stop: ["a", "b", "c", "d", "e"] }],
     ["logprobs", { logprobs: 0 }],
     ["messages", { turns: [] }],
-  ] as [string, Partial<ConversationRequest>][])("%s is refused", (feature, request) => {
+  ] as [string, Partial<ConversationRequest>][])("refuses %s", (feature, request) => {
     const result = write(request);
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.feature) : []).toEqual([feature] as never);
   });
 
-  test("results come right behind their calls, and what a tool message cannot hold follows as the user's", () => {
+  test("puts tool results directly after their calls, and their images into a user message", () => {
     const result = write({
       turns: [
         {
@@ -183,7 +183,7 @@ describe("what other formats ask for and chat cannot say", () => {
     expect(JSON.stringify(result)).not.toContain("SEAL");
   });
 
-  test("results of calls made together stand together, whatever turns they came in", () => {
+  test("keeps results of parallel calls together, even from separate turns", () => {
     const result = (callId: string): Turn => ({
       role: "user",
       parts: [
@@ -203,7 +203,7 @@ describe("what other formats ask for and chat cannot say", () => {
     ]);
   });
 
-  test("reasoning counted in tokens becomes an effort", () => {
+  test("turns a thinking budget into a reasoning effort", () => {
     const efforts = [1024, 8192, 32_000, -1].map((budgetTokens) => {
       const written = write({ reasoning: { effort: null, budgetTokens, visible: null } });
       return "body" in written ? written.body.reasoning_effort : "refused";
@@ -220,7 +220,7 @@ describe("what other formats ask for and chat cannot say", () => {
     ["gpt-4o", undefined],
     ["o3", undefined],
     ["mistral-large-latest", undefined],
-  ])("no reasoning is asked of %s with the effort %p", (name, effort) => {
+  ])("writes disabled reasoning for %s as effort %p", (name, effort) => {
     for (const [codec, members] of [
       [chatCodec, { reasoning_effort: effort }],
       [responsesCodec, { reasoning: { effort } }],
@@ -236,7 +236,7 @@ describe("what other formats ask for and chat cannot say", () => {
     }
   });
 
-  test("an effort of none that the caller named is passed on to any model", () => {
+  test("passes an effort of none set by the caller to any model", () => {
     expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).toMatchObject({
       body: { reasoning_effort: "none" },
       dropped: [],
@@ -244,7 +244,7 @@ describe("what other formats ask for and chat cannot say", () => {
   });
 });
 
-describe("nonsense", () => {
+describe("invalid input in chat completions", () => {
   const all = [
     ...["request-multipart", "request-tools", "request-schema", "reply-text", "reply-tools", "vendor-mistral-reply", "error"].map((name) =>
       fixtures.text(`${name}.json`),
@@ -262,7 +262,7 @@ describe("nonsense", () => {
     );
   });
 
-  test("in a stream's bytes never makes the reader throw", () => {
+  test("in the bytes of a stream never makes the reader throw", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("stream-tools.sse", "vendor-mistral-stream.sse", "stream-candidates.sse"),
@@ -280,7 +280,7 @@ describe("nonsense", () => {
     );
   });
 
-  test("in a stream's chunks never breaks the grammar of what is read", () => {
+  test("in the chunks of a stream never breaks the order of the events read", () => {
     const chunks = ["tools", "candidates", "refusal"]
       .flatMap((name) => fixtures.text(`stream-${name}.sse`).split("\n\n"))
       .filter((frame) => frame.startsWith("data: {"));

@@ -41,8 +41,8 @@ const answers = replies(chatAnswer, fc.constantFrom("chatcmpl-1", "msg_2"));
 /** After serialization. */
 const sent = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
 
-describe("chat keeps what it can hold", () => {
-  test("a conversation written and read is the same conversation", () => {
+describe("what chat completions support is kept", () => {
+  test("in a conversation written and read again", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const written = chatCodec.writeRequest(request, TARGET);
@@ -53,11 +53,11 @@ describe("chat keeps what it can hold", () => {
     );
   });
 
-  test("an answer written and read is the same answer", () => {
+  test("in an answer written and read again", () => {
     fc.assert(fc.property(answers, (reply) => expect(chatCodec.readReply(sent(chatCodec.writeReply(reply, CONTEXT)))).toEqual(reply)));
   });
 
-  test("an answer streamed and read, however its bytes were cut, is the same answer", () => {
+  test("in an answer streamed and read again, however its bytes are cut", () => {
     fc.assert(
       fc.property(answers, fc.integer({ min: 1, max: 5 }), cuts, (reply, size, sizes) => {
         const writer = chatCodec.streamWriter(CONTEXT);

@@ -17,7 +17,7 @@ const CONTEXT: ReplyContext = { callId: "k", model: "gpt-5.6", created: 17000000
 const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
 const WEATHER = { name: "get_weather", description: "Weather of a city.", schema: SCHEMA, strict: true };
 
-describe("a chat request is the conversation it means, and is written as it came", () => {
+describe("a chat request is read, and written back unchanged", () => {
   const expected: Record<string, ConversationRequest> = {
     "request-multipart.json": {
       ...DEFAULT_REQUEST,
@@ -94,7 +94,7 @@ describe("a chat request is the conversation it means, and is written as it came
   }
 });
 
-test("cache marks of every speaker are read, the assistant's too", () => {
+test("cache marks are read from messages of every role", () => {
   const content = (text: string) => [{ type: "text", text, cache_control: { type: "ephemeral", ttl: "1h" } }];
   const messages = [
     { role: "system", content: content("s") },
@@ -169,12 +169,12 @@ function streamed(wire: string, sizes: readonly number[]): ConversationReply {
 
 describe("a chat answer", () => {
   for (const [name, reply] of Object.entries(ANSWERS)) {
-    test(`${name}, whole: read, and written with nothing the vendor's own would not have`, () => {
+    test(`${name}, complete: is read, and written with members that the vendor's own has`, () => {
       const fixture = fixtures.json(`reply-${name}.json`);
       expect(chatCodec.readReply(fixture)).toEqual(reply);
       expect(fixture).toMatchObject(chatCodec.writeReply(reply, CONTEXT) as object);
     });
-    test(`${name}, streamed: the same answer however its bytes were cut`, () => {
+    test(`${name}, streamed: is equal however its bytes are cut`, () => {
       fc.assert(
         fc.property(cuts, (sizes) => expect(streamed(fixtures.text(`stream-${name}.sse`), sizes)).toEqual(reply)),
         { numRuns: 20 },
@@ -182,7 +182,7 @@ describe("a chat answer", () => {
     });
   }
   for (const [name, reply] of Object.entries(VENDORS)) {
-    test(`${name}: read whole and streamed`, () => {
+    test(`${name}: is read, complete and streamed`, () => {
       expect(chatCodec.readReply(fixtures.json(`${name}-reply.json`))).toEqual(reply);
       fc.assert(
         fc.property(cuts, (sizes) => expect(streamed(fixtures.text(`${name}-stream.sse`), sizes)).toEqual(reply)),
@@ -191,7 +191,7 @@ describe("a chat answer", () => {
     });
   }
 
-  test("Groq's usage stands under its own name", () => {
+  test("of Groq has its usage under x_groq", () => {
     expect(streamed(fixtures.text("vendor-groq-stream.sse"), [17])).toEqual({
       id: "gq-1",
       candidates: [candidate([{ kind: "reasoning", text: "2+2", redacted: false }, said("4")], "end")],
@@ -199,7 +199,7 @@ describe("a chat answer", () => {
     });
   });
 
-  test("whole calls that all come at index 0 are told apart by their ids", () => {
+  test("with complete tool calls all at index 0 has them separated by ID", () => {
     const [only] = streamed(fixtures.text("vendor-calls-at-one-index.sse"), [64]).candidates;
     expect(only?.stop).toBe("tool_call");
     expect(only?.parts).toEqual([
@@ -208,7 +208,7 @@ describe("a chat answer", () => {
     ]);
   });
 
-  test("arguments of null, as some servers write them for a tool that takes none, are the empty object", () => {
+  test("with null arguments, as some servers write for none, has an empty object", () => {
     const called = (args: string) => ({ id: "a", type: "function", function: { name: "f", arguments: args } });
     const args = (reply: ConversationReply | null) =>
       reply?.candidates[0]?.parts.map((part) => part.kind === "tool_call" && part.arguments);
@@ -232,7 +232,7 @@ describe("a chat answer", () => {
     }
   });
 
-  test("calls without ids get the same ones whole and streamed, each its own", () => {
+  test("with tool calls without IDs gets unique IDs, equal when complete and streamed", () => {
     const whole = chatCodec.readReply(fixtures.json("vendor-calls-without-id.json"));
     expect(streamed(fixtures.text("vendor-calls-without-index.sse"), [64])).toEqual(whole as ConversationReply);
     const calls = (whole?.candidates[0]?.parts ?? []) as unknown as { id: string; arguments: string }[];
@@ -241,7 +241,7 @@ describe("a chat answer", () => {
     expect(calls[0]?.id).toMatch(/^call_[0-9a-f]{24}$/);
   });
 
-  test("a call in the older form is a call like any other, whole and streamed, and is made once where it stands in both forms", () => {
+  test("with the older function_call has it read as a tool call, and only once if given in both forms", () => {
     const older = { name: "f", arguments: '{"n":1}' };
     const chunk = (delta: object, finish_reason: string | null = null) =>
       `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
@@ -259,12 +259,12 @@ describe("a chat answer", () => {
     expect(streamed(chunk(both) + chunk({}, "tool_calls"), [64]).candidates[0]?.parts).toMatchObject(once);
   });
 
-  test("what is no chat completion is none", () => {
+  test("is null for a body that is no chat completion", () => {
     expect(chatCodec.readReply({ output: [] })).toBeNull();
   });
 });
 
-describe("a chat answer as it is streamed to the caller", () => {
+describe("a chat answer streamed to the caller", () => {
   const EVENTS: ConversationEvent[] = [
     { kind: "start", id: null },
     { kind: "part_start", candidate: 0, part: 0, type: "reasoning" },
@@ -297,7 +297,7 @@ describe("a chat answer as it is streamed to the caller", () => {
           JSON.parse(frame.slice(6)) as { id: string; usage?: unknown; choices: { delta: JsonObject; finish_reason: string | null }[] },
       );
 
-  test("opens with the role, numbers its calls, loses no first fragment, and ends with the reason", () => {
+  test("opens with the role, numbers tool calls, keeps every fragment, and ends with the finish reason", () => {
     const sent = chunks(run(CONTEXT).body);
     expect(sent.map(({ choices }) => choices[0]?.delta)).toEqual([
       { role: "assistant", content: "" },
@@ -315,7 +315,7 @@ describe("a chat answer as it is streamed to the caller", () => {
     expect(run(CONTEXT).body).not.toContain("SEAL");
   });
 
-  test("usage goes out last, and only to who asked", () => {
+  test("sends usage last, and only if requested", () => {
     expect(run(CONTEXT).last).toBe("data: [DONE]\n\n");
     expect(chunks(run(CONTEXT).body).some((chunk) => "usage" in chunk)).toBe(false);
     const asked = { ...CONTEXT, includeUsage: true };
@@ -323,14 +323,14 @@ describe("a chat answer as it is streamed to the caller", () => {
     expect(chunks(run(asked).last)).toMatchObject([{ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } }]);
   });
 
-  test("a fault is the vendor's error frame", () => {
+  test("sends a fault as the vendor's error chunk", () => {
     const wire = chatCodec
       .streamWriter(CONTEXT)
       .write({ kind: "fault", fault: { status: 503, message: "busy", code: "overloaded", param: null } });
     expect(JSON.parse(wire.slice(6))).toEqual({ error: { message: "busy", type: "server_error", param: null, code: "overloaded" } });
   });
 
-  test("a refusal without a word of the model's shows the provider's", () => {
+  test("shows the provider's reason for a refusal without text", () => {
     const refused: ConversationReply = { id: "x", candidates: [{ ...candidate([], "refusal"), stopDetail: "cyber" }], usage: null };
     expect(chatCodec.writeReply(refused, CONTEXT)).toMatchObject({
       choices: [{ message: { content: null, refusal: "cyber" }, finish_reason: "content_filter", stop_detail: "cyber" }],

@@ -48,7 +48,7 @@ describe("the texts of a chat request", () => {
     prediction: { type: "content", content: "P" },
   };
 
-  test("are all found, in order, with who says them", () => {
+  test("are found in order, with their roles", () => {
     expect(
       read(body)
         .texts()
@@ -71,7 +71,7 @@ describe("the texts of a chat request", () => {
     ]);
   });
 
-  test("are each replaced in their own place, and nowhere else", () => {
+  test("are each replaced in place", () => {
     const request = read(body);
     const places = request.texts();
     places.forEach((slot, i) => slot.replace(slot.kind === "arguments" ? `{"k":${i}}` : `x${i}`));
@@ -93,15 +93,15 @@ describe("the texts of a chat request", () => {
     expect(read({ model: "m", messages: [hi] }).instructions).toBeNull();
   });
 
-  test("a replaced message leaves the other members' bytes alone", () => {
+  test("can be replaced without changing the bytes of other members", () => {
     const request = read('{ "x": 1.0, "messages":[{"role":"user","content":"a"}],"model":"m" }');
     request.texts()[0]?.replace("b");
     expect(request.outbound(UNCHANGED)).toBe('{ "x": 1.0, "messages":[{"role":"user","content":"b"}],"model":"m" }');
   });
 });
 
-describe("instructions put around the caller's own", () => {
-  test("stand before all and behind the last, in the caller's word for them", () => {
+describe("instructions added to a chat request", () => {
+  test("stand before the first and after the last instruction, with the caller's role for them", () => {
     const request = read({ model: "m", messages: [{ role: "developer", content: "own" }, hi, { role: "system", content: "late" }, hi] });
     request.addInstructions(["one", "two"], ["last"]);
     expect(out(request).messages).toEqual([
@@ -115,13 +115,13 @@ describe("instructions put around the caller's own", () => {
     expect(request.instructions).toBe("one\ntwo\nown\nlate\nlast");
   });
 
-  test("open the conversation where the caller has none", () => {
+  test("open a conversation without instructions", () => {
     const request = read({ model: "m", messages: [hi] });
     request.addInstructions(["first"], ["second"]);
     expect(out(request).messages).toEqual([{ role: "system", content: "first" }, { role: "system", content: "second" }, hi]);
   });
 
-  test("a model's system prompt comes before them, the caller's messages byte for byte behind it", () => {
+  test("follow the model's system prompt, and the caller's messages keep their bytes", () => {
     const request = read('{"model":"m","messages": [ {"role":"user","content":"h\\u00e9","n":1.50} ]}');
     expect(request.outbound({ ...UNCHANGED, systemPrompt: "Be brief." })).toBe(
       '{"model":"m","messages": [{"role":"system","content":"Be brief."}, {"role":"user","content":"h\\u00e9","n":1.50} ]}',
@@ -148,13 +148,13 @@ describe("tools offered in a chat request", () => {
     expect(read({ model: "m", messages: [hi] }).tools).toEqual([]);
   });
 
-  test("are removed with what pointed at them", () => {
+  test("are removed together with choices of them", () => {
     const request = read({ ...offer, tool_choice: { type: "function", function: { name: "a" } }, function_call: { name: "old" } });
     request.removeTools(new Set(["a", "old", "web_search"]));
     expect(out(request)).toEqual({ model: "m", messages: [hi], tools: [tool("b"), { type: "custom", custom: { name: "c" } }] });
   });
 
-  test("are those of vendors that search by a member of their own too", () => {
+  test("include searches by vendors' own members", () => {
     const parser = { id: "file-parser" };
     const searching = {
       plugins: [{ id: "web", max_results: 3 }, parser],
@@ -171,7 +171,7 @@ describe("tools offered in a chat request", () => {
     expect(read(without).tools).toEqual([]);
   });
 
-  test("a choice among tools keeps those that are left; without any it allows none", () => {
+  test("leave a choice with the remaining tools, or none if no tool of it remains", () => {
     const choosing = (...names: string[]) => {
       const request = read({ ...offer, tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: names.map(tool) } } });
       request.removeTools(new Set(["a"]));
@@ -181,13 +181,13 @@ describe("tools offered in a chat request", () => {
     expect(choosing("a")).toBe("none");
   });
 
-  test("when none is left, nothing speaks of tools", () => {
+  test("leave no tool settings if none of them remains", () => {
     const request = read({ model: "m", messages: [hi], tools: [tool("a")], tool_choice: "required", parallel_tool_calls: true });
     request.removeTools(new Set(["a"]));
     expect(request.outbound(UNCHANGED)).toBe(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`);
   });
 
-  test("removing what is not offered changes no byte", () => {
+  test("leave every byte unchanged if the removed tool is not offered", () => {
     const text = JSON.stringify(offer, null, 1);
     const request = read(text);
     request.removeTools(new Set(["other"]));
@@ -195,8 +195,8 @@ describe("tools offered in a chat request", () => {
   });
 });
 
-describe("what is set on a chat request", () => {
-  test("is written where the caller had it, or added", () => {
+describe("settings of a chat request", () => {
+  test("are written where the caller had them, or added", () => {
     const request = read({ model: "m", messages: [hi], max_completion_tokens: 900, temperature: 2 });
     expect([request.maxTokens, request.temperature, request.candidates]).toEqual([900, 2, 1]);
     request.maxTokens = 100;
@@ -207,7 +207,7 @@ describe("what is set on a chat request", () => {
     expect([silent.candidates, out(silent).max_tokens]).toEqual([3, 50]);
   });
 
-  test("of two ceilings the greater counts, and both are lowered", () => {
+  test("with two token limits have the higher one counted, and both lowered", () => {
     const request = read({ model: "m", messages: [hi], max_completion_tokens: 10, max_tokens: 5000 });
     expect(request.maxTokens).toBe(5000);
     request.maxTokens = 100;
@@ -224,11 +224,11 @@ test.each([
     [{ max_tokens: value }, "max_tokens"],
   ]),
   [{ stream_options: true }, "stream_options"],
-] as [object, string][])("%j names its field", (more, field) => {
+] as [object, string][])("a chat request with %j is refused, naming %s", (more, field) => {
   expect(readChatRequest(encoder.encode(JSON.stringify({ model: "m", messages: [hi], ...more })))).toMatchObject({ fields: [{ field }] });
 });
 
-test("reading any body never throws", () => {
+test("reading any chat request body never throws", () => {
   fc.assert(
     fc.property(
       fc.record(

@@ -13,27 +13,27 @@ function read(text: string) {
   return request;
 }
 
-describe("a chat request on its way out", () => {
-  test("is the caller's own bytes where nothing had to change", () => {
+describe("an outbound chat request", () => {
+  test("is sent byte for byte if nothing had to change", () => {
     const text = '{ "messages":[{"role":"user","content":"h\\u00e9"}],  "model":"gpt", "seed": 1e2, "made_up": {"a":[1,2]} }';
     expect(outboundText(read(text), { model: "gpt", ...UNCHANGED })).toBe(text);
   });
 
-  test("changes the model and nothing beside it", () => {
+  test("has only the model changed", () => {
     const text = '{"model":"fast","messages":[{"role":"user","content":"model"}],"x":0.10}';
     expect(outboundText(read(text), { model: "gpt-x", ...UNCHANGED })).toBe(
       '{"model":"gpt-x","messages":[{"role":"user","content":"model"}],"x":0.10}',
     );
   });
 
-  test("a model_id becomes the provider's model", () => {
+  test("has model_id replaced by the provider's model", () => {
     expect(JSON.parse(outboundText(read('{"model_id":"0b","messages":[{"role":"user"}]}'), { model: "m", ...UNCHANGED }))).toEqual({
       model: "m",
       messages: [{ role: "user" }],
     });
   });
 
-  test("a stream is asked for its usage, keeping the caller's other stream options", () => {
+  test("requests usage of a stream, and keeps the caller's other stream options", () => {
     const out = JSON.parse(
       outboundText(read('{"model":"m","stream":true,"stream_options":{"include_obfuscation":false},"messages":[{"role":"user"}]}'), {
         model: "m",
@@ -45,7 +45,7 @@ describe("a chat request on its way out", () => {
     expect(outboundText(read(asked), { model: "m", ...UNCHANGED })).toBe(asked);
   });
 
-  test("the model's defaults fill what the caller left open, and only that", () => {
+  test("gets the model's defaults only where the caller set nothing", () => {
     const defaults = { model: "m", defaultTemperature: 0.2, defaultMaxTokens: 50, systemPrompt: "Be brief." };
     const filled = JSON.parse(outboundText(read('{"model":"m","messages":[{"role":"user","content":"hi"}]}'), defaults));
     expect(filled).toEqual({
@@ -65,7 +65,7 @@ describe("a chat request on its way out", () => {
   });
 });
 
-describe("a chat request that cannot be served", () => {
+describe("an invalid chat request", () => {
   const fieldsOf = (text: string) => {
     const request = readChatRequest(encoder.encode(text));
     return "fields" in request ? request.fields.map(({ field }) => field) : [];
@@ -85,7 +85,7 @@ describe("a chat request that cannot be served", () => {
     ['{"model":"m","messages":[{"role":"user"}],"tools":{}}', ["tools"]],
     ['{"model":"m","model":"n","messages":[{"role":"user"}]}', ["model"]],
     ['{"model":"m","\\u006dodel":"n","messages":[{"role":"user"}]}', ["model"]],
-  ])("%s names its field", (text, fields) => {
+  ])("%s is refused, naming its fields", (text, fields) => {
     expect(fieldsOf(text)).toEqual(fields);
   });
 });

@@ -36,9 +36,9 @@ function run(stream: ChatStream, text: string, size: number) {
   return { out, ...stream.end() };
 }
 
-describe("a chat stream on its way through", () => {
+describe("a chat stream passed through", () => {
   for (const size of [1, 3, 7, 64, 100_000]) {
-    test(`in pieces of ${size} bytes: every byte passes, the usage frame nobody asked for does not, the end is kept for last`, () => {
+    test(`in pieces of ${size} bytes: drops the unrequested usage chunk, passes all else, and holds the end back`, () => {
       const stream = new ChatStream({ hideUsage: true });
       const { out, complete, last } = run(stream, FRAMES.join("") + DONE, size);
       expect(out).toBe(FRAMES.slice(0, 4).join(""));
@@ -56,11 +56,11 @@ describe("a chat stream on its way through", () => {
     });
   }
 
-  test("a caller who asked for usage gets its frame", () => {
+  test("passes the usage chunk if the caller requested it", () => {
     expect(run(new ChatStream({ hideUsage: false }), FRAMES.join("") + DONE, 11).out).toBe(FRAMES.join(""));
   });
 
-  test("an empty reason to finish is none", () => {
+  test("is incomplete with an empty finish reason", () => {
     const begun = [frame(chunk({ content: "Well" }, "")), frame(chunk({ content: " done" }, ""))];
     expect(run(new ChatStream({ hideUsage: true }), begun.join(""), 11).complete).toBe(false);
     expect(run(new ChatStream({ hideUsage: true }), begun.join("") + frame(chunk({}, "stop")), 11).complete).toBe(true);
@@ -70,10 +70,10 @@ describe("a chat stream on its way through", () => {
   });
 
   test.each([
-    ["sound", { content: null, audio: { id: "audio_1", data: "AAAA" } }],
-    ["what the sound says", { content: null, audio: { id: "audio_1", transcript: "Hello" } }],
-    ["a picture", { content: "", images: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }] }],
-  ])("%s begins the answer, though it is no text", (_what, delta) => {
+    ["audio", { content: null, audio: { id: "audio_1", data: "AAAA" } }],
+    ["an audio transcript", { content: null, audio: { id: "audio_1", transcript: "Hello" } }],
+    ["an image", { content: "", images: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }] }],
+  ])("has begun with %s, although it is no text", (_what, delta) => {
     const stream = new ChatStream({ hideUsage: true });
     stream.push(encoder.encode(frame(chunk({ role: "assistant", content: null, images: [], audio: { id: "audio_1" } }))));
     expect(stream.begun).toBe(false);
@@ -81,14 +81,14 @@ describe("a chat stream on its way through", () => {
     expect(stream).toMatchObject({ begun: true, outputLength: 0 });
   });
 
-  test("a stream that stops before its answer ends is torn", () => {
+  test("is incomplete if it ends before the finish reason", () => {
     const stream = new ChatStream({ hideUsage: true });
     expect(run(stream, FRAMES.slice(0, 3).join(""), 5).complete).toBe(false);
     expect(stream.outputLength).toBeGreaterThanOrEqual(5);
     expect(stream.usage).toBeNull();
   });
 
-  test("a stream torn in the middle of an event is torn, and the half is not sent", () => {
+  test("is incomplete if it ends within an event, and the partial event is not sent", () => {
     const whole = FRAMES.slice(0, 3).join("");
     for (const half of ['data: {"id":"c","choi', "data: [DON", "<html>Bad gateway</html>", "null"]) {
       expect(run(new ChatStream({ hideUsage: true }), whole + half, 9)).toEqual({
@@ -104,21 +104,21 @@ describe("a chat stream on its way through", () => {
     });
   });
 
-  test("an event without its blank line is one all the same", () => {
+  test("is complete without the blank line after the last event", () => {
     const { complete, last } = run(new ChatStream({ hideUsage: true }), FRAMES.slice(0, 4).join("") + DONE.trimEnd(), 9);
     expect([complete, decoder.decode(last ?? new Uint8Array())]).toEqual([true, "data: [DONE]"]);
   });
 
-  test("an error that the provider sends before its closing frame makes no whole answer", () => {
+  test("is incomplete after an error, even with a closing event", () => {
     const failed = frame({ error: { message: "overloaded" } });
     expect(run(new ChatStream({ hideUsage: true }), FRAMES.slice(0, 3).join("") + failed + DONE, 9).complete).toBe(false);
   });
 
-  test("a provider that leaves out the closing frame has still ended its answer", () => {
+  test("is complete if only the closing event is missing", () => {
     expect(run(new ChatStream({ hideUsage: true }), FRAMES.join(""), 9).complete).toBe(true);
   });
 
-  test("several answers have ended when each of them has, whatever order they end in", () => {
+  test("with several choices is complete when each has ended, in any order", () => {
     const of = (index: number, finish_reason: string | null) =>
       frame({ id: "c", object: "chat.completion.chunk", choices: [{ index, delta: { content: "x" }, finish_reason }] });
     const both = new ChatStream({ hideUsage: true, choices: 2 });
@@ -128,7 +128,7 @@ describe("a chat stream on its way through", () => {
     expect(run(new ChatStream({ hideUsage: true, choices: 2 }), of(0, "stop") + DONE, 9).complete).toBe(true);
   });
 
-  test("a text that spells what governance looks for is still only a text", () => {
+  test("with member names within a text is not taken as complete", () => {
     const text = frame(chunk({ content: '"finish_reason":"stop" "usage":{"prompt_tokens":1} \\" [DONE] "error"' }));
     const stream = new ChatStream({ hideUsage: true });
     expect(run(stream, text, 1000)).toMatchObject({ out: text, complete: false });
@@ -136,23 +136,23 @@ describe("a chat stream on its way through", () => {
     expect(stream.outputLength).toBeGreaterThan(0);
   });
 
-  test("an empty-choices frame without usage is the provider's own and passes", () => {
+  test("passes an empty-choices chunk without usage", () => {
     const first = frame({ id: "", choices: [], prompt_filter_results: [] });
     expect(run(new ChatStream({ hideUsage: true }), first + DONE, 50).out).toBe(first);
   });
 
-  test("what is not JSON passes as it came", () => {
+  test("passes invalid JSON unchanged", () => {
     expect(run(new ChatStream({ hideUsage: true }), `data: {oops\n\n${DONE}`, 50).out).toBe("data: {oops\n\n");
   });
 
-  test("an error inside the stream is passed on and known", () => {
+  test("passes an error and reports it", () => {
     const stream = new ChatStream({ hideUsage: true });
     const text = frame({ error: { message: "overloaded", type: "server_error" } });
     expect(run(stream, text, 50)).toMatchObject({ out: text, complete: false });
     expect(stream.providerError).toBe("overloaded");
   });
 
-  test("it has begun with the first text, reasoning or call, not with the role", () => {
+  test("has begun with the first text, reasoning, refusal or tool call, not with the role", () => {
     const after = (...deltas: unknown[]) => {
       const stream = new ChatStream({ hideUsage: true });
       for (const delta of deltas) stream.push(encoder.encode(frame(chunk(delta))));
@@ -173,13 +173,13 @@ describe("a chat stream on its way through", () => {
     expect(after(role, { content: null, refusal: "no" })).toEqual({ begun: true, length: 2 });
   });
 
-  test("spaces between the members change nothing", () => {
+  test("is read equally with spaces between members", () => {
     const stream = new ChatStream({ hideUsage: true });
     stream.push(encoder.encode('data: {"choices": [{"index": 0, "delta": {"content": "abc"}, "finish_reason": null}]}\n\n'));
     expect([stream.begun, stream.outputLength]).toEqual([true, 3]);
   });
 
-  test("Groq's usage stands under its own name", () => {
+  test("has Groq's usage read from x_groq", () => {
     const stream = new ChatStream({ hideUsage: true });
     stream.push(encoder.encode(frame({ ...chunk({}, "stop"), x_groq: { usage: { prompt_tokens: 3, completion_tokens: 2 } } })));
     expect(stream.usage).toMatchObject({ inputUncached: 3, output: 2 });
