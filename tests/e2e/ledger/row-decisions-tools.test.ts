@@ -62,7 +62,7 @@ async function rowFor(url: string, team: Team, name: string, rest: Record<string
 }
 
 test.each(["direct", "bridged", "virtual"] as const)(
-  "a row of a tool call tells guardrails that found nothing from no guardrails at all (%s)",
+  "the row of a tool call distinguishes guardrails that found nothing from no guardrails at all (%s)",
   async (which) => {
     const url = urls[which];
     const listed = await post(url, watched.apiKey, stateless(1, "tools/list"));

@@ -99,7 +99,7 @@ const FOUND_NOTHING = { guardrail_check: null, guardrail_action: null, success: 
 const NOBODY_LOOKED = { guardrail_blocked: null, pii_detected: null, guardrail_config_id: null };
 
 describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("%s", (_name, surface) => {
-  test.each([false, true])("the row tells guardrails that found nothing from no guardrails at all (stream %p)", async (stream) => {
+  test.each([false, true])("the row distinguishes guardrails that found nothing from no guardrails at all (stream %p)", async (stream) => {
     const looked = await ask(watched, surface, { stream });
     expect(looked.row).toMatchObject({
       ...FOUND_NOTHING,

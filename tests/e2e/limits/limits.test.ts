@@ -326,8 +326,8 @@ describe("run ceilings", () => {
   });
 });
 
-describe("a ceiling on the duration of a run", () => {
-  test("ends the calls in flight: a stream with an error frame, a whole answer with 429", async () => {
+describe("a limit on the duration of a run", () => {
+  test("ends the calls in flight: a stream with an error event, a whole answer with 429", async () => {
     const a = await team("run-long");
     expect((await patch(a.id, "run-ceilings", { run_ceilings: { max_duration_seconds_per_run: 1 } })).status).toBe(200);
     // A run that has lasted too long is refused; each of these calls has its own run.
@@ -458,7 +458,7 @@ describe("limit documents", () => {
     expect((await chat(moved.key)).status).toBe(200);
   });
 
-  test("consumption lists a limit whose mode the group alone sets as the group's own", async () => {
+  test("consumption lists as the group's own a limit of which it sets only hard_stop or the warning threshold", async () => {
     const parent = await team("manner-parent");
     const child = await team("manner-child", parent.id);
     await limit(parent.id, { budget: { daily_limit_usd: 5 }, tokens: { daily_limit: 100 }, requests: { daily_limit: 100 } });

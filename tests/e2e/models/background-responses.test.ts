@@ -95,7 +95,7 @@ test("a background response in a higher-priced service tier is charged its price
   expect([cost, told.service_tier]).toEqual([COST * 2.5, "priority"]);
 });
 
-test("a background stream read to its end is metered by its own row, an abandoned one by a row of its own", async () => {
+test("a background stream read to its end is metered by its call's row, an abandoned one by a separate row", async () => {
   const { openai } = await team("streamed");
   const ids: string[] = [];
   for await (const event of await openai.responses.create({ model: "m-streamed", input: "Hi", background: true, stream: true }))
@@ -140,7 +140,7 @@ test("an abandoned background stream is metered even if its record could not be 
   expect((await endOf(id)).llm_estimated_cost_usd).toBe(COST);
 });
 
-test("an abandoned background stream with store false is metered by its own row", async () => {
+test("an abandoned background stream with store false is metered by its call's row", async () => {
   const { openai } = await team("unstored");
   const left = await openai.responses.create({ model: "slow-unstored", input: "Hi there", background: true, stream: true, store: false });
   for await (const event of left) if (event.type === "response.output_text.delta") break;
@@ -185,7 +185,7 @@ test("tool call policies apply to a retrieved response", async () => {
   expect((await failure(openai.responses.retrieve(made.id))).message).toContain("approval");
 });
 
-test("a tool call that policies deny is not listed among the input items of a follow-up response", async () => {
+test("listing input items that include a tool call denied by a policy is refused", async () => {
   const { openai, groupId } = await team("curious");
   const policy = { name: "Small sums", target: "pay", argument_key: "amount", analyzer: "values", group_ids: [groupId] };
   const rules = [{ deny_if: "in", values: ["5"], message: "Too much." }];

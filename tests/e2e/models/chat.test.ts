@@ -320,7 +320,7 @@ describe("a failing provider", () => {
     expect((await response.json()).code).toBe("upstream_unreachable");
   });
 
-  test.each(["torn", "short"])("an interrupted stream (%s) ends with an error chunk", async (model) => {
+  test.each(["torn", "short"])("an interrupted stream (%s) ends with an error event", async (model) => {
     const response = await chat({ model, stream: true, messages });
     expect(response.status).toBe(200);
     const reading = response.text();

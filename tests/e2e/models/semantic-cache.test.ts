@@ -349,7 +349,7 @@ describe("cache entries", () => {
     await admin.request("PATCH", `${CONFIGS}/${cache.id}`, { semantic_match: { enabled: false } });
   });
 
-  test("hit in another process that has just started, in less than 3 ms", async () => {
+  test("hit in another process that has just started; a hit takes less than 3 ms", async () => {
     const body = { messages: user(fresh()) };
     expect(await layers(body)).toEqual([null]);
     const second = await startGateway({ databaseUrl: database.url, env: { GW_SECRET_KEY: await secretKeyOf(gateway) } });
@@ -412,7 +412,7 @@ describe("cache entries", () => {
     });
   });
 
-  test("are indistinguishable from an answer for the official client", async () => {
+  test("look like any answer to the official client", async () => {
     const openai = new OpenAI({ apiKey: served.apiKey, baseURL: `${gateway.runtimeUrl}/v1/proxy/llm` });
     const body = { model: "fake-1", messages: [{ role: "user" as const, content: fresh() }] };
     const [first, again] = [await openai.chat.completions.create(body), await openai.chat.completions.create(body)];

@@ -86,7 +86,7 @@ const ask = (model: string, headers: Record<string, string> = {}) =>
   openai().chat.completions.create({ model, messages }, { headers }).withResponse();
 
 describe("headers", () => {
-  test("with a client's betas, and its beta query, are sent to the vendor of its format", async () => {
+  test("for betas, and the beta query parameter, are sent to a vendor of the same format", async () => {
     const older = new AnthropicZero({ baseURL: world.gateway.runtimeUrl, apiKey, maxRetries: 0 });
     await older.beta.messages.create({ model: "anthropic", max_tokens: 10, messages, betas: ["a-1", "b-2"] });
     expect(vendor.seen.at(-1)).toMatchObject({ path: "/v1/messages?beta=true", headers: { "anthropic-beta": "a-1,b-2" } });
@@ -97,7 +97,7 @@ describe("headers", () => {
   });
 
   test.each(["openai", "anthropic"])(
-    "with rate limits, and configured ones, of %s are returned to the caller, but no credentials",
+    "with rate limits from %s, and configured ones, reach the caller, but no credentials",
     async (model) => {
       const { response } = await ask(model);
       for (const [name, value] of Object.entries(RATES)) expect(response.headers.get(name)).toBe(value);

@@ -187,7 +187,7 @@ test("Exa and a self-hosted SearXNG work as providers", async () => {
   await world.admin.request("PATCH", `/v1/admin/web-search/${brave.id}`, { enabled: true });
 });
 
-test("pages are fetched only from public addresses, if robots.txt allows it and they are text", async () => {
+test("pages are fetched only from public addresses, if robots.txt allows it and the content is a page", async () => {
   const team = await searching({ fetch: { addresses: "any" } });
   const read = async (address: string) => (await call(team, "web_fetch", { url: address })).body.result;
   const refused: Record<string, string> = {

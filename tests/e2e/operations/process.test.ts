@@ -152,7 +152,7 @@ describe("a start that fails", () => {
     await database.close();
   });
 
-  test("because of an old Node.js ends the build with one line that says what to do", () => {
+  test("because of an old Node.js ends a build with one line that says what to do", () => {
     const older = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.20.8' })";
     const { status, stdout, stderr } = spawnSync("node", ["--import", older, BUILD], { encoding: "utf8" });
     expect([status, stdout, stderr]).toEqual([

@@ -127,7 +127,7 @@ describe("a tool loop of both anthropic clients", () => {
   );
 });
 
-describe("the anthropic client's tool runner, which keeps conversations at the vendor if it may,", () => {
+describe("a tool loop of the anthropic client's tool runner, which keeps conversations at the vendor", () => {
   let calls = 0;
   const run = () => `${++calls}`;
   const tool = betaTool({ name: TOOL_NAME, description: TOOL_DESCRIPTION, inputSchema: TOOL_SCHEMA, run });
@@ -143,7 +143,7 @@ describe("the anthropic client's tool runner, which keeps conversations at the v
     expect(calls).toBe(2);
   });
 
-  test("gets a stored thread refused with the vendor's error code", async () => {
+  test("a thread to be stored at the vendor is refused with the vendor's error code", async () => {
     const thread = world.clients.anthropicOne.beta.messages.thread({ model: "sdk-openai", max_tokens: 100 });
     const refused = (await thread.send({ role: "user", content: PROMPT }).catch((error: unknown) => error)) as { error: unknown };
     expect(refused).toMatchObject({

@@ -286,7 +286,7 @@ describe("a refusal", () => {
     await server.stop(true);
   });
 
-  test("does not hit an encoded name that matches once decoded, or absent headers", async () => {
+  test("is not given for an encoded name that matches once decoded, or for absent headers", async () => {
     expect((await post(at(modernId), team.apiKey, call, { "mcp-name": `=?base64?${btoa("echo")}?=` })).status).toBe(200);
     expect((await post(at(modernId), team.apiKey, call)).status).toBe(200);
   });
