@@ -75,7 +75,7 @@ test.each([
   expect([status, JSON.parse(text).error]).toEqual([502, "temporarily_unavailable"]);
 });
 
-test("a token revocation that the issuer answers without a body succeeds", async () => {
+test("a token revocation that the issuer answers with an empty response succeeds", async () => {
   expect(await send("/revoke", { token: "theirs" })).toEqual({ status: 200, text: "{}" });
 });
 
@@ -89,7 +89,7 @@ test("an API key of the gateway sent by mistake is not passed on to the issuer",
   expect([answers.map(({ status }) => status), issuer.seen]).toEqual([[400, 400, 400], []]);
 });
 
-test("the discovery document passes on the issuer's string members only", async () => {
+test("the discovery document passes on only strings and lists of strings of the issuer's metadata", async () => {
   const document = (await (await fetch(`${broker}/.well-known/openid-configuration`)).json()) as any;
   expect([document.jwks_uri, document.claims_supported, document.ui_locales_supported, document.op_tos_uri]).toEqual([
     "https://issuer.example/jwks",

@@ -403,7 +403,7 @@ test("a server that continues without the answer to its question is not blocked 
   expect(server.seen.filter(({ text }) => text.includes('"error"'))).toEqual([]);
 });
 
-test("a server that asks too many questions is refused further ones", async () => {
+test("a server that asks too many questions is refused further ones, and withdrawn questions do not extend its timeout", async () => {
   const encoder = new TextEncoder();
   const { id, server } = await serve("curious", "handshake", (message) => {
     if (message?.method !== "tools/call") return undefined;
