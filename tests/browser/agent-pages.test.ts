@@ -44,7 +44,7 @@ const send = async (text: string, configuration: object = {}): Promise<any> =>
     )
   ).body.task;
 
-withBrowser("a person watches tasks of theirs, reads what was said and stops one", async () => {
+withBrowser("a person sees their own tasks, reads the messages and stops one", async () => {
   const { page, context, problems } = await world.portalPage({ width: 320, height: 700, theme: "dark" });
   await page.goto(`${world.portal}/tasks`);
   await page.getByText("No tasks yet").waitFor();
@@ -68,7 +68,7 @@ withBrowser("a person watches tasks of theirs, reads what was said and stops one
   agent.release();
 });
 
-withBrowser("an administrator sees card, dialects and tasks, and accepts a changed card", async () => {
+withBrowser("an administrator sees an agent's card, protocol versions and tasks, and accepts a changed card", async () => {
   const { page, context, problems } = await watchedPage(world.browser, {});
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
@@ -111,7 +111,7 @@ withBrowser("an administrator sees card, dialects and tasks, and accepts a chang
   await context.close();
 });
 
-withBrowser("an administrator reads which key cards are signed with, and makes a new one", async () => {
+withBrowser("an administrator sees the key that signs agent cards, and rotates it", async () => {
   const { page, context, problems } = await watchedPage(world.browser, {});
   await page.goto(`${world.console}/agent-signing-keys`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
@@ -132,7 +132,7 @@ withBrowser("an administrator reads which key cards are signed with, and makes a
   await context.close();
 });
 
-withBrowser("a task is asked for by its id as it is, whatever signs it has", async () => {
+withBrowser("a task ID with reserved characters is requested unchanged", async () => {
   const read = await fetch(`${world.gateway.runtimeUrl}/v1/portal/agent-tasks/${agentId}/50%25`, {
     headers: { authorization: `Bearer ${token}` },
   });

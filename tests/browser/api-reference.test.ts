@@ -22,7 +22,7 @@ afterAll(() => world?.end());
 
 const tryIt = (page: Page) => page.locator("section", { has: page.getByRole("heading", { name: "Try it" }) });
 
-withBrowser("a reader with a key calls a model from the reference, sees the stream, and finds the row", async () => {
+withBrowser("a reader with a key calls a model from the API reference, sees the stream, and finds the row", async () => {
   const { page, context, problems } = await watchedPage(world.browser);
   await page.goto(`${world.gateway.runtimeUrl}/docs`);
   await page.getByRole("heading", { name: "Runtime API", level: 1 }).waitFor();
@@ -59,7 +59,7 @@ withBrowser("a reader with a key calls a model from the reference, sees the stre
   await context.close();
 });
 
-withBrowser("whoever is signed in at the console or the portal needs no key there", async () => {
+withBrowser("a reader signed in at the console or the portal needs no key in the API reference", async () => {
   const { page, context, problems } = await watchedPage(world.browser);
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
@@ -91,7 +91,7 @@ for (const [width, theme] of [
   [1440, "dark"],
   [320, "light"],
 ] as const)
-  withBrowser(`the reference is accessible and fits, ${width} pixels wide, ${theme}`, async () => {
+  withBrowser(`the API reference is accessible and fits, ${width} pixels wide, ${theme}`, async () => {
     const { page, context, problems, settled } = await watchedPage(world.browser, { width, theme });
     const findings: Record<string, unknown> = {};
     for (const address of [
@@ -125,7 +125,7 @@ const bodyOf = (method: string, path: string) => api.paths[path]?.[method]?.requ
 const typesOf = (method: string, path: string): Record<string, string> =>
   Object.fromEntries(reader.membersOf(bodyOf(method, path)).map(({ name, required, type }) => [name + (required ? " *" : ""), type]));
 
-test("members are told at any depth, those of references, lists and what may be null too", () => {
+test("schema members are listed at any depth, including those of references, lists and nullable objects", () => {
   expect(typesOf("patch", "/v1/admin/resource-groups/{id}/llm-global-limits")).toMatchObject({
     "llm_global_limits *": "object",
     "llm_global_limits.budget": "object | null",
@@ -143,7 +143,7 @@ test("members are told at any depth, those of references, lists and what may be 
   expect(reader.sampleOf(bodyOf("post", "/v1/admin/argument-policies"))).toMatchObject({ name: "", rules: [{ message: "" }] });
 });
 
-test("alternatives are told together, what they share once, and names the caller chooses as *", () => {
+test("alternatives are listed together, shared members once, and free member names as *", () => {
   const one = { type: "object", properties: { kind: { const: "one" }, at: { type: "string" } }, required: ["kind"] };
   const other = { type: "object", properties: { kind: { const: "other" }, at: { type: "string" } }, required: ["kind"] };
   expect(
@@ -158,7 +158,7 @@ test("alternatives are told together, what they share once, and names the caller
   ]);
 });
 
-test("a schema that holds itself ends", () => {
+test("a recursive schema ends", () => {
   const { membersOf, typeOf, sampleOf } = schemaReader({
     Tree: {
       type: "object",
@@ -172,7 +172,7 @@ test("a schema that holds itself ends", () => {
   expect(JSON.stringify(sampleOf({ $ref: "#/components/schemas/Tree" })).length).toBeLessThan(100);
 });
 
-test("an answer is shown with every digit it has, and what is no JSON as it is", () => {
+test("a response is shown with all digits of its numbers, and non-JSON unchanged", () => {
   expect(laidOut('{"seq":9007199254740993,"items":[1,null]}')).toBe(
     '{\n  "seq": 9007199254740993,\n  "items": [\n    1,\n    null\n  ]\n}',
   );

@@ -36,7 +36,7 @@ function callTool(text = HOSTILE, credential = world.apiKey): Promise<Response> 
   });
 }
 
-withBrowser("a call that waits is decided on a phone, with its whole arguments in sight", async () => {
+withBrowser("a held call is approved on a phone with its complete arguments in view", async () => {
   const asked = await callTool();
   const id = asked.headers.get("x-gw-approval-id");
   expect(id).not.toBeNull();
@@ -55,7 +55,7 @@ withBrowser("a call that waits is decided on a phone, with its whole arguments i
   await context.close();
 });
 
-withBrowser("whoever decides sees characters of the arguments that nobody sees, and in the order in which they are sent", async () => {
+withBrowser("an approver sees invisible and direction characters of the arguments, in the order sent", async () => {
   // The text between the two controls is rendered right to left, and the tag character at the end is not rendered at all.
   const turned = "delete \u202Eton od\u202C all\u{E0041}";
   const hidden = "pass\u200D\u200Cword";
@@ -77,7 +77,7 @@ withBrowser("whoever decides sees characters of the arguments that nobody sees, 
   await context.close();
 });
 
-withBrowser("what one asked for oneself is shown without a decision to make, and not counted", async () => {
+withBrowser("a person's own request is shown without buttons to decide, and is not counted", async () => {
   const { body } = await portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", world.person);
   const id = (await callTool("of my own", body.access_token)).headers.get("x-gw-approval-id");
   const { page, context, problems } = await world.portalPage();
@@ -93,7 +93,7 @@ withBrowser("what one asked for oneself is shown without a decision to make, and
   await context.close();
 });
 
-withBrowser("a call of a key that one made as an administrator can be rejected, and is not offered to be approved", async () => {
+withBrowser("a call with a key that the person created as an administrator can be rejected but not approved", async () => {
   const { username } = world.person;
   await world.admin.post("/v1/admin/admin-users", { username, password: ADMIN_PASSWORD, role: "owner", tenant_id: "default" });
   const admin = await signIn(world.gateway.adminUrl, { username, password: ADMIN_PASSWORD, tenant_id: "default" }, "tenant");
@@ -112,7 +112,7 @@ withBrowser("a call of a key that one made as an administrator can be rejected, 
   await context.close();
 });
 
-withBrowser("whoever decides sees the digits that will be sent, and decides also where the arguments are nested deep", async () => {
+withBrowser("an approver sees all digits of the arguments, and can decide on deeply nested arguments", async () => {
   const nested = `${"[".repeat(400)}${"]".repeat(400)}`;
   const body = JSON.stringify(
     stateless(1, "tools/call", { name: "echo", arguments: { text: "to pay", account: "ACCOUNT", more: "NESTED" } }),
@@ -133,7 +133,7 @@ withBrowser("whoever decides sees the digits that will be sent, and decides also
   await context.close();
 });
 
-withBrowser("a new call shows up by itself", async () => {
+withBrowser("a new held call appears without a reload", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.goto(`${world.portal}/approvals`);
   await page.getByText("Nothing to approve").waitFor();
@@ -143,7 +143,7 @@ withBrowser("a new call shows up by itself", async () => {
   await context.close();
 });
 
-withBrowser("what came while no stream of events was open is shown once there is another", async () => {
+withBrowser("a held call that arrived between two event streams is shown when the stream reopens", async () => {
   const { page, context, problems } = await world.portalPage();
   let opened = 0;
   await page.route("**/v1/portal/events", async (route) => {
@@ -157,7 +157,7 @@ withBrowser("what came while no stream of events was open is shown once there is
   await context.close();
 });
 
-withBrowser("every call that waits can be reached, however many there are, in the portal and in the console", async () => {
+withBrowser("every held call can be reached by paging, in the portal and in the console", async () => {
   const texts = Array.from({ length: 52 }, (_, at) => `text ${at}`);
   while (texts.length > 0) await Promise.all(texts.splice(-13).map((text) => callTool(text)));
   const { total } = await world.admin.get("/v1/admin/approvals?status=pending");

@@ -26,7 +26,7 @@ const conversation: KeptConversation = {
 };
 const TEXTS = { preamble: "Parts are AI-generated.", you: "You", aiGenerated: "AI-generated" };
 
-test("a saved conversation has what was said before tools were called, the calls, and which pictures were sent", () => {
+test("an exported conversation has the text before tool calls, the calls, and the names of attached images", () => {
   expect(conversationAsMarkdown(conversation, TEXTS)).toBe(
     "# Orders\n\n> Parts are AI-generated.\n\n## You\n\n> receipt.png\n\n" +
       "## calling (AI-generated)\n\nLet me look.\n\n> `order · shop`\n\nIt was sent.\n",
@@ -45,7 +45,7 @@ test("a saved conversation has what was said before tools were called, the calls
   });
 });
 
-test("a title that is cut off ends with a whole letter", () => {
+test("a truncated title does not split a character", () => {
   expect(titleOf(`${"a".repeat(59)}😀b`)).toBe(`${"a".repeat(59)}😀`);
   expect([titleOf("short"), titleOf("a".repeat(500))]).toEqual(["short", "a".repeat(60)]);
 });

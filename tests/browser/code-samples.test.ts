@@ -40,14 +40,14 @@ afterAll(async () => {
 });
 
 const requests: Record<string, (origin: string) => SampleRequest> = {
-  "a body with everything that languages escape": (origin) => ({
+  "a body with characters that languages escape": (origin) => ({
     method: "POST",
     url: `${origin}/v1/x?search=a%20b&c=%27d%27`,
     credential: "SAMPLE_KEY",
     headers: [["X-Trace", "o'clock $HOME"]],
     body: { kind: "json", text: JSON.stringify({ text: HOSTILE, deep: [{ yes: true, none: null, half: 0.5, list: [] }] }, null, 2) },
   }),
-  "digits that no number of a program holds": (origin) => ({
+  "numbers beyond double precision": (origin) => ({
     method: "PUT",
     url: `${origin}/v1/x`,
     credential: null,
@@ -61,7 +61,13 @@ const requests: Record<string, (origin: string) => SampleRequest> = {
     headers: [],
     body: { kind: "json", text: '{"stream":true}' },
   }),
-  "nothing but an address": (origin) => ({ method: "DELETE", url: `${origin}/v1/x/1`, credential: "SAMPLE_KEY", headers: [], body: null }),
+  "a request without a body": (origin) => ({
+    method: "DELETE",
+    url: `${origin}/v1/x/1`,
+    credential: "SAMPLE_KEY",
+    headers: [],
+    body: null,
+  }),
   "a form with a file": (origin) => ({
     method: "POST",
     url: `${origin}/v1/files`,
@@ -85,7 +91,7 @@ const ENDINGS: Record<string, string> = { curl: "sh", JavaScript: "mjs", Python:
 
 for (const [name, make] of Object.entries(requests))
   for (const [language, command] of Object.entries(RUNNERS))
-    test(`${language} sends ${name} as it is`, async () => {
+    test(`${language} code sample sends ${name} unchanged`, async () => {
       heard = [];
       const request = make(server.url.origin);
       const { code } = codeSamples(request).find((sample) => sample.language === language) as { code: string };
@@ -109,7 +115,7 @@ for (const [name, make] of Object.entries(requests))
       }
     });
 
-test("vendors' own clients are shown where they have a call for the address, and nowhere else", () => {
+test("samples with vendors' clients are shown only for paths those clients can call", () => {
   const at = (path: string, body: object) =>
     codeSamples({
       method: "POST",

@@ -45,7 +45,7 @@ async function connectedByThePortal(serverId: string): Promise<void> {
   expect((await browser.walk(((await began.json()) as any).authorize_url)).page).toContain("is connected");
 }
 
-withBrowser("an administrator sees the accounts that are connected, at the server and at the person, and ends one", async () => {
+withBrowser("an administrator sees connected accounts at the server and at the person, and removes one", async () => {
   const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups?tenant_id=default");
   const server = { ...tenant, name: "calendars", base_url: tools.baseUrl, auth_type: "oauth" };
   const { id } = await world.admin.post("/v1/admin/mcp-servers", server);

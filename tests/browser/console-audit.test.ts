@@ -24,7 +24,7 @@ const call = (model: string, headers: Readonly<Record<string, string>> = {}) =>
     body: JSON.stringify({ model, messages: [{ role: "user", content: HOSTILE }] }),
   });
 
-withBrowser("a security officer finds a call, reads what was decided, and proves its place in the record", async () => {
+withBrowser("a security officer finds a call, reads its decisions, and verifies its place in the chain", async () => {
   const served = await call("echo");
   const refused = await call(HOSTILE);
   expect([served.status, refused.status]).toEqual([200, 404]);
@@ -68,7 +68,7 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   await context.close();
 });
 
-withBrowser("a call that was served without what a guardrail took out of it is found by that, and told to the second", async () => {
+withBrowser("a redacted call is found by its outcome, with its time to the second", async () => {
   const builtin = { pii_enabled: true, pii_action: "redact" };
   const { id } = await world.admin.post("/v1/admin/guardrails/configs", { name: "no addresses", builtin });
   const ask = async (content: string) => {
@@ -102,7 +102,7 @@ withBrowser("a call that was served without what a guardrail took out of it is f
   await world.admin.request("DELETE", `/v1/admin/guardrails/configs/${id}`);
 });
 
-withBrowser("one value leads to all rows that have it, a row to its neighbours and its run, and a chain proves itself", async () => {
+withBrowser("a value links to all rows that have it, a row to its neighbours and its run, and a chain is verified", async () => {
   const run = { "x-gw-run-id": "a-run-of-two" };
   const first = await call("echo", { ...run, "x-gw-turn-id": "one", "x-gw-turn-seq": "1" });
   const second = await call(HOSTILE, { ...run, "x-gw-turn-id": "two", "x-gw-turn-seq": "2" });
@@ -150,7 +150,7 @@ withBrowser("one value leads to all rows that have it, a row to its neighbours a
   await context.close();
 });
 
-withBrowser("the admin log says who changed which record from what to what, is searched by its address, and is exported", async () => {
+withBrowser("the admin log shows changes before and after, is filtered by URL, and is exported", async () => {
   const group = await world.admin.post("/v1/admin/resource-groups", {
     tenant_id: "default",
     name: HOSTILE.slice(0, 40),
@@ -187,7 +187,7 @@ withBrowser("the admin log says who changed which record from what to what, is s
   await context.close();
 });
 
-withBrowser("a list of rows is read on from where it was, however many calls come in meanwhile", async () => {
+withBrowser("the list of rows continues where it was while new calls come in", async () => {
   const calls = async (many: number) => {
     for (let from = 0; from < many; from += 25) await Promise.all(Array.from({ length: 25 }, () => call("echo")));
     const last = await call("echo");
@@ -213,7 +213,7 @@ withBrowser("a list of rows is read on from where it was, however many calls com
   await context.close();
 });
 
-withBrowser("calls before a late upload of old spans stand below them in the list of rows", async () => {
+withBrowser("in the list of rows, earlier calls stay below a later upload of old spans", async () => {
   const before = await call("echo");
   await rowOf(world.admin, { id: before.headers.get("x-request-id") });
   const spans = Array.from({ length: 200 }, (_, at) => ({
@@ -249,7 +249,7 @@ withBrowser("calls before a late upload of old spans stand below them in the lis
   await context.close();
 });
 
-withBrowser("what a chain was found with is acknowledged in words, which stand beside it from then on", async () => {
+withBrowser("a finding of a chain is acknowledged with a reason, which is shown with it from then on", async () => {
   const id = (await call("echo")).headers.get("x-request-id");
   const { chain_id: chain } = await rowOf(world.admin, { id });
   const database = new pg.Client({ connectionString: world.databaseUrl });

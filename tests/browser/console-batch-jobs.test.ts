@@ -21,7 +21,7 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-withBrowser("a job of a key is watched, its failures are told by kind, and its results are downloaded", async () => {
+withBrowser("batch jobs of a key are listed with failures by kind, and results are downloaded", async () => {
   const served = await serveModels(world.admin, upstream.baseUrl, ["fake-1", "bad-request"], { group: "batching" });
   const { page, context, problems } = await watchedPage(world.browser);
   await page.goto(`${world.console}/batch-jobs`);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-withBrowser("a tool server found on a device is registered in two clicks, another one dismissed, and a key revoked", async () => {
+withBrowser("a discovered tool server is registered in two clicks, another dismissed, and a collector key revoked", async () => {
   const scout = await registerCollector(world.admin, world.gateway.runtimeUrl as string, { collectorId: "laptops" });
   const hostile = '<img src=x onerror="document.title=1">';
   await scout.report(

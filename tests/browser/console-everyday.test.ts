@@ -24,7 +24,7 @@ async function consolePage(path: string) {
   return watched;
 }
 
-withBrowser("a model that an administrator hides is gone from the portal's picker, and its calls go on", async () => {
+withBrowser("a hidden model is not in the portal's picker, and can still be called", async () => {
   const { llms } = await world.admin.get("/v1/admin/llms");
   const [echo] = llms;
   const { page, context, problems } = await consolePage(`manage/resource-groups/${echo.group_ids[0]}`);
@@ -48,7 +48,7 @@ withBrowser("a model that an administrator hides is gone from the portal's picke
   await context.close();
 });
 
-withBrowser("all models and all tool servers are checked at once, and what does not answer is named with its reason", async () => {
+withBrowser("all models and tool servers are checked at once, and failures are listed with their reasons", async () => {
   await world.admin.post("/v1/admin/providers", {
     provider_key: "gone",
     name: "Gone",
@@ -83,7 +83,7 @@ withBrowser("all models and all tool servers are checked at once, and what does 
   await server.stop();
 });
 
-withBrowser("a tool server is given an icon, a person a photo, and what is no picture is refused in words", async () => {
+withBrowser("a tool server gets an icon and a person a photo; a file that is not an image is refused", async () => {
   const server = await world.admin.post("/v1/admin/mcp-servers", { name: "with an icon", base_url: "http://127.0.0.1:9/icon" });
   const { page, context, problems } = await consolePage(`manage/tool-servers/${server.id}`);
   const upload = (buffer: Buffer, name: string) => page.getByLabel(name).setInputFiles({ name: "a.png", mimeType: "image/png", buffer });
@@ -105,7 +105,7 @@ withBrowser("a tool server is given an icon, a person a photo, and what is no pi
   await context.close();
 });
 
-withBrowser("people are exported, and one person's record and calls are found for a request for access", async () => {
+withBrowser("people are exported, and one person's record and calls are found for an access request", async () => {
   const { users } = await world.admin.get("/v1/admin/end-users");
   const [person] = users;
   const { page, context, problems } = await consolePage("manage/people");
@@ -128,7 +128,7 @@ withBrowser("people are exported, and one person's record and calls are found fo
   await context.close();
 });
 
-withBrowser("what an organization states in its record of processing is written in the console and stands in the report", async () => {
+withBrowser("statements for the record of processing are saved in the console and appear in the report", async () => {
   const { page, context, problems } = await consolePage("compliance");
   await page.getByRole("button", { name: "GDPR, article 30" }).click();
   await page.getByRole("heading", { name: "Record of processing: your statements" }).waitFor();
@@ -149,7 +149,7 @@ withBrowser("what an organization states in its record of processing is written 
   await context.close();
 });
 
-withBrowser("who is switched to from a resource group: groups of people get it there and lose it there", async () => {
+withBrowser("groups of people get and lose access on a resource group's page", async () => {
   const team = await world.admin.post("/v1/admin/end-user-groups", { name: "night shift" });
   const group = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "wards", group_type: "team" });
   const { page, context, problems } = await consolePage(`manage/resource-groups/${group.id}`);

@@ -34,7 +34,7 @@ async function saved(page: Page, within: Locator = panel(page, "Settings")): Pro
   await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
 }
 
-withBrowser("a change to a group of people leaves its members; they are added and taken out one by one", async () => {
+withBrowser("saving a group of people keeps its members, who are added and removed one by one", async () => {
   const [first, second] = await Promise.all(
     ["member-one", "member-two", "member-three"].map((name) => newPerson(world.gateway.runtimeUrl as string, name)),
   );
@@ -77,7 +77,7 @@ withBrowser("a change to a group of people leaves its members; they are added an
   await context.close();
 });
 
-withBrowser("a form of a change offers no way to leave out what has a value", async () => {
+withBrowser("an edit form offers no empty choice for a field with a value", async () => {
   await world.admin.post("/v1/admin/tenants", { id: "strict", name: "strict", display_name: "Strict", admin_two_factor: "required" });
   const { page, context, problems } = await consolePage("/manage/tenants/strict");
   const settings = panel(page, "Settings");
@@ -102,7 +102,7 @@ withBrowser("a form of a change offers no way to leave out what has a value", as
   await context.close();
 });
 
-withBrowser("the path of a tool server that is at its address itself is emptied", async () => {
+withBrowser("the endpoint path of a tool server can be saved empty", async () => {
   const at = { tenant_id: "default", name: "at its address", base_url: "http://127.0.0.1:9/rpc" };
   const { id } = await world.admin.post("/v1/admin/mcp-servers", at);
   const { page, context, problems } = await consolePage(`/manage/tool-servers/${id}`);
@@ -117,7 +117,7 @@ withBrowser("the path of a tool server that is at its address itself is emptied"
   await context.close();
 });
 
-withBrowser("a list of tools that is emptied opens all of them again, as its form says, and none at all is chosen by itself", async () => {
+withBrowser("an emptied list of tools allows all tools, as its form says; allowing none is a separate choice", async () => {
   const { id: server } = await world.admin.post("/v1/admin/mcp-servers", {
     tenant_id: "default",
     name: "with tools",
@@ -156,7 +156,7 @@ withBrowser("a list of tools that is emptied opens all of them again, as its for
   await context.close();
 });
 
-withBrowser("a list that is set at a group is said to be set there, and one that has more inherited is told apart", async () => {
+withBrowser("a list set at a group is marked as set here, and as extended if a parent adds to it", async () => {
   const { id: above } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "above" });
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "below", parent_group_id: above });
   const rules = (denied: string[]) => ({ web_search: { domains: { denied } } });
@@ -179,7 +179,7 @@ withBrowser("a list that is set at a group is said to be set there, and one that
   await context.close();
 });
 
-withBrowser("the notice of an AI System is shown, changed and taken back where the system is chosen", async () => {
+withBrowser("an AI System's notice is shown, changed and reset after choosing the system", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "shop assistant" });
   await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", texts: { en: "Of the tenant." } });
   await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", ai_system_id: id, texts: { en: "Of the shop." } });
@@ -225,7 +225,7 @@ withBrowser("the notice of an AI System is shown, changed and taken back where t
   await context.close();
 });
 
-withBrowser("a response policy that was a dry run is armed on its page", async () => {
+withBrowser("a response policy in dry run is armed on its page", async () => {
   const { id } = await world.admin.post("/v1/admin/response-policies", {
     tenant_id: "default",
     name: "stop what drifts",
@@ -245,7 +245,7 @@ withBrowser("a response policy that was a dry run is armed on its page", async (
   await context.close();
 });
 
-withBrowser("who a person is in a system of documents is said by choosing the person", async () => {
+withBrowser("an identity mapping is created by choosing the person", async () => {
   const person = await newPerson(world.gateway.runtimeUrl as string, "reader-of-documents");
   const { page, context, problems } = await consolePage("/manage/knowledge-identities/new");
   await page.getByLabel("End user", { exact: true }).fill("reader-of-documents");

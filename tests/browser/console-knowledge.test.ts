@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-withBrowser("an administrator makes a knowledge base, uploads documents, sees how they are and why a passage is found", async () => {
+withBrowser("an administrator creates a knowledge base, uploads documents, and sees their state and why a passage is found", async () => {
   const { page, context, problems } = await watchedPage(world.browser, {});
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
@@ -47,7 +47,7 @@ withBrowser("an administrator makes a knowledge base, uploads documents, sees ho
   await context.close();
 });
 
-withBrowser("of very many documents the last is reached, too", async () => {
+withBrowser("the last of more than a hundred documents can be reached", async () => {
   const { id } = await world.admin.post("/v1/admin/knowledgebases", { tenant_id: "default", name: "archive" });
   // Documents are listed by name.
   const names = [...Array.from({ length: 100 }, (_, at) => `note ${String(at).padStart(3, "0")}.md`), "z broken.pdf"];

@@ -35,7 +35,7 @@ async function upload(): Promise<string> {
   return String(answer.headers.get("x-request-id"));
 }
 
-withBrowser("more findings than one answer lists are acknowledged, those that are left each time", async () => {
+withBrowser("more findings than one response lists are acknowledged in several rounds", async () => {
   const { chain_id: chain } = await rowOf(world.admin, { id: await upload() });
   const database = new pg.Client({ connectionString: world.databaseUrl });
   await database.connect();

@@ -38,7 +38,7 @@ async function makeGroups(): Promise<void> {
 /** Created once, by whichever test needs them first. */
 const manyGroups = (): Promise<void> => (groups ??= makeGroups());
 
-withBrowser("a call of the portal's own pages is no first call to a model", async () => {
+withBrowser("requests of the portal's pages do not complete the step of a first model call", async () => {
   const person = await world.portalPage();
   await person.settled();
   await person.context.close();
@@ -59,7 +59,7 @@ withBrowser("a call of the portal's own pages is no first call to a model", asyn
   await context.close();
 });
 
-withBrowser("a record beyond the first page of its list can be chosen, and is called by its name where it was", async () => {
+withBrowser("a record beyond the first page of a list can be chosen, and is shown by its name", async () => {
   await manyGroups();
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/models/new`);
@@ -93,7 +93,7 @@ withBrowser("a record beyond the first page of its list can be chosen, and is ca
   await context.close();
 });
 
-withBrowser("a next page that could not be read is asked for again by a button, not by itself", async () => {
+withBrowser("a next page that failed to load is requested again only by a button", async () => {
   await manyGroups();
   const { page, context, settled } = await consolePage();
   const isNext = (url: URL) => url.pathname === "/v1/admin/resource-groups" && url.searchParams.get("page") === "2";
@@ -119,7 +119,7 @@ withBrowser("a next page that could not be read is asked for again by a button, 
   await context.close();
 });
 
-withBrowser("a form with changes that nobody saved is not left without a question", async () => {
+withBrowser("leaving a form with unsaved changes asks for confirmation", async () => {
   const { page, context, problems } = await consolePage();
   await page.getByRole("link", { name: "Providers" }).click();
   await page.getByRole("link", { name: "New provider" }).click();
@@ -145,7 +145,7 @@ withBrowser("a form with changes that nobody saved is not left without a questio
   await context.close();
 });
 
-withBrowser("who signs in again after their session ended finds what they were filling in, and nobody else does", async () => {
+withBrowser("whoever signs in again after their session ended finds their unsaved input, and another person does not", async () => {
   const accounts = ["long-at-it", "another"].map((username) => ({
     username,
     password: ADMIN_PASSWORD,
@@ -178,7 +178,7 @@ withBrowser("who signs in again after their session ended finds what they were f
   await context.close();
 });
 
-withBrowser("what is being edited stays when somebody else changes the record, and only that is saved", async () => {
+withBrowser("unsaved edits stay when somebody else changes the record, and only the edited fields are saved", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of two", group_type: "team" });
   const path = `/v1/admin/resource-groups/${id}`;
   const { page, context, problems } = await consolePage();
@@ -211,7 +211,7 @@ withBrowser("what is being edited stays when somebody else changes the record, a
   await context.close();
 });
 
-withBrowser("what two administrators change in one guardrail is not lost by the save of the second, nor by an undo", async () => {
+withBrowser("concurrent changes of one guardrail survive the second save and an undo", async () => {
   const { id } = await world.admin.post("/v1/admin/guardrails/configs", { name: "of two", builtin: { banned_words: ["first"] } });
   const path = `/v1/admin/guardrails/configs/${id}`;
   const banned = async () => (await world.admin.get(path)).builtin.banned_words;
@@ -245,7 +245,7 @@ withBrowser("what two administrators change in one guardrail is not lost by the 
   await context.close();
 });
 
-withBrowser("what another record changes in this one is shown, and a save over it says so", async () => {
+withBrowser("a change made through another record is shown, and saving over it gives a warning", async () => {
   await world.admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "bound-echo", api_format: "echo" });
   const { id } = await world.admin.post("/v1/admin/llms", { tenant_id: "default", name: "bound", provider: "bound-echo" });
   const [mine, theirs] = await Promise.all(
@@ -274,7 +274,7 @@ withBrowser("what another record changes in this one is shown, and a save over i
   await context.close();
 });
 
-withBrowser("limits that somebody else changes meanwhile are not undone by a save, and what is being typed stays", async () => {
+withBrowser("concurrent changes of limits survive a save, and unsaved input stays", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "limited by two", group_type: "team" });
   const path = `/v1/admin/resource-groups/${id}/llm-global-limits`;
   const limitedTo = (limits: object) => world.admin.request("PATCH", path, { llm_global_limits: limits });
@@ -301,7 +301,7 @@ withBrowser("limits that somebody else changes meanwhile are not undone by a sav
   await context.close();
 });
 
-withBrowser("a page without a connection says so, for what is read and for what is sent", async () => {
+withBrowser("a page without a connection reports it for reads and writes", async () => {
   const { page, context } = await consolePage();
   await page.getByRole("link", { name: "Resource groups" }).click();
   await page.getByRole("link", { name: "New resource group" }).click();
@@ -320,7 +320,7 @@ withBrowser("a page without a connection says so, for what is read and for what 
   await context.close();
 });
 
-withBrowser("a form that is refused leaves the keyboard where it was, and is sent once however often it is pressed", async () => {
+withBrowser("a refused form keeps the keyboard focus, and is sent once however often it is submitted", async () => {
   await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "taken", group_type: "team" });
   const { page, context } = await consolePage();
   await page.getByRole("link", { name: "Resource groups" }).click();
@@ -350,7 +350,7 @@ withBrowser("a form that is refused leaves the keyboard where it was, and is sen
   await context.close();
 });
 
-withBrowser("what is missing of an AI System is told of those beyond the first page of the board, too", async () => {
+withBrowser("governance gaps are shown for AI Systems beyond the first page of the board", async () => {
   const many = Array.from({ length: 201 }, (_, at) => `system ${String(at).padStart(3, "0")}`);
   for (let from = 0; from < many.length; from += AT_ONCE)
     await Promise.all(
@@ -368,7 +368,7 @@ withBrowser("what is missing of an AI System is told of those beyond the first p
   await context.close();
 });
 
-withBrowser("certificates and responses beyond the first page are reached, and what one of these holds back is restored", async () => {
+withBrowser("certificates and responses beyond the first page can be reached, and an active response is lifted", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "held back", group_type: "team" });
   await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: id });
   for (let at = 0; at < 21; at++) await world.admin.post(`/v1/admin/ai-systems/${id}/assurance`, {});

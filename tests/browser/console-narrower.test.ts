@@ -19,7 +19,7 @@ async function consolePage(address: string) {
   return watched;
 }
 
-withBrowser("a model is taken over from the catalogue with its prices, and has limits of its own in its group", async () => {
+withBrowser("a model is imported from the catalogue with its prices, and gets limits of its own in a group", async () => {
   const [group] = ((await world.admin.get("/v1/admin/resource-groups?search=default")) as any).resource_groups;
   const { page, context, problems } = await consolePage("/model-catalog?q=gpt-4o-mini");
   await page.getByRole("button", { name: "Take over gpt-4o-mini of OpenAI", exact: true }).click();
@@ -55,7 +55,7 @@ withBrowser("a model is taken over from the catalogue with its prices, and has l
   await context.close();
 });
 
-withBrowser("an AI System is given an envelope and evidence, and keeps what somebody else declares of the envelope", async () => {
+withBrowser("an AI System gets an envelope and evidence, and concurrent changes of the envelope survive", async () => {
   const group = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "enveloped" });
   await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: group.id });
   const path = `/v1/admin/ai-systems/${group.id}`;
@@ -92,7 +92,7 @@ withBrowser("an AI System is given an envelope and evidence, and keeps what some
   await context.close();
 });
 
-withBrowser("a tool server is tried before it is made, and what is wrong with its address is told", async () => {
+withBrowser("a tool server's address is tested before it is created, with the result shown", async () => {
   const { page, context, problems } = await consolePage("/manage/tool-servers/new");
   await page.getByLabel("Name", { exact: true }).fill("tried");
   await page.getByLabel("Base URL", { exact: true }).fill(`${world.gateway.runtimeUrl}/nowhere`);
@@ -103,7 +103,7 @@ withBrowser("a tool server is tried before it is made, and what is wrong with it
   await context.close();
 });
 
-withBrowser("the client that the gateway is at a tool server's issuer is entered, changed without its secret, and taken away", async () => {
+withBrowser("the OAuth client for a tool server's issuer is entered, changed without its secret, and removed", async () => {
   const { id } = await world.admin.post("/v1/admin/mcp-servers", {
     tenant_id: "default",
     name: "calendar",

@@ -134,7 +134,7 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   await upstream.stop();
 });
 
-withBrowser("what the gateway refuses stands at its field, a change is undone, and a record goes only when its name is typed", async () => {
+withBrowser("a refusal is shown at its field, a change is undone, and deletion needs the record's name typed", async () => {
   const hostile = '<img src=x onerror="document.title=1">';
   const { id } = await world.admin.post("/v1/admin/resource-groups", { name: hostile, display_name: "before" });
   const { page, context, problems } = await consolePage();
@@ -169,7 +169,7 @@ withBrowser("what the gateway refuses stands at its field, a change is undone, a
   await context.close();
 });
 
-withBrowser("what is wrong with one of a list, or with a limit of a group, stands at that field", async () => {
+withBrowser("a refusal of a list entry or of a group's limit is shown at that field", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { name: "with ceilings" });
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/argument-policies/new`);
@@ -200,30 +200,33 @@ withBrowser("what is wrong with one of a list, or with a limit of a group, stand
   await context.close();
 });
 
-withBrowser("a price is shown with every place it has, and what holds for every group is not said to hold for none", async () => {
-  await world.admin.post("/v1/admin/providers", { provider_key: "priced", api_format: "openai", base_url: "https://priced.example/v1" });
-  const prices = { input_cost_per_million_tokens: 0.0375, output_cost_per_million_tokens: 1.2345 };
-  const cheap = await world.admin.post("/v1/admin/llms", { name: "cheap", provider: "priced", mode: "chat", ...prices });
-  const ranks = { mode: "rerank", search_unit_cost_per_thousand: 2.5 };
-  const rerank = await world.admin.post("/v1/admin/llms", { name: "ranks", provider: "priced", ...ranks });
-  await world.admin.post("/v1/admin/guardrails/configs", { name: "for all" });
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/models`);
-  const row = page.getByRole("row").filter({ hasText: "cheap" });
-  await row.getByText("$0.0375", { exact: true }).waitFor();
-  await row.getByText("$1.2345", { exact: true }).waitFor();
-  await page.goto(`${world.console}/manage/models/${rerank.id}`);
-  expect(await page.getByLabel("Search unit cost per thousand", { exact: true }).inputValue()).toBe("2.5");
-  await page.goto(`${world.console}/manage/models/${cheap.id}`);
-  await page.getByLabel("Output cost per million tokens", { exact: true }).waitFor();
-  expect(await page.getByLabel("Search unit cost per thousand", { exact: true }).count()).toBe(0);
-  await page.goto(`${world.console}/manage/guardrails`);
-  await page.getByRole("row").filter({ hasText: "for all" }).getByText("every group", { exact: true }).waitFor();
-  expect(problems).toEqual([]);
-  await context.close();
-});
+withBrowser(
+  "a price is shown with all its decimals, and a record that applies to every group is not shown as applying to none",
+  async () => {
+    await world.admin.post("/v1/admin/providers", { provider_key: "priced", api_format: "openai", base_url: "https://priced.example/v1" });
+    const prices = { input_cost_per_million_tokens: 0.0375, output_cost_per_million_tokens: 1.2345 };
+    const cheap = await world.admin.post("/v1/admin/llms", { name: "cheap", provider: "priced", mode: "chat", ...prices });
+    const ranks = { mode: "rerank", search_unit_cost_per_thousand: 2.5 };
+    const rerank = await world.admin.post("/v1/admin/llms", { name: "ranks", provider: "priced", ...ranks });
+    await world.admin.post("/v1/admin/guardrails/configs", { name: "for all" });
+    const { page, context, problems } = await consolePage();
+    await page.goto(`${world.console}/manage/models`);
+    const row = page.getByRole("row").filter({ hasText: "cheap" });
+    await row.getByText("$0.0375", { exact: true }).waitFor();
+    await row.getByText("$1.2345", { exact: true }).waitFor();
+    await page.goto(`${world.console}/manage/models/${rerank.id}`);
+    expect(await page.getByLabel("Search unit cost per thousand", { exact: true }).inputValue()).toBe("2.5");
+    await page.goto(`${world.console}/manage/models/${cheap.id}`);
+    await page.getByLabel("Output cost per million tokens", { exact: true }).waitFor();
+    expect(await page.getByLabel("Search unit cost per thousand", { exact: true }).count()).toBe(0);
+    await page.goto(`${world.console}/manage/guardrails`);
+    await page.getByRole("row").filter({ hasText: "for all" }).getByText("every group", { exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  },
+);
 
-withBrowser("a key gets another value only once that is confirmed", async () => {
+withBrowser("a key is rotated only after confirmation", async () => {
   const { id: group } = await world.admin.post("/v1/admin/resource-groups", {
     tenant_id: "default",
     name: "of one key",
@@ -247,7 +250,7 @@ withBrowser("a key gets another value only once that is confirmed", async () => 
   await context.close();
 });
 
-withBrowser("a person's two-factor sign-in is reset only once that is confirmed", async () => {
+withBrowser("a person's two-factor sign-in is reset only after confirmation", async () => {
   const person = await newPerson(world.gateway.runtimeUrl as string, "lost-a-phone");
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/people/${person.id}`);
@@ -295,7 +298,7 @@ for (const [width, theme] of [
       looksRight(RECORD_KINDS.filter((kind) => kind.area === area).flatMap(({ slug }) => [`/manage/${slug}`, `/manage/${slug}/new`])),
     );
 
-  withBrowser(`pages of their own and a group's are accessible and fit, ${width} pixels wide, ${theme}`, async () => {
+  withBrowser(`pages besides records, and a group's pages, are accessible and fit, ${width} pixels wide, ${theme}`, async () => {
     const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups");
     await looksRight([
       "/approvals",
@@ -314,7 +317,7 @@ for (const [width, theme] of [
   });
 }
 
-withBrowser("a notice of the tenant's own is written, and a person is erased only once the word is typed", async () => {
+withBrowser("the tenant's notice is written and reset, and a person is erased only after typing the word", async () => {
   const person = await newPerson(world.gateway.runtimeUrl as string, "to-be-erased");
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/notice`);
@@ -345,7 +348,7 @@ withBrowser("a notice of the tenant's own is written, and a person is erased onl
   await context.close();
 });
 
-withBrowser("a save of the notice keeps an exemption that was declared", async () => {
+withBrowser("saving the notice keeps a declared exemption", async () => {
   const exemption = { asserted: true, basis: "other", rationale: "a trial among ourselves" };
   await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", texts: { en: "Before." }, exemption });
   const { page, context, problems } = await consolePage();
@@ -359,7 +362,7 @@ withBrowser("a save of the notice keeps an exemption that was declared", async (
   await context.close();
 });
 
-withBrowser("a form is not sent while a text in it is no JSON", async () => {
+withBrowser("a form with invalid JSON in a field is not sent", async () => {
   const { page, context, problems } = await consolePage();
   const sent: unknown[] = [];
   page.on("request", (request) => void (request.method() === "PUT" && sent.push(request.postDataJSON().texts)));
@@ -392,7 +395,7 @@ withBrowser("a form is not sent while a text in it is no JSON", async () => {
   await context.close();
 });
 
-withBrowser("one of a list that is removed takes what was typed into it along, and leaves the others theirs", async () => {
+withBrowser("removing a list entry removes its input and keeps the other entries'", async () => {
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/argument-policies/new`);
   await page.getByLabel("Name", { exact: true }).fill("few values");
@@ -419,7 +422,7 @@ withBrowser("one of a list that is removed takes what was typed into it along, a
   await context.close();
 });
 
-withBrowser("a framework is chosen, and each item of its report says why", async () => {
+withBrowser("a compliance framework is chosen, and each item of its report has a reason", async () => {
   const { page, context, problems, settled } = await consolePage();
   await page.goto(`${world.console}/compliance`);
   await page.getByRole("checkbox", { name: "HIPAA" }).check();
@@ -456,7 +459,7 @@ withBrowser("a framework is chosen, and each item of its report says why", async
   await context.close();
 });
 
-withBrowser("the bucket of a provider is asked for where its format has one", async () => {
+withBrowser("a provider's storage fields are shown only for formats that have them", async () => {
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/providers/new`);
   await page.getByLabel("Provider key").fill("aws");

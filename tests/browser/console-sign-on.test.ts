@@ -27,7 +27,7 @@ async function consolePage(options: PageOptions = {}) {
   return watched;
 }
 
-withBrowser("an identity provider is entered by what its kind has, and nothing of other kinds is asked for", async () => {
+withBrowser("the form of an identity provider has only the fields of its kind", async () => {
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/sign-on/new`);
   const form = page.locator("form", { has: page.getByRole("button", { name: "Create identity provider" }) });
@@ -56,7 +56,7 @@ withBrowser("an identity provider is entered by what its kind has, and nothing o
   await context.close();
 });
 
-withBrowser("an identity provider's mapping is tried on claims, and a sign-in is tried without signing anybody in", async () => {
+withBrowser("an identity provider's mapping is tested on claims, and a sign-in is tested without signing in", async () => {
   const group = await world.admin.post("/v1/admin/end-user-groups", { tenant_id: "default", name: "engineers" });
   const { id } = await world.admin.post("/v1/admin/identity-providers", {
     tenant_id: "default",
@@ -97,7 +97,7 @@ withBrowser("an identity provider's mapping is tried on claims, and a sign-in is
   await context.close();
 });
 
-withBrowser("what a directory did is found by its outcome, and each entry says what was not done and why", async () => {
+withBrowser("the provisioning log is filtered by outcome, and each entry gives the reason of a failure", async () => {
   const { page, context, problems } = await consolePage({ theme: "dark" });
   await page.goto(`${world.console}/provisioning-log`);
   await page.getByText("No directory has changed anything yet").waitFor();
@@ -129,7 +129,7 @@ withBrowser("what a directory did is found by its outcome, and each entry says w
   await context.close();
 });
 
-withBrowser("what providers know a person by is linked and unlinked on the person's page, and shown on the provider's", async () => {
+withBrowser("a person's linked identities are added and removed on their page, and shown on the provider's", async () => {
   const { id } = await world.admin.post("/v1/admin/identity-providers", {
     tenant_id: "default",
     kind: "oidc",

@@ -25,7 +25,7 @@ const zipOf = async (files: Readonly<Record<string, string>>) => ({
 });
 const DOCUMENT = "---\nname: packer\ndescription: Packs things.\n---\nRun scripts/pack.sh.\n";
 
-withBrowser("an administrator imports a skill, publishes a version, sees what differs and grants it to a group", async () => {
+withBrowser("an administrator imports a skill, publishes a version, sees the differences and grants it to a group", async () => {
   const { page, context, problems } = await watchedPage(world.browser, {});
   await page.goto(`${world.console}/`);
   await signInOn(page, "admin", ADMIN_PASSWORD);

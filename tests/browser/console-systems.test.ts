@@ -27,7 +27,7 @@ async function consolePage(options: PageOptions = {}) {
   return watched;
 }
 
-withBrowser("a group is registered as an AI System, put under contract, held back and let go on", async () => {
+withBrowser("a group is registered as an AI System, put under contract, suspended and restored", async () => {
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/ai-systems/new`);
   await page.getByLabel("Group", { exact: true }).fill("helpdesk");
@@ -84,7 +84,7 @@ withBrowser("a group is registered as an AI System, put under contract, held bac
   await context.close();
 });
 
-withBrowser("an AI System is retired, for good, only once the word is typed", async () => {
+withBrowser("an AI System is retired permanently only after typing the word", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of yesterday" });
   await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: id });
   const state = async () => (await world.admin.get(`/v1/admin/ai-systems/${id}`)).lifecycle_state;
@@ -103,7 +103,7 @@ withBrowser("an AI System is retired, for good, only once the word is typed", as
   await context.close();
 });
 
-withBrowser("what is normal is shown as a curve, and recorded calls are replayed", async () => {
+withBrowser("the baseline is shown as a curve, and recorded calls are replayed", async () => {
   const { admin } = world;
   await admin.request("PATCH", "/v1/admin/tenants/default", { data_retention: { store_bodies: "full" } });
   const busy = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "busy" });
@@ -137,7 +137,7 @@ withBrowser("what is normal is shown as a curve, and recorded calls are replayed
 withBrowser.each([
   [1440, "light"],
   [320, "dark"],
-] as const)("the page of a system is accessible and fits, %d pixels wide, %s", async (width, theme) => {
+] as const)("the page of an AI System is accessible and fits, %d pixels wide, %s", async (width, theme) => {
   const { page, context, problems } = await consolePage({ width, theme });
   await page.goto(`${world.console}/manage/ai-systems/${group.id}`);
   await page.getByRole("heading", { name: "Certificates" }).waitFor();

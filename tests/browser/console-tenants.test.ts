@@ -27,7 +27,7 @@ async function consolePage(path: string, username = "admin") {
   return watched;
 }
 
-withBrowser("any of many tenants is found by typing, and what was shown of another is gone before its answers are there", async () => {
+withBrowser("a tenant is found by typing, and the previous tenant's records disappear before the new ones load", async () => {
   await world.admin.post("/v1/admin/resource-groups", { tenant_id: "house-001", name: "of the first", group_type: "team" });
   await world.admin.post("/v1/admin/resource-groups", { tenant_id: LAST, name: "of the last", group_type: "team" });
   const { page, context, problems } = await consolePage("/manage/resource-groups?tenant=house-001");
@@ -54,7 +54,7 @@ withBrowser("any of many tenants is found by typing, and what was shown of anoth
   await context.close();
 });
 
-withBrowser("a form that is half filled in for one tenant does not go over to another without a question", async () => {
+withBrowser("switching the tenant with a half-filled form asks for confirmation", async () => {
   const { page, context, problems } = await consolePage("/manage/resource-groups/new?tenant=house-001");
   await page.getByLabel("Name", { exact: true }).fill("half-typed");
   await page.getByRole("combobox", { name: "Tenant" }).fill("house-002");
@@ -68,7 +68,7 @@ withBrowser("a form that is half filled in for one tenant does not go over to an
   await context.close();
 });
 
-withBrowser("a person is erased in a tenant that was chosen, and the question before says which", async () => {
+withBrowser("a person is erased in a chosen tenant only, and the confirmation names it", async () => {
   const { page, context, problems } = await consolePage("/erasure");
   await page.getByText("Of all tenants: none is chosen.").waitFor();
   await page.getByText("Choose a tenant at the top of the page first.").waitFor();
@@ -89,7 +89,7 @@ withBrowser("a person is erased in a tenant that was chosen, and the question be
   await context.close();
 });
 
-withBrowser("home says which of what it shows is of all tenants, and which of the usual one", async () => {
+withBrowser("the home page says which parts show all tenants and which the default one", async () => {
   const { page, context, problems } = await consolePage("/");
   await page.getByText("Calls and alerts are of all tenants, approvals and first steps of the usual one: none is chosen.").waitFor();
   await page.goto(`${world.console}/?tenant=house-001`);
@@ -99,7 +99,7 @@ withBrowser("home says which of what it shows is of all tenants, and which of th
   await context.close();
 });
 
-withBrowser("nobody is erased while it is not known whether there are several tenants", async () => {
+withBrowser("erasure is not offered while the list of tenants is unknown", async () => {
   const { page, context } = await consolePage("/");
   await page.route("**/v1/admin/tenants?*", (route) => route.fulfill({ status: 429, json: { error: "Not now.", code: "rate_limited" } }));
   await page.goto(`${world.console}/erasure`);
@@ -112,7 +112,7 @@ withBrowser("nobody is erased while it is not known whether there are several te
   await context.close();
 });
 
-withBrowser("a link to another tenant's page shows an administrator of one tenant that page of their own", async () => {
+withBrowser("a link to another tenant's page shows an administrator of one tenant their own", async () => {
   const account = { username: "of-one-tenant", password: ADMIN_PASSWORD, role: "admin", tenant_id: "default" };
   await world.admin.post("/v1/admin/admin-users", account);
   await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of their own", group_type: "team" });
@@ -124,7 +124,7 @@ withBrowser("a link to another tenant's page shows an administrator of one tenan
   await context.close();
 });
 
-withBrowser("an administrator of a tenant signs in again and again, and is not taken for a system administrator who fails", async () => {
+withBrowser("repeated sign-ins of a tenant administrator are not counted as failed system logins", async () => {
   await world.admin.post("/v1/admin/admin-users", { username: "often", password: ADMIN_PASSWORD, role: "admin", tenant_id: LAST });
   const failures = async () => (await world.admin.get("/v1/admin/admin-log?action=login_failed")).total;
   const { page, context, problems } = await watchedPage(world.browser);

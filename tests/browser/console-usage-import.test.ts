@@ -19,7 +19,7 @@ afterAll(async () => {
   await vendors?.stop();
 });
 
-withBrowser("an account's key is stored, its figures are imported and compared, and a stranger's key is set aside", async () => {
+withBrowser("a vendor account's key is stored, its usage imported and reconciled, and an unknown key ignored", async () => {
   const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
   const hostile = "key_<img src=x>_9999";
   for (let back = 5; back > 1; back--)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-withBrowser("what the tenant used is divided by groups, keys and models, and saved as a file by the day", async () => {
+withBrowser("usage is shown by groups, keys and models, and saved as a file by day", async () => {
   for (const content of ["Hello", "Who is there?"]) {
     const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",

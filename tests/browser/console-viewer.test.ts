@@ -33,7 +33,7 @@ async function importedSkill(): Promise<string> {
   return ((await answer.json()) as any).skill.id;
 }
 
-withBrowser("who may only look is offered nothing that would be refused", async () => {
+withBrowser("a viewer is offered no action that would be refused", async () => {
   const { admin } = world;
   const skill = await importedSkill();
   const group = (await admin.post("/v1/admin/resource-groups", { ...tenant, name: "helpdesk" })).id;

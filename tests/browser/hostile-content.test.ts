@@ -24,7 +24,7 @@ const HOSTILE = [
   "[a](https://ok.example \"title' onmouseover='document.title=1\")",
 ];
 
-withBrowser("what a model says is shown and never obeyed", async () => {
+withBrowser("hostile content in a model's answer is shown as text", async () => {
   const { page, context, problems } = await world.portalPage();
   const message = page.getByRole("textbox", { name: "Message" });
   for (const text of HOSTILE) {
@@ -56,7 +56,7 @@ withBrowser("what a model says is shown and never obeyed", async () => {
   await context.close();
 });
 
-withBrowser("what another person wrote about themselves, and what a tool server says of itself, changes no page", async () => {
+withBrowser("hostile content in a person's profile and in a tool server's name is shown as text", async () => {
   const nasty = "<img src=x onerror=document.title='owned'>";
   await world.admin
     .post("/v1/admin/mcp-servers", { tenant_id: "default", name: nasty.slice(0, 60), base_url: "http://127.0.0.1:9" })
@@ -88,7 +88,7 @@ const SLOW: Readonly<Record<string, string>> = {
   "formulas without an end": "$$a$$ ".repeat(SIZE / 6),
 };
 
-withBrowser("hundreds of kilobytes of hostile Markdown leave the conversation usable, and show it as it was written", async () => {
+withBrowser("hundreds of kilobytes of hostile Markdown keep the conversation usable, and are shown as written", async () => {
   const { page, context, problems, settled } = await world.portalPage();
   let answer = "";
   await page.route("**/chat/completions", (route) => {

@@ -48,7 +48,7 @@ const linksOf = (page: Page): Promise<string[]> =>
 const THIRDS = [1, 2, 3];
 const third = <Item>(items: readonly Item[], part: number) => items.filter((_, at) => at % THIRDS.length === part - 1);
 
-withBrowser.each(THIRDS)("the console's pages, third %i", async (part) => {
+withBrowser.each(THIRDS)("every control of the console's pages is reachable by keyboard, third %i", async (part) => {
   const watched = await consolePage();
   const links = third(await linksOf(watched.page), part);
   expect(links.length).toBeGreaterThan(10);
@@ -56,14 +56,14 @@ withBrowser.each(THIRDS)("the console's pages, third %i", async (part) => {
   await watched.context.close();
 });
 
-withBrowser.each(THIRDS)("the console's forms, third %i", async (part) => {
+withBrowser.each(THIRDS)("every control of the console's forms is reachable by keyboard, third %i", async (part) => {
   const watched = await consolePage();
   const forms = third(RECORD_KINDS, part).map(({ slug }) => `${world.console}/manage/${slug}/new`);
   expect(await walk(watched, forms)).toEqual([]);
   await watched.context.close();
 });
 
-withBrowser("a record of each kind there is in the console", async () => {
+withBrowser("every control of a record of each kind in the console is reachable by keyboard", async () => {
   const watched = await consolePage();
   const { page, context } = watched;
   const records: string[] = [];
@@ -78,7 +78,7 @@ withBrowser("a record of each kind there is in the console", async () => {
   await context.close();
 });
 
-withBrowser("the portal's pages", async () => {
+withBrowser("every control of the portal's pages is reachable by keyboard", async () => {
   const watched = await world.portalPage();
   const links = await linksOf(watched.page);
   expect(links.length).toBeGreaterThan(5);
@@ -86,7 +86,7 @@ withBrowser("the portal's pages", async () => {
   await watched.context.close();
 });
 
-withBrowser("a dialog keeps the keyboard, and gives it back to where it came from", async () => {
+withBrowser("a dialog traps the focus and returns it when closed", async () => {
   const watched = await world.portalPage();
   const { page, context } = watched;
   for (const open of ["Control+k", "?"]) {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-test("a stream that ends at once is opened again later each time, and one that held soon", () => {
+test("a stream that ends at once is reopened with growing pauses, and one that lasted after a second", () => {
   const pauses = [0];
   for (let n = 0; n < 8; n++) pauses.push(nextPause(pauses.at(-1) ?? 0, 10_000));
   expect(pauses.slice(1)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
@@ -28,7 +28,7 @@ async function show(page: Page, state: "hidden" | "visible"): Promise<void> {
   }, state);
 }
 
-withBrowser("tabs that are out of sight hold no connection, so that there is one left for the next, and are renewed in sight", async () => {
+withBrowser("hidden tabs hold no connection, so that another tab can connect, and refresh when visible", async () => {
   const { page, context, problems } = await world.portalPage();
   const hidden: Page[] = [];
   // A browser opens at most six connections to a gateway, shared by all its tabs.

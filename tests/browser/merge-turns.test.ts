@@ -12,13 +12,13 @@ const turn = (id: string, more: Partial<ChatTurn> = {}): ChatTurn => ({
 const ids = (turns: readonly ChatTurn[]) => turns.map(({ id }) => id);
 const base = [turn("u1"), turn("a1")];
 
-test("two questions asked at once are both kept, each with its answer, the first kept first", () => {
+test("two concurrent questions are both kept with their answers, in the order they were stored", () => {
   const merged = mergeTurns(base, [...base, turn("u3"), turn("a3")], [...base, turn("u2"), turn("a2")]);
   expect(ids(merged)).toEqual(["u1", "a1", "u2", "a2", "u3", "a3"]);
   expect(ids(mergeTurns([], [turn("u3"), turn("a3")], [turn("u2"), turn("a2")]))).toEqual(["u2", "a2", "u3", "a3"]);
 });
 
-test("an answer that came to its end in one tab is not set back by what another had of it", () => {
+test("a complete answer in one tab is not replaced by a partial one of another", () => {
   const partial = turn("a2", { text: "par", stopped: true });
   const known = [...base, turn("u2"), partial];
   const ended = turn("a2", { text: "partial no more" });
@@ -33,7 +33,7 @@ test("an answer that came to its end in one tab is not set back by what another 
   expect(mergeTurns(base, rated, [...base, turn("u2")])[1]?.score).toBe(1);
 });
 
-test("what one tab took away stays away, and what the other said below it is kept", () => {
+test("turns deleted in one tab stay deleted, and turns added after them in another are kept", () => {
   const again = [turn("u1"), turn("a9")];
   again[0] = base[0] as ChatTurn;
   expect(ids(mergeTurns(base, again, [...base, turn("u2"), turn("a2")]))).toEqual(["u1", "a9", "u2", "a2"]);
@@ -41,14 +41,14 @@ test("what one tab took away stays away, and what the other said below it is kep
   expect(ids(mergeTurns(again, base, again))).toEqual(["u1", "a1"]);
 });
 
-test("where nothing changed elsewhere the turns are this tab's", () => {
+test("without changes elsewhere the tab's own turns are kept", () => {
   const own = [...base, turn("u2"), turn("a2")];
   expect(mergeTurns(base, own, base)).toEqual(own);
   expect(mergeTurns(base, base, base)).toEqual(base);
   expect(mergeTurns([], own, [])).toEqual(own);
 });
 
-test("a name that one tab gave and tools that another chose both stay", () => {
+test("a name set in one tab and tools chosen in another are both kept", () => {
   const known: KeptConversation = {
     ...{ handle: "h", owner: "o", title: "u1", modelId: "m", startedAt: "", changedAt: "", notice: null, turns: base },
     toolServerIds: [],

@@ -68,51 +68,48 @@ function choices(seed: number): (most: number) => number {
   };
 }
 
-withBrowser(
-  "whatever is clicked and reloaded, a conversation's notice leaves before its first question, once for each method",
-  async () => {
-    const { page, context, problems } = await watchedPage(world.browser);
-    // Recorded from the first conversation on: on a slow page, going back may lead to an earlier one.
-    const sent = sentBy(page);
-    await page.goto(`${world.portal}/chat`);
-    await signInOn(page, world.person.username, world.person.password);
-    const pick = choices(7);
-    const message = page.getByRole("textbox", { name: "Message" });
-    const seen = new Set<string>();
-    await openConversation(page);
-    for (let step = 0; step < 24; step++) {
-      const action = pick(4);
-      if (action === 0) await page.goto(`${world.portal}/chat`);
-      else if (action === 1) await page.reload();
-      else if (action === 2) {
-        await page.getByRole("link", { name: "Profile" }).click();
-        await page.goBack();
-      } else {
-        await message.fill(`step ${step}`);
-        // Clicks as early as a person could; the button may not be ready yet.
-        await page.getByRole("button", { name: "Send", exact: true }).click();
-        if (pick(2) === 0) await page.getByRole("article", { name: "AI-generated" }).last().waitFor();
-      }
-      const notices = await shownNotices(page);
-      for (const text of notices.texts) seen.add(text);
-      expect(notices.nodes.every((count) => count === 1)).toBe(true);
+withBrowser("a conversation's notice is sent before its first question, once per method, whatever is clicked or reloaded", async () => {
+  const { page, context, problems } = await watchedPage(world.browser);
+  // Recorded from the first conversation on: on a slow page, going back may lead to an earlier one.
+  const sent = sentBy(page);
+  await page.goto(`${world.portal}/chat`);
+  await signInOn(page, world.person.username, world.person.password);
+  const pick = choices(7);
+  const message = page.getByRole("textbox", { name: "Message" });
+  const seen = new Set<string>();
+  await openConversation(page);
+  for (let step = 0; step < 24; step++) {
+    const action = pick(4);
+    if (action === 0) await page.goto(`${world.portal}/chat`);
+    else if (action === 1) await page.reload();
+    else if (action === 2) {
+      await page.getByRole("link", { name: "Profile" }).click();
+      await page.goBack();
+    } else {
+      await message.fill(`step ${step}`);
+      // Clicks as early as a person could; the button may not be ready yet.
+      await page.getByRole("button", { name: "Send", exact: true }).click();
+      if (pick(2) === 0) await page.getByRole("article", { name: "AI-generated" }).last().waitFor();
     }
-    const handles = new Set(sent.filter(({ kind }) => kind === "chat").map(({ handle }) => handle));
-    expect(handles.size).toBeGreaterThan(0);
-    for (const handle of handles) {
-      const own = sent.filter((one) => one.handle === handle);
-      const first = own.findIndex(({ kind }) => kind === "chat");
-      expect(own.slice(0, first).map(({ method }) => method)).toEqual(expect.arrayContaining(["banner", "inline"]));
-      expect(own.filter(({ kind }) => kind === "notice")).toHaveLength(2);
-    }
-    expect([...seen]).toEqual([DEFAULT_TEXTS["en"] ?? ""]);
-    for (const { digest } of sent.filter(({ kind }) => kind === "notice")) expect(digest).toBe(sha256(DEFAULT_TEXTS["en"] ?? ""));
-    expect(problems).toEqual([]);
-    await context.close();
-  },
-);
+    const notices = await shownNotices(page);
+    for (const text of notices.texts) seen.add(text);
+    expect(notices.nodes.every((count) => count === 1)).toBe(true);
+  }
+  const handles = new Set(sent.filter(({ kind }) => kind === "chat").map(({ handle }) => handle));
+  expect(handles.size).toBeGreaterThan(0);
+  for (const handle of handles) {
+    const own = sent.filter((one) => one.handle === handle);
+    const first = own.findIndex(({ kind }) => kind === "chat");
+    expect(own.slice(0, first).map(({ method }) => method)).toEqual(expect.arrayContaining(["banner", "inline"]));
+    expect(own.filter(({ kind }) => kind === "notice")).toHaveLength(2);
+  }
+  expect([...seen]).toEqual([DEFAULT_TEXTS["en"] ?? ""]);
+  for (const { digest } of sent.filter(({ kind }) => kind === "notice")) expect(digest).toBe(sha256(DEFAULT_TEXTS["en"] ?? ""));
+  expect(problems).toEqual([]);
+  await context.close();
+});
 
-withBrowser("a configured text is shown as it is, in one text node, and its digest is sealed", async () => {
+withBrowser("a configured notice is shown as plain text in one text node, and its digest is sealed", async () => {
   const text = "Sie sprechen mit einer **KI** <b>!</b>";
   await world.admin.request("PUT", "/v1/admin/notice-config", {
     tenant_id: "default",
@@ -136,7 +133,7 @@ withBrowser("a configured text is shown as it is, in one text node, and its dige
   await context.close();
 });
 
-withBrowser("whoever chose no primary group is shown the notice of the group that they act for, and the record names it", async () => {
+withBrowser("without a primary group the notice is that of the group the person acts for, and the record names it", async () => {
   const { admin } = world;
   const text = "You talk with the claims bot.";
   const { id: bot } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "claims-bot" });
@@ -163,11 +160,11 @@ withBrowser("whoever chose no primary group is shown the notice of the group tha
 
 for (const [name, answer] of [
   ["fails", { status: 500, body: "{}" }],
-  ["is no JSON", { status: 200, contentType: "application/json", body: "<html>" }],
-  ["has another shape", { status: 200, contentType: "application/json", body: '{"enabled":"no","surface":"none"}' }],
+  ["is not JSON", { status: 200, contentType: "application/json", body: "<html>" }],
+  ["has an unexpected shape", { status: 200, contentType: "application/json", body: '{"enabled":"no","surface":"none"}' }],
   ["is off without an exemption", { status: 200, contentType: "application/json", body: '{"enabled":false,"surface":"banner"}' }],
 ] as const)
-  withBrowser(`a configuration that ${name} falls back to both surfaces and the built-in text`, async () => {
+  withBrowser(`a notice configuration that ${name} falls back to both surfaces and the built-in text`, async () => {
     const { page, context } = await world.portalPage();
     await page.route("**/v1/portal/evidence/notice-config*", (route) => route.fulfill(answer));
     await page.goto(`${world.portal}/chat`);
@@ -176,7 +173,7 @@ for (const [name, answer] of [
     await context.close();
   });
 
-withBrowser("a declared exemption shows no notice, and nothing is sealed", async () => {
+withBrowser("a declared exemption shows no notice and sends no record", async () => {
   const { page, context } = await world.portalPage();
   const sent = sentBy(page);
   await page.route("**/v1/portal/evidence/notice-config*", (route) =>
@@ -191,7 +188,7 @@ withBrowser("a declared exemption shows no notice, and nothing is sealed", async
   await context.close();
 });
 
-withBrowser("a notice that never arrived is sent again, and the next question waits for it", async () => {
+withBrowser("a notice that failed to send is sent again, and the next question waits for it", async () => {
   const { page, context } = await world.portalPage();
   const sent = sentBy(page);
   const lost = new Set<string>();
@@ -217,7 +214,7 @@ withBrowser("a notice that never arrived is sent again, and the next question wa
   await context.close();
 });
 
-withBrowser("a page that is loaded anew before its conversation is stored does not send the notice again", async () => {
+withBrowser("a page reloaded before its conversation is stored does not send the notice again", async () => {
   const { page, context, problems } = await world.portalPage();
   const sent = sentBy(page);
   // A slow storage: nothing that is written is stored yet.

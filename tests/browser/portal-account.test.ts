@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-withBrowser("who signs in with a password that somebody else chose sees nothing before it is replaced", async () => {
+withBrowser("a person whose password was set by somebody else sees nothing before changing it", async () => {
   const password = "chosen by somebody else";
   await world.admin.post("/v1/admin/end-users", {
     tenant_id: "default",
@@ -44,7 +44,7 @@ withBrowser("who signs in with a password that somebody else chose sees nothing 
   await context.close();
 });
 
-withBrowser("a key of one's own is made, shown once, used and revoked with the keyboard alone", async () => {
+withBrowser("a personal key is created, shown once, used and revoked by keyboard alone", async () => {
   await world.admin.request("PATCH", "/v1/admin/tenants/default", { portal_api_keys: "on" });
   const { page, context, problems } = await world.portalPage({ width: 320 });
   await page.goto(`${world.portal}/profile`);
@@ -71,7 +71,7 @@ withBrowser("a key of one's own is made, shown once, used and revoked with the k
   await context.close();
 });
 
-withBrowser("usage is shown against its limits, by words and figures and not by colour alone, when it is spent too", async () => {
+withBrowser("usage is shown against limits in words and figures, not by colour alone, also when used up", async () => {
   await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, {
     llm_global_limits: { requests: { daily_limit: 0 }, budget: { daily_limit_usd: 3 } },
   });
@@ -129,7 +129,7 @@ withBrowser("usage is shown against its limits, by words and figures and not by 
   await context.close();
 });
 
-withBrowser("whoever signs in after another person on the same page sees nothing that was read for that one", async () => {
+withBrowser("a person who signs in after another on the same page sees nothing of theirs", async () => {
   await world.admin.post("/v1/admin/end-users", {
     tenant_id: "default",
     username: "next",
@@ -153,7 +153,7 @@ withBrowser("whoever signs in after another person on the same page sees nothing
   await context.close();
 });
 
-withBrowser("whoever signs in again after their session ended finds what they were filling in, and nobody else does", async () => {
+withBrowser("whoever signs in again after their session ended finds their unsaved input, and another person does not", async () => {
   const people = ["long-there", "after-them"].map((username) => ({ username, password: "a first password", primary_group_id: groupId }));
   const [account] = await Promise.all(people.map((person) => world.admin.post("/v1/admin/end-users", { tenant_id: "default", ...person })));
   const { page, context, problems } = await watchedPage(world.browser);
@@ -179,7 +179,7 @@ withBrowser("whoever signs in again after their session ended finds what they we
   await context.close();
 });
 
-withBrowser("what is shown once can be copied also where the page has no clipboard, as over plain HTTP from another machine", async () => {
+withBrowser("secrets shown once can be copied without the clipboard API, as over plain HTTP", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, "clipboard"));
   await page.addInitScript(() =>
@@ -202,7 +202,7 @@ withBrowser("what is shown once can be copied also where the page has no clipboa
   await context.close();
 });
 
-withBrowser("a name and an address that were given are taken back by emptying them", async () => {
+withBrowser("a display name and email are removed by emptying their fields", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.goto(`${world.portal}/profile`);
   const fields = [page.getByLabel("Display name"), page.getByLabel("Email")] as const;
@@ -222,7 +222,7 @@ withBrowser("a name and an address that were given are taken back by emptying th
   await context.close();
 });
 
-withBrowser("a primary group is looked at with the keyboard, with what it opens, and is another one only once it is saved", async () => {
+withBrowser("a primary group is explored by keyboard with what it gives access to, and changes only when saved", async () => {
   const { admin } = world;
   const { user } = await admin.post("/v1/admin/end-users", { tenant_id: "default", username: "chooser", password: "long enough" });
   const others = [];
@@ -266,7 +266,7 @@ async function signInBeside(page: Page, person: { readonly username: string; rea
   }, person);
 }
 
-withBrowser("the tenant that was named at a sign-in holds for that person alone", async () => {
+withBrowser("the tenant named at a sign-in applies to that person only", async () => {
   const elsewhere = { username: "elsewhere", password: "somebody of another house" };
   const here = { username: "at-home", password: "somebody of this house" };
   await world.admin.post("/v1/admin/tenants", { id: "another-house", name: "Another house" });
@@ -294,7 +294,7 @@ withBrowser("the tenant that was named at a sign-in holds for that person alone"
   await context.close();
 });
 
-withBrowser("whoever signs in in another tab of the browser is who the first one shows, without a trace of the one before", async () => {
+withBrowser("a sign-in of another person in a second tab shows that person in the first, without the former's data", async () => {
   const other = { username: "beside", password: "somebody at the same desk" };
   await world.admin.post("/v1/admin/end-users", { tenant_id: "default", ...other, primary_group_id: groupId });
   const { page, context, problems } = await world.portalPage();
@@ -315,7 +315,7 @@ withBrowser("whoever signs in in another tab of the browser is who the first one
   await context.close();
 });
 
-withBrowser("whoever signs in in one tab need not do so in the others that wait for it", async () => {
+withBrowser("a sign-in in one tab signs in the other tabs", async () => {
   const { page, context, problems } = await watchedPage(world.browser);
   const second = await context.newPage();
   for (const tab of [page, second]) await tab.goto(`${world.portal}/profile`);

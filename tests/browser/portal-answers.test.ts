@@ -96,7 +96,7 @@ const placeOf = (page: Page) =>
     .getByRole("region", { name: "Chat" })
     .evaluate(({ scrollTop, scrollHeight, clientHeight }) => ({ top: scrollTop, left: scrollHeight - clientHeight - scrollTop }));
 
-withBrowser("an answer that comes stays in sight, and whoever scrolls up to read is left there", async () => {
+withBrowser("a streaming answer stays in view, unless the person scrolls up", async () => {
   const { page, context, problems } = await world.portalPage();
   await ask(page, "Go on for a while.");
   model.say(paragraphs(0, 60));
@@ -134,7 +134,7 @@ withBrowser("an answer that comes stays in sight, and whoever scrolls up to read
   await context.close();
 });
 
-withBrowser("what came of an answer before its page was loaded anew is kept, and told to be a part", async () => {
+withBrowser("a partial answer survives a reload, and is marked as stopped", async () => {
   const { page, context } = await world.portalPage();
   await ask(page, "Say it slowly.");
   model.say("The first part.");
@@ -154,7 +154,7 @@ withBrowser("what came of an answer before its page was loaded anew is kept, and
   await context.close();
 });
 
-withBrowser("a connection that breaks in the middle is told in words, beside what came", async () => {
+withBrowser("a connection broken in mid-answer is reported next to the partial answer", async () => {
   const { page, context } = await world.portalPage();
   // What the browser sees when the gateway dies: the beginning of an answer, then a network error.
   await page.evaluate(() => {
@@ -189,7 +189,7 @@ withBrowser("a connection that breaks in the middle is told in words, beside wha
   await context.close();
 });
 
-withBrowser("an answer that its model did not end itself says so", async () => {
+withBrowser("an answer ended by the length limit or a content filter says so", async () => {
   const { page, context, problems } = await world.portalPage();
   let ended = "length";
   const chunk = (delta: object, finish_reason: string | null) =>
@@ -213,7 +213,7 @@ withBrowser("an answer that its model did not end itself says so", async () => {
   await context.close();
 });
 
-withBrowser("another answer in the middle gives up what stood below, which can be taken back", async () => {
+withBrowser("regenerating an earlier answer replaces the messages below it, which can be undone", async () => {
   const { page, context, problems } = await world.portalPage();
   await ask(page, "First question");
   await answered(page, "First answer");
@@ -232,7 +232,7 @@ withBrowser("another answer in the middle gives up what stood below, which can b
   await context.close();
 });
 
-withBrowser("a picture alone is a question, and one that is too large is told", async () => {
+withBrowser("an image alone can be sent, and one that is too large is refused", async () => {
   const { page, context, problems } = await world.portalPage();
   const pixel = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
   const files = page.locator("input[type=file]");
@@ -271,7 +271,7 @@ withBrowser("a picture alone is a question, and one that is too large is told", 
   await context.close();
 });
 
-withBrowser("a session that ends says so, a wrong password too, and what was typed is there again", async () => {
+withBrowser("an ended session and a wrong password are reported, and the draft is kept", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.getByRole("textbox", { name: "Message" }).fill("What I had begun to write");
   await page.getByRole("link", { name: "Profile" }).click();
@@ -300,7 +300,7 @@ withBrowser("a session that ends says so, a wrong password too, and what was typ
   await context.close();
 });
 
-withBrowser("a wide table keeps its words whole, and the next conversation begins with the model chosen last", async () => {
+withBrowser("a wide table does not break words, and the next conversation starts with the last model", async () => {
   const { page, context, problems } = await world.portalPage();
   const row = (cell: (at: number) => string) => `|${Array.from({ length: 40 }, (_, at) => cell(at)).join("|")}|\n`;
   await ask(page, "Show me a table.");
@@ -326,7 +326,7 @@ withBrowser("a wide table keeps its words whole, and the next conversation begin
   await context.close();
 });
 
-withBrowser("a conversation is found by what was said in it, and keeps the name that its person gives it", async () => {
+withBrowser("a conversation is found by its content, and keeps the name given to it", async () => {
   const { page, context, problems } = await world.portalPage();
   await ask(page, "What is a heron?");
   await answered(page, "A wading bird.");
@@ -358,7 +358,7 @@ withBrowser("a conversation is found by what was said in it, and keeps the name 
   await context.close();
 });
 
-withBrowser("a conversation that is deleted while its answer comes stays deleted", async () => {
+withBrowser("a conversation deleted while its answer streams stays deleted", async () => {
   const { page, context, problems } = await world.portalPage();
   // A conversation that was only opened is stored too, with the notice that was shown.
   const kept = () =>
@@ -386,7 +386,7 @@ withBrowser("a conversation that is deleted while its answer comes stays deleted
   await context.close();
 });
 
-withBrowser("a question that a rule blocked does not block what is asked after it", async () => {
+withBrowser("a question blocked by a guardrail does not block later questions", async () => {
   await world.admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "house rules" },
     builtin: { banned_words: ["zeppelin"], banned_words_action: "block" },
@@ -415,7 +415,7 @@ withBrowser("a question that a rule blocked does not block what is asked after i
   await context.close();
 });
 
-withBrowser("two tabs of one conversation know of each other's turns", async () => {
+withBrowser("two tabs of one conversation show each other's turns", async () => {
   const { page, context, problems } = await world.portalPage();
   await ask(page, "In the first tab");
   await answered(page, "Answer one");
@@ -439,7 +439,7 @@ withBrowser("two tabs of one conversation know of each other's turns", async () 
   await context.close();
 });
 
-withBrowser("two tabs that ask in one conversation at the same time lose nothing of what either said", async () => {
+withBrowser("two tabs that ask in one conversation at the same time lose no turns", async () => {
   const { page, context, problems } = await world.portalPage();
   // As over plain HTTP from another machine: without `navigator.locks`, no tab knows that another one is answering.
   await context.addInitScript(() => Object.defineProperty(navigator, "locks", { value: undefined }));
@@ -471,7 +471,7 @@ withBrowser("two tabs that ask in one conversation at the same time lose nothing
   await context.close();
 });
 
-withBrowser("the notice before a conversation is in sight in a low window too, and a sign-out without a connection says so", async () => {
+withBrowser("the notice is in view in a low window, and a sign-out without a connection is reported", async () => {
   const { page, context } = await world.portalPage({ width: 720, height: 450 });
   await page.getByText("What can I help with?").waitFor();
   await page.locator("[data-notice=inline]").waitFor();
@@ -483,7 +483,7 @@ withBrowser("the notice before a conversation is in sight in a low window too, a
   await context.close();
 });
 
-withBrowser("a rating that was not taken says so", async () => {
+withBrowser("a refused rating is reported", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.route("**/v1/portal/runs/*/feedback", (route) =>
     route.fulfill({ status: 409, json: { error: "Not now, says the gateway." } }),

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-withBrowser("the first day of somebody new: an account, a question, a rating, a second tab, and out everywhere", async () => {
+withBrowser("a new person's first day: an account, a question, a rating, a second tab, and signing out everywhere", async () => {
   const { page, context, problems } = await watchedPage(world.browser);
   await page.goto(world.gateway.runtimeUrl);
   await page.getByRole("button", { name: "Create an account" }).click();
@@ -57,7 +57,7 @@ withBrowser("the first day of somebody new: an account, a question, a rating, a 
   await context.close();
 });
 
-withBrowser("the keyboard is enough", async () => {
+withBrowser("the portal can be used by keyboard alone", async () => {
   const { page, context, problems } = await watchedPage(world.browser);
   await page.goto(`${world.portal}/`);
   await page.getByLabel("User name").waitFor();
@@ -98,7 +98,7 @@ const PAGES = ["chat", "approvals", "tools", "knowledge", "notifications", "aler
 
 for (const theme of ["light", "dark"] as const)
   for (const width of [1440, 320])
-    withBrowser(`no page has a finding, ${theme} and ${width} pixels wide`, async () => {
+    withBrowser(`portal pages have no accessibility findings, ${theme} and ${width} pixels wide`, async () => {
       const { page, context, problems, settled } = await watchedPage(world.browser, { theme, width });
       await page.goto(`${world.portal}/`);
       await page.getByLabel("User name").waitFor();
@@ -122,7 +122,7 @@ for (const theme of ["light", "dark"] as const)
       await context.close();
     });
 
-withBrowser("files of mine are stored, downloaded as they were and deleted, whatever they are called", async () => {
+withBrowser("files are uploaded, downloaded unchanged and deleted, whatever their names", async () => {
   const { page, context, problems } = await world.portalPage({ width: 320, height: 700, theme: "dark" });
   const name = '<img src=x onerror="document.title=1">.txt';
   await page.goto(`${world.portal}/files`);
@@ -142,7 +142,7 @@ withBrowser("files of mine are stored, downloaded as they were and deleted, what
   await context.close();
 });
 
-withBrowser("a job of mine is made of a file, watched and read", async () => {
+withBrowser("a batch job is created from a file, watched and read", async () => {
   const { page, context, problems } = await world.portalPage({ width: 320, height: 700, theme: "light" });
   await page.goto(`${world.portal}/jobs`);
   await page.getByText("No jobs yet").waitFor();
@@ -167,7 +167,7 @@ withBrowser("a job of mine is made of a file, watched and read", async () => {
   await context.close();
 });
 
-withBrowser("how a job stands, and what a table is, is told in the reader's language", async () => {
+withBrowser("a job's state and a table's labels are in the reader's language", async () => {
   const { page, context, problems } = await world.portalPage({ locale: "de-AT" });
   await page.goto(`${world.portal}/jobs`);
   const body = { model: "echo", messages: [{ role: "user", content: "hello" }] };

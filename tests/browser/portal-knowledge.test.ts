@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-withBrowser("a skill that may be taken home is downloaded as the gateway exports it, and a refusal is told beside it", async () => {
+withBrowser("an exportable skill is downloaded as the gateway exports it, and a refusal is shown next to it", async () => {
   const { admin } = world;
   const content = "---\nname: packer\ndescription: Packs things.\n---\nPack it.\n";
   const { skill } = await admin.post("/v1/admin/agent-skills/import", { files: [{ path: "SKILL.md", content }] });
@@ -58,7 +58,7 @@ async function say(page: Page, text: string): Promise<void> {
   await page.getByRole("button", { name: "Another answer" }).nth(before).waitFor();
 }
 
-withBrowser("an answer is drawn from the chosen knowledge base, and its numbers open the passage and its source", async () => {
+withBrowser("an answer uses the chosen knowledge base, and its citation numbers open the passage and its source", async () => {
   const { page, context, problems } = await world.portalPage({ width: 320, height: 720 });
   await page.getByRole("button", { name: "Knowledge bases", exact: true }).click();
   await page.getByRole("checkbox", { name: "<b>Handbook</b>" }).check();

@@ -24,7 +24,7 @@ async function answered(page: Page, text: string): Promise<void> {
 /** As after an upgrade of the gateway, which only serves the files of its own release. */
 const withoutFiles = (page: Page, names: RegExp) => page.route(names, (route) => route.fulfill({ status: 404, body: "" }));
 
-withBrowser("an answer that is nested too deep to be drawn is shown as it was written, and the conversation goes on", async () => {
+withBrowser("an answer nested too deeply to render is shown as written, and the conversation stays usable", async () => {
   const { page, context } = await world.portalPage();
   for (const text of [`${"> ".repeat(3_000)}deep`, `\`\`\`js\n${"`${".repeat(3_000)}deep\n\`\`\``]) {
     await page.goto(`${world.portal}/chat`);
@@ -36,7 +36,7 @@ withBrowser("an answer that is nested too deep to be drawn is shown as it was wr
   await context.close();
 });
 
-withBrowser("code of an answer is shown in a page that is older than its gateway", async () => {
+withBrowser("code in an answer is shown as text if the page's highlighting module is missing", async () => {
   const { page, context } = await world.portalPage();
   await withoutFiles(page, /\/assets\/(?:highlighted-code|maths)-/);
   await answered(page, "```js\nconst kept = 1;\n```\n\n$$\nx^2\n$$");
@@ -46,7 +46,7 @@ withBrowser("code of an answer is shown in a page that is older than its gateway
   await context.close();
 });
 
-withBrowser("a page that cannot be had says so among the others, and is there once it is loaded again", async () => {
+withBrowser("a page whose module is missing shows an error, and loads after a retry", async () => {
   const { page, context } = await world.portalPage();
   await withoutFiles(page, /\/assets\/files-/);
   await page.getByRole("link", { name: "Files", exact: true }).click();
@@ -58,7 +58,7 @@ withBrowser("a page that cannot be had says so among the others, and is there on
   await context.close();
 });
 
-withBrowser("a language that cannot be had leaves the page in English", async () => {
+withBrowser("a language whose module is missing leaves the page in English", async () => {
   const { page, context } = await watchedPage(world.browser, { locale: "de-DE" });
   await withoutFiles(page, /\/assets\/de-/);
   await page.goto(`${world.portal}/chat`);
@@ -66,7 +66,7 @@ withBrowser("a language that cannot be had leaves the page in English", async ()
   await context.close();
 });
 
-withBrowser("a browser that keeps nothing for pages has the portal as long as the page is open", async () => {
+withBrowser("the portal works without browser storage as long as the page is open", async () => {
   const { page, context, problems } = await watchedPage(world.browser);
   await page.addInitScript(() => {
     for (const name of ["localStorage", "sessionStorage", "indexedDB"])

@@ -25,7 +25,7 @@ async function say(page: Page, text: string): Promise<void> {
 const listed = (page: Page, title: string) =>
   page.getByRole("complementary", { name: "Conversations" }).getByRole("link", { name: title, exact: true });
 
-withBrowser("a conversation that the browser has no room for says so, until it is kept again", async () => {
+withBrowser("a conversation that cannot be stored says so until it is stored again", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.evaluate(() => {
     const { put } = IDBObjectStore.prototype;
@@ -48,7 +48,7 @@ withBrowser("a conversation that the browser has no room for says so, until it i
   await context.close();
 });
 
-withBrowser("a storage that cannot be opened is told in the place of the list, and is tried again", async () => {
+withBrowser("a storage that cannot be opened is reported in the list's place, and tried again", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.addInitScript(() => {
     const { open } = IDBFactory.prototype;
@@ -69,7 +69,7 @@ withBrowser("a storage that cannot be opened is told in the place of the list, a
   await context.close();
 });
 
-withBrowser("a conversation that is deleted in one tab is deleted in the others", async () => {
+withBrowser("a conversation deleted in one tab is deleted in the others", async () => {
   const { page, context, problems } = await world.portalPage();
   await say(page, "Something private");
   const second = await context.newPage();
@@ -93,7 +93,7 @@ withBrowser("a conversation that is deleted in one tab is deleted in the others"
   await context.close();
 });
 
-withBrowser("what is asked in one tab while another one answers in the same conversation waits, and is not lost", async () => {
+withBrowser("a question asked in one tab while another tab is answering waits and is not lost", async () => {
   const { page, context, problems } = await world.portalPage();
   const held = Promise.withResolvers<void>();
   await page.route("**/chat/completions", async (route) => {
@@ -125,46 +125,43 @@ withBrowser("what is asked in one tab while another one answers in the same conv
   await context.close();
 });
 
-withBrowser(
-  "what is changed in one tab while another one answers in the same conversation is kept, and asks nothing meanwhile",
-  async () => {
-    const { page, context, problems } = await world.portalPage();
-    await say(page, "To begin with");
-    const second = await context.newPage();
-    await second.goto(page.url());
-    await second.getByRole("button", { name: "Edit", exact: true }).click();
-    const edited = second.getByRole("article", { name: "You" }).getByRole("textbox", { name: "Message" });
-    await edited.fill("To begin otherwise");
-    const held = Promise.withResolvers<void>();
-    await page.route("**/chat/completions", async (route) => {
-      await held.promise;
-      await route.continue();
-    });
-    await page.getByRole("textbox", { name: "Message" }).fill("Asked meanwhile");
-    await page.getByRole("button", { name: "Send", exact: true }).click();
-    const told = second.getByText("Another tab is answering in this conversation.");
-    await told.waitFor();
-    expect(await second.getByRole("article", { name: "You" }).first().getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
-    await second.getByRole("button", { name: "Rename conversation" }).click();
-    await second.getByRole("textbox", { name: "Name" }).fill("A name of its own");
-    await second.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-    await listed(page, "A name of its own").waitFor();
-    held.resolve();
-    await told.waitFor({ state: "detached" });
-    for (const tab of [page, second]) {
-      await tab.getByRole("button", { name: "Another answer" }).nth(1).waitFor();
-      await listed(tab, "A name of its own").waitFor();
-    }
-    await second.reload();
-    await listed(second, "A name of its own").waitFor();
-    await second.getByRole("button", { name: "Another answer" }).nth(1).waitFor();
-    expect(await second.getByRole("article", { name: "You" }).allInnerTexts()).toEqual(["To begin with", "Asked meanwhile"]);
-    expect(problems).toEqual([]);
-    await context.close();
-  },
-);
+withBrowser("an edit made in one tab while another tab is answering is kept, and sends nothing meanwhile", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await say(page, "To begin with");
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await second.getByRole("button", { name: "Edit", exact: true }).click();
+  const edited = second.getByRole("article", { name: "You" }).getByRole("textbox", { name: "Message" });
+  await edited.fill("To begin otherwise");
+  const held = Promise.withResolvers<void>();
+  await page.route("**/chat/completions", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.getByRole("textbox", { name: "Message" }).fill("Asked meanwhile");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  const told = second.getByText("Another tab is answering in this conversation.");
+  await told.waitFor();
+  expect(await second.getByRole("article", { name: "You" }).first().getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+  await second.getByRole("button", { name: "Rename conversation" }).click();
+  await second.getByRole("textbox", { name: "Name" }).fill("A name of its own");
+  await second.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await listed(page, "A name of its own").waitFor();
+  held.resolve();
+  await told.waitFor({ state: "detached" });
+  for (const tab of [page, second]) {
+    await tab.getByRole("button", { name: "Another answer" }).nth(1).waitFor();
+    await listed(tab, "A name of its own").waitFor();
+  }
+  await second.reload();
+  await listed(second, "A name of its own").waitFor();
+  await second.getByRole("button", { name: "Another answer" }).nth(1).waitFor();
+  expect(await second.getByRole("article", { name: "You" }).allInnerTexts()).toEqual(["To begin with", "Asked meanwhile"]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
 
-withBrowser("thousands of conversations are listed and searched without being drawn all, and read again for none of them", async () => {
+withBrowser("thousands of conversations are listed and searched without rendering or re-reading all", async () => {
   const { page, context, problems } = await world.portalPage();
   await say(page, "The first one");
   await page.evaluate(async () => {

@@ -15,18 +15,18 @@ import { createHash } from "node:crypto";
 
 const LANGUAGES = { de, en, es, fr, it, ja, pt, zh };
 
-test("the notice that the portal falls back to is the gateway's own, in each language", () => {
+test("the portal's fallback notice is the gateway's built-in text, in each language", () => {
   expect(Object.fromEntries(Object.entries(LANGUAGES).map(([language, { notice }]) => [language, notice]))).toEqual({ ...DEFAULT_TEXTS });
 });
 
-test("every language has the same places to fill", () => {
+test("every language has the same placeholders", () => {
   const placesOf = (text: unknown) => [...JSON.stringify(text).matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   for (const [language, texts] of Object.entries(LANGUAGES))
     for (const [key, text] of Object.entries(en))
       expect([language, key, new Set(placesOf(texts[key as keyof typeof en]))]).toEqual([language, key, new Set(placesOf(text))]);
 });
 
-test("what the gateway tells of an approval, and of a limit, is said in every language with all that it says", () => {
+test("notifications of approvals and limits have all their details in every language", () => {
   const call = { approval_id: "a", requester_display: "Ada", capability_name: "delete_all", server_name: "tools" };
   const resolved = { ...call, resolved: true, resolved_by: "Ben" };
   const limit = { limit_type: "daily_tokens", max_limit: 500, scope: "user", group_name: "team", item_name: null };
@@ -62,7 +62,7 @@ test("what the gateway tells of an approval, and of a limit, is said in every la
   delete page.document;
 });
 
-test("what has no words in the reader's language is shown as the gateway wrote it", () => {
+test("a notification without a translation is shown as the gateway wrote it", () => {
   const t = ((key: string) => key) as Parameters<typeof toldNotification>[0];
   const written = { title: "90 % of the calls per day limit is used", body: "as written" };
   const limit = { limit_type: "calls_per_day", max_limit: 10, scope: "group", group_name: "team", item_name: null };
@@ -74,7 +74,7 @@ test("what has no words in the reader's language is shown as the gateway wrote i
     ).toEqual(written);
 });
 
-test("the portal's digest is SHA-256 of the UTF-8 bytes, at every length of the last block", () => {
+test("the portal's digest is SHA-256 of the UTF-8 bytes, at every block boundary", () => {
   for (const text of [
     "",
     "a",
@@ -85,7 +85,7 @@ test("the portal's digest is SHA-256 of the UTF-8 bytes, at every length of the 
     expect(sha256OfText(text)).toBe(createHash("sha256").update(text).digest("hex"));
 });
 
-test("a text is found by its exact tag first, then by its base language, then it is the built-in one", () => {
+test("a notice text is found by its exact tag, then by its base language, else the built-in one", () => {
   const settings = { enabled: true, surface: "banner", text: { pt: "base", "pt-BR": "exact" } };
   expect(noticePlanOf(settings, "pt-BR", "built in")).toEqual({ text: "exact", locale: "pt-BR", methods: ["banner"] });
   expect(noticePlanOf(settings, "pt-PT", "built in")).toEqual({ text: "base", locale: "pt", methods: ["banner"] });

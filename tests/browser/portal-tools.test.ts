@@ -67,7 +67,7 @@ async function say(page: Page, text: string): Promise<void> {
   await page.getByRole("button", { name: "Send", exact: true }).click();
 }
 
-withBrowser("a call that needs an approval waits where it is made, outlives a reload, and goes on when somebody allows it", async () => {
+withBrowser("a tool call that needs approval waits in place, survives a reload, and continues once approved", async () => {
   const { page, context, problems } = await world.portalPage({ width: 320, height: 720 });
   await withTools(page, "tools");
   await say(page, 'call echo {"text":"<img src=x onerror=alert(1)>"}; call secret {}');
@@ -98,7 +98,7 @@ withBrowser("a call that needs an approval waits where it is made, outlives a re
   await context.close();
 });
 
-withBrowser("a call that is not allowed is told to the model, with the reason", async () => {
+withBrowser("a rejected tool call is reported to the model with the reason", async () => {
   const { page, context, problems } = await world.portalPage();
   await withTools(page, "tools");
   await say(page, 'call echo {"text":"no"}');
@@ -115,7 +115,7 @@ withBrowser("a call that is not allowed is told to the model, with the reason", 
   await context.close();
 });
 
-withBrowser("a call that waits goes on waiting when one look at its approval does not reach the gateway", async () => {
+withBrowser("a waiting tool call keeps waiting if one poll of its approval fails", async () => {
   const { page, context, problems } = await world.portalPage();
   let looks = 0;
   await page.route("**/v1/portal/approvals/*/poll", (route) => (looks++ === 0 ? route.fulfill({ status: 503 }) : route.continue()));
@@ -135,7 +135,7 @@ withBrowser("a call that waits goes on waiting when one look at its approval doe
   await context.close();
 });
 
-withBrowser("a call that one tab has begun is not made again by another that goes on with the answer", async () => {
+withBrowser("a tool call started in one tab is not repeated by another tab that continues the answer", async () => {
   const { page, context, problems } = await world.portalPage();
   await withTools(page, "tools");
   await say(page, "call secret {}");
@@ -158,7 +158,7 @@ withBrowser("a call that one tab has begun is not made again by another that goe
   await context.close();
 });
 
-withBrowser("an answer whose call was under way when another tab came to it is there as it ended, and stays", async () => {
+withBrowser("an answer whose tool call was running when another tab opened it is completed and kept there", async () => {
   const { page, context, problems } = await world.portalPage();
   await withTools(page, "tools");
   const held = Promise.withResolvers<void>();
@@ -182,7 +182,7 @@ withBrowser("an answer whose call was under way when another tab came to it is t
   await context.close();
 });
 
-withBrowser("the interface of a tool is shown and may call its own server, and reaches nothing else", async () => {
+withBrowser("a tool's UI is shown, may call its own server, and reaches nothing else", async () => {
   const { page, context, problems } = await world.portalPage({ theme: "dark" });
   await withTools(page, "counters", "tools");
   await say(page, "call counter {}");
@@ -211,7 +211,7 @@ const FORMULAS = [
   `$${"{".repeat(2_000)}$`,
 ].join("\n\n");
 
-withBrowser("formulas are drawn, prices and code are left alone, and a formula can do nothing", async () => {
+withBrowser("formulas are rendered, prices and code are not, and a formula can do no harm", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.getByLabel("Model").selectOption({ label: "calling" });
   await say(page, FORMULAS);
@@ -227,7 +227,7 @@ withBrowser("formulas are drawn, prices and code are left alone, and a formula c
   await context.close();
 });
 
-withBrowser("a call is made with every digit that the model wrote", async () => {
+withBrowser("a tool call is made with all digits that the model wrote", async () => {
   const { page, context, problems } = await world.portalPage();
   await withTools(page, "tools");
   await say(page, 'call echo {"text":"pay","account":9007199254740993}');

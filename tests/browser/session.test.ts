@@ -31,7 +31,7 @@ function watchedSession(answer: (request: string) => Response | Promise<Response
 const nothing = () => new Response(null, { status: 204 });
 const refused = () => Response.json({ error: "no" }, { status: 401 });
 
-test("who signs out with a token that has run out ends the session with the next one", async () => {
+test("a sign-out with an expired token ends the session with a renewed one", async () => {
   const { session, sent } = watchedSession((request) => (request === `POST ${RENEW}` ? Response.json(granted("next")) : nothing()));
   await session.begin(granted("old", "anna", 0));
   await session.end();
@@ -39,7 +39,7 @@ test("who signs out with a token that has run out ends the session with the next
   expect(session.snapshot()).toEqual({ state: "out", ended: false });
 });
 
-test("a token that is refused at the sign-out is renewed once, and a second refusal is no success", async () => {
+test("a token refused at sign-out is renewed once, and a second refusal is an error", async () => {
   const answered = (isKnown: (request: string) => boolean) =>
     watchedSession((request) => {
       if (request === `POST ${RENEW}`) return Response.json(granted("next"));
@@ -57,7 +57,7 @@ test("a token that is refused at the sign-out is renewed once, and a second refu
   expect(stubborn.session.snapshot().state).toBe("in");
 });
 
-test("a sign-out is done where a renewal says that there is no session", async () => {
+test("a sign-out is complete if the renewal finds no session", async () => {
   const { session, sent } = watchedSession((request) => (request.startsWith("DELETE") ? refused() : nothing()));
   await session.begin(granted("old"));
   await session.end();
@@ -65,7 +65,7 @@ test("a sign-out is done where a renewal says that there is no session", async (
   expect(session.snapshot()).toEqual({ state: "out", ended: false });
 });
 
-test("a renewal that comes back as somebody else shows that one, and nothing is sent in their name", async () => {
+test("a renewal that returns another person shows that person, and sends nothing in their name", async () => {
   const { session } = watchedSession((request) => (request === `POST ${RENEW}` ? Response.json(granted("theirs", "berta")) : nothing()));
   await session.begin(granted("old", "anna", 0));
   const told = await session.token().catch((error: unknown) => error);
@@ -75,7 +75,7 @@ test("a renewal that comes back as somebody else shows that one, and nothing is 
   expect(await session.token()).toBe("theirs");
 });
 
-test("a sign-out that finds somebody else signed in leaves them signed in", async () => {
+test("a sign-out that finds another person signed in leaves them signed in", async () => {
   const { session, sent } = watchedSession((request) =>
     request === `POST ${RENEW}` ? Response.json(granted("theirs", "berta")) : nothing(),
   );
@@ -85,7 +85,7 @@ test("a sign-out that finds somebody else signed in leaves them signed in", asyn
   expect(session.snapshot()).toMatchObject({ state: "in", user: { id: "berta" } });
 });
 
-test("whoever is signed in stays so where the gateway does not answer for a moment as the page is loaded", async () => {
+test("a session is resumed after temporary failures of the gateway at page load", async () => {
   let tries = 0;
   const { session, sent } = watchedSession(() => {
     tries++;
@@ -97,13 +97,13 @@ test("whoever is signed in stays so where the gateway does not answer for a mome
   expect(sent).toEqual(Array.from({ length: 3 }, () => `POST ${RENEW}`));
 });
 
-test("a gateway that refuses to say who is signed in is not asked again", async () => {
+test("a refused resume is not repeated", async () => {
   const { session, sent } = watchedSession(() => Response.json({ error: "no" }, { status: 403 }));
   await session.resume();
   expect([session.snapshot(), sent]).toEqual([{ state: "out", ended: false }, [`POST ${RENEW}`]]);
 });
 
-test("whoever signs in while the page still asks whether somebody is signed in stays so", async () => {
+test("a sign-in during a pending resume is kept", async () => {
   for (const late of [nothing(), Response.json(granted("former", "berta"))]) {
     const asked = Promise.withResolvers<Response>();
     const { session } = watchedSession((request) => (request === `POST ${RENEW}` ? asked.promise : nothing()));

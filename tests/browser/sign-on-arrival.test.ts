@@ -47,7 +47,7 @@ async function providerOf(audience: "portal" | "admin"): Promise<string> {
   return id;
 }
 
-withBrowser("who comes to the portal from an identity provider is that person, whoever was signed in on the browser before", async () => {
+withBrowser("a person who arrives at the portal from an identity provider replaces whoever was signed in", async () => {
   const id = await providerOf("portal");
   const { page, context, problems } = await world.portalPage();
   await page.goto(`${world.gateway.runtimeUrl}/v1/portal/auth/sso/${id}/start?return_to=/portal/profile`);
@@ -60,7 +60,7 @@ withBrowser("who comes to the portal from an identity provider is that person, w
   await context.close();
 });
 
-withBrowser("who comes to the console from an identity provider is that person, whoever was signed in on the browser before", async () => {
+withBrowser("a person who arrives at the console from an identity provider replaces whoever was signed in", async () => {
   const id = await providerOf("admin");
   const { page, context, problems } = await watchedPage(world.browser);
   await page.goto(`${world.console}/`);
@@ -72,7 +72,7 @@ withBrowser("who comes to the console from an identity provider is that person, 
   await context.close();
 });
 
-withBrowser("a tenant that takes no passwords is offered no form for one, and the way to another tenant", async () => {
+withBrowser("a tenant without local passwords shows no password form, but a way to another tenant", async () => {
   const { admin } = world;
   const only = { id: "no-passwords", name: "No passwords" };
   await admin.post("/v1/admin/tenants", only);

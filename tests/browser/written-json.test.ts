@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isWrittenObject, writtenMembers } from "../../web/portal/src/tools/written-json.ts";
 
-test("members are told as they are written, with every digit and also twice", () => {
+test("members are listed as written, with all digits and duplicates", () => {
   expect(writtenMembers('{"id":9007199254740993, "text" : "a \\"b\\" {c}, d", "id": 1.10, "no": null, "none": {}, "all": [ ]}')).toEqual([
     { name: "id", value: "9007199254740993" },
     { name: "text", value: 'a "b" {c}, d' },
@@ -12,14 +12,14 @@ test("members are told as they are written, with every digit and also twice", ()
   ]);
 });
 
-test("what is nested is indented as JSON is, and as deep as it goes", () => {
+test("nested values are indented as JSON, at any depth", () => {
   const value = { a: [{ b: "x,y:{}" }, [], {}, [[1, 2], "é"]], "c\\d": { e: { f: null } } };
   expect(writtenMembers(JSON.stringify({ value }))).toEqual([{ name: "value", value: JSON.stringify(value, null, 2) }]);
   const deep = `${"[".repeat(3_000)}7${"]".repeat(3_000)}`;
   expect(writtenMembers(`{"deep":${deep}}`)?.[0]?.value.replaceAll(/\s/g, "")).toBe(deep);
 });
 
-test("what is no object has no members", () => {
+test("text that is not a JSON object has no members", () => {
   for (const text of ["", "[1]", "1", '"a"', "null", "{", '{"a":1}}'])
     expect([isWrittenObject(text), writtenMembers(text)]).toEqual([false, null]);
   expect(writtenMembers(" {} ")).toEqual([]);

@@ -21,12 +21,12 @@ function measured(revision: Revision, scenario: string): Promise<ClientMeasure> 
   return measure;
 }
 
-test.each(CLIENT_SCENARIOS)("what %s requires of a client, of the gateway as one: %s", async (revision, scenario) => {
+test.each(CLIENT_SCENARIOS)("the gateway as a client of MCP %s passes the scenario %s", async (revision, scenario) => {
   expect((await measured(revision, scenario)).verdict).toEqual({ scenario, passed: true, failures: [] });
 });
 
 test(
-  "docs/reference/mcp-conformance.md says what was measured of the client (npm run conformance renews it)",
+  "docs/reference/mcp-conformance.md has the measured client results (npm run conformance updates it)",
   async () => {
     const all: ClientMeasure[] = [];
     for (const [revision, scenario] of CLIENT_SCENARIOS) all.push(await measured(revision, scenario));

@@ -29,7 +29,7 @@ function measured(revision: Revision, dialect: ServerDialect): Promise<ServerMea
 }
 
 test.each(SERVER_PAIRS)(
-  "what %s requires, of a %s server through the gateway",
+  "the scenarios of MCP %s pass for a %s server through the gateway",
   async (revision, dialect) => {
     const { through } = await measured(revision, dialect);
     const failed = through.filter(({ passed }) => !passed).map(({ scenario, failures }) => ({ scenario, failures }));
@@ -42,7 +42,7 @@ test.each(SERVER_PAIRS)(
 );
 
 test(
-  "docs/reference/mcp-conformance.md says what was measured of servers (npm run conformance renews it)",
+  "docs/reference/mcp-conformance.md has the measured server results (npm run conformance updates it)",
   async () => {
     const all: ServerMeasure[] = [];
     for (const [revision, dialect] of SERVER_PAIRS) all.push(await measured(revision, dialect));

@@ -61,7 +61,7 @@ const SCENARIOS: readonly (readonly [Revision, string])[] = [
 const OF_FIXTURES = /^sep-2575-(?:server-rejects-undeclared-capability|missing-capability-http-400)|^sep-2549-prompts-list/;
 
 test.each(SCENARIOS)(
-  "of %s: %s",
+  "the skill server passes the scenario of MCP %s: %s",
   async (revision, scenario) => {
     const { passed, failures } = await judgeServer(url, scenario, revision);
     const own = failures.filter((failure) => !OF_FIXTURES.test(failure));

@@ -61,13 +61,13 @@ export const EXCHANGES: readonly Exchange[] = [
     ],
   }),
   chat("earlier turns", { messages: [...hello, { role: "assistant", content: "Hi." }, { role: "user", content: "Go on." }] }),
-  chat("two turns of one role", {
+  chat("two turns of the same role", {
     messages: [
       { role: "user", content: "Hello" },
       { role: "user", content: "Are you there?" },
     ],
   }),
-  chat("a picture in the request", {
+  chat("an image in the request", {
     messages: [
       {
         role: "user",
@@ -79,9 +79,9 @@ export const EXCHANGES: readonly Exchange[] = [
     ],
   }),
   chat("sampling and a stop sequence", { messages: hello, temperature: 0.5, top_p: 0.9, stop: ["END"] }),
-  chat("a stop sequence that is a text", { messages: hello, stop: "END" }),
-  chat("the newer name of the ceiling", { messages: hello, max_tokens: undefined, max_completion_tokens: 77 }),
-  chat("no ceiling", { messages: hello, max_tokens: undefined }),
+  chat("a stop sequence as a string", { messages: hello, stop: "END" }),
+  chat("max_completion_tokens", { messages: hello, max_tokens: undefined, max_completion_tokens: 77 }),
+  chat("no output token limit", { messages: hello, max_tokens: undefined }),
   chat("tools", { messages: hello, tools: [weather, time], tool_choice: "auto" }),
   chat("tools, streamed", { messages: hello, tools: [weather], stream: true }),
   chat("any tool", { messages: hello, tools: [weather], tool_choice: "required" }),
@@ -104,20 +104,20 @@ export const EXCHANGES: readonly Exchange[] = [
     ],
     tools: [weather, time],
   }),
-  chat("an answer by a schema", {
+  chat("an answer with a JSON schema", {
     messages: hello,
     response_format: {
       type: "json_schema",
       json_schema: { name: "answer", strict: true, schema: { ...schema, additionalProperties: false } },
     },
   }),
-  chat("an answer in JSON", { messages: [{ role: "user", content: "Answer in JSON." }], response_format: { type: "json_object" } }),
-  chat("an end user", { messages: hello, user: "user-1" }),
+  chat("an answer as JSON", { messages: [{ role: "user", content: "Answer in JSON." }], response_format: { type: "json_object" } }),
+  chat("an end user's ID", { messages: hello, user: "user-1" }),
   chat("a request the vendor refuses", { messages: hello }, { suffix: "-400" }),
-  chat("a vendor without quota", { messages: hello }, { suffix: "-429" }),
-  chat("a vendor that fails", { messages: hello }, { suffix: "-500" }),
+  chat("a vendor's rate limit error", { messages: hello }, { suffix: "-429" }),
+  chat("a failing vendor", { messages: hello }, { suffix: "-500" }),
   { name: "a legacy completion", path: "/completions", body: { prompt: "Hello", max_tokens: 100 }, targets: ["openai"] },
-  { name: "the embedding of a text", path: "/embeddings", body: { input: "Hello" }, targets: ["openai", "google", "bedrock"] },
+  { name: "the embedding of one text", path: "/embeddings", body: { input: "Hello" }, targets: ["openai", "google", "bedrock"] },
   {
     name: "native messages",
     path: "/messages",

@@ -39,8 +39,8 @@ const TRANSLATED: readonly PortkeyProvider[] = ["anthropic", "google", "bedrock"
 /** The fake of Google refuses made-up call histories, so the request and the refusal are compared. */
 const FAILING = [
   "a request the vendor refuses",
-  "a vendor without quota",
-  "a vendor that fails",
+  "a vendor's rate limit error",
+  "a failing vendor",
   "a tool's result",
   "results of parallel calls",
 ];
@@ -64,7 +64,7 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "request.0.body.max_tokens",
     to: ["anthropic"],
-    in: ["no ceiling"],
+    in: ["no output token limit"],
     ours: is(64_000),
     theirs: absent,
     reason:
@@ -96,13 +96,13 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "request.0.body.messages.0.content",
     to: ["anthropic"],
-    in: ["two turns of one role"],
+    in: ["two turns of the same role"],
     reason: "Turns of one role in a row are merged here; the vendor merges what the other gateway sends apart.",
   },
   {
     at: "request.0.body.messages.1",
     to: ["anthropic"],
-    in: ["two turns of one role"],
+    in: ["two turns of the same role"],
     ours: absent,
     reason: "The second of the turns merged above.",
   },
@@ -131,21 +131,21 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "request.0.body.output_config",
     to: ["anthropic"],
-    in: ["an answer by a schema"],
+    in: ["an answer with a JSON schema"],
     theirs: absent,
     reason: "The vendor enforces a schema that is sent with the request; the other gateway drops response_format.",
   },
   {
     at: "request.0.body.system",
     to: ["anthropic"],
-    in: ["an answer in JSON"],
+    in: ["an answer as JSON"],
     theirs: is([]),
     reason: "The vendor has no JSON mode without a schema: it is asked for in words, where the other gateway drops it.",
   },
   {
     at: "request.0.body.stop_sequences",
     to: ["anthropic"],
-    in: ["a stop sequence that is a text"],
+    in: ["a stop sequence as a string"],
     ours: is(["END"]),
     theirs: is("END"),
     reason: "The vendor takes a list only; a text would be refused.",
@@ -156,7 +156,7 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "request.0.body.generationConfig.stopSequences",
     to: ["google"],
-    in: ["a stop sequence that is a text"],
+    in: ["a stop sequence as a string"],
     ours: is(["END"]),
     theirs: is("END"),
     reason: "The vendor takes a list only.",
@@ -164,14 +164,14 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "request.0.body.contents.*",
     to: ["google"],
-    in: ["two turns of one role"],
+    in: ["two turns of the same role"],
     theirs: absent,
     reason: "Turns stay apart as the caller wrote them; the vendor takes both forms.",
   },
   {
     at: "request.0.body.contents.0.parts.1",
     to: ["google"],
-    in: ["two turns of one role"],
+    in: ["two turns of the same role"],
     ours: absent,
     reason: "The second of the turns that the other gateway merges.",
   },
@@ -201,14 +201,14 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "request.0.body.generationConfig.responseJsonSchema",
     to: ["google"],
-    in: ["an answer by a schema"],
+    in: ["an answer with a JSON schema"],
     theirs: absent,
     reason: "As for tools: the schema goes whole where JSON Schema is taken.",
   },
   {
     at: "request.0.body.generationConfig.responseSchema",
     to: ["google"],
-    in: ["an answer by a schema"],
+    in: ["an answer with a JSON schema"],
     ours: absent,
     reason: "See responseJsonSchema.",
   },
@@ -266,17 +266,17 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "request.0.path",
     to: ["google"],
-    in: ["the embedding of a text"],
+    in: ["the embedding of one text"],
     reason: "Every embeddings call is a batch here, of one text too; the other gateway uses the vendor's method for one.",
   },
-  { at: "request.0.body.requests", to: ["google"], in: ["the embedding of a text"], theirs: absent, reason: "See the path above." },
-  { at: "request.0.body.content", to: ["google"], in: ["the embedding of a text"], ours: absent, reason: "See the path above." },
+  { at: "request.0.body.requests", to: ["google"], in: ["the embedding of one text"], theirs: absent, reason: "See the path above." },
+  { at: "request.0.body.content", to: ["google"], in: ["the embedding of one text"], ours: absent, reason: "See the path above." },
 
   // Requests to Bedrock.
   {
     at: "request.0.body.additionalModelRequestFields",
     to: ["bedrock"],
-    in: ["an end user"],
+    in: ["an end user's ID"],
     ours: absent,
     reason:
       "An end user is no field of Converse; for other models than Claude the vendor would refuse it. It is named as dropped in x-gw-dropped-parameters.",
@@ -291,7 +291,7 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "request.0.body.inferenceConfig.stopSequences",
     to: ["bedrock"],
-    in: ["a stop sequence that is a text"],
+    in: ["a stop sequence as a string"],
     ours: is(["END"]),
     theirs: is("END"),
     reason: "The vendor takes a list only.",
@@ -299,14 +299,14 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "request.0.body.outputConfig",
     to: ["bedrock"],
-    in: ["an answer by a schema"],
+    in: ["an answer with a JSON schema"],
     theirs: absent,
     reason: "The vendor enforces a schema that is sent with the request; the other gateway drops response_format.",
   },
   {
     at: "request.0.body.system",
     to: ["bedrock"],
-    in: ["an answer in JSON"],
+    in: ["an answer as JSON"],
     theirs: absent,
     reason: "JSON without a schema is asked for in words.",
   },
@@ -340,13 +340,13 @@ export const EXPLAINED: readonly Explanation[] = [
   },
   {
     at: "answer.body.error",
-    in: ["a vendor that fails"],
+    in: ["a failing vendor"],
     ours: is("The model provider failed (HTTP 500)."),
     reason: "A provider's failure is the gateway's own error, which tells nothing of the vendor's inside.",
   },
-  { at: "answer.body.code", in: ["a vendor that fails"], ours: is("upstream_error"), theirs: absent, reason: "See above." },
-  { at: "answer.body.type", in: ["a vendor that fails"], ours: is("server_error"), theirs: absent, reason: "See above." },
-  { at: "answer.status", in: ["a vendor that fails"], ours: is(502), theirs: is(500), reason: "What failed is behind the gateway: 502." },
+  { at: "answer.body.code", in: ["a failing vendor"], ours: is("upstream_error"), theirs: absent, reason: "See above." },
+  { at: "answer.body.type", in: ["a failing vendor"], ours: is("server_error"), theirs: absent, reason: "See above." },
+  { at: "answer.status", in: ["a failing vendor"], ours: is(502), theirs: is(500), reason: "What failed is behind the gateway: 502." },
   { at: "answer.body.error.message", in: FAILING, reason: "The vendor's words without a prefix." },
   {
     at: "answer.body.error.code",
@@ -403,7 +403,7 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "answer.body.choices.0.message.content",
     to: ["anthropic", "bedrock"],
-    in: ["an answer by a schema", "no tool"],
+    in: ["an answer with a JSON schema", "no tool"],
     reason: "The fake answers by the schema, or without the tool, only where it was told of it.",
   },
   {
@@ -416,10 +416,10 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "answer.body.**",
     to: ["anthropic"],
-    in: ["no ceiling"],
+    in: ["no output token limit"],
     reason: "The other gateway's call was refused for want of a ceiling, see above.",
   },
-  { at: "answer.status", to: ["anthropic"], in: ["no ceiling"], ours: is(200), theirs: is(400), reason: "See above." },
+  { at: "answer.status", to: ["anthropic"], in: ["no output token limit"], ours: is(200), theirs: is(400), reason: "See above." },
   {
     at: "answer.body.usage.completion_tokens_details",
     to: ["anthropic", "bedrock"],
@@ -450,7 +450,7 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "answer.body.usage.prompt_tokens",
     to: ["google"],
-    in: ["the embedding of a text"],
+    in: ["the embedding of one text"],
     ours: is(3),
     theirs: is(-1),
     reason: "The vendor tells how many tokens it has read.",
@@ -458,7 +458,7 @@ export const EXPLAINED: readonly Explanation[] = [
   {
     at: "answer.body.usage.total_tokens",
     to: ["google"],
-    in: ["the embedding of a text"],
+    in: ["the embedding of one text"],
     ours: is(3),
     theirs: is(-1),
     reason: "See above.",

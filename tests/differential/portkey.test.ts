@@ -92,7 +92,7 @@ function bodyFor({ body, path, suffix }: Exchange, target: Target): Record<strin
   return { ...body, model: path === "/embeddings" ? target.embeddingModel : `${target.model}${suffix ?? ""}` };
 }
 
-describe.each(TARGETS.map(({ id }) => id))("to %s", (id) => {
+describe.each(TARGETS.map(({ id }) => id))("compared with Portkey, to %s", (id) => {
   const target = TARGETS.find((one) => one.id === id) as Target;
   test.each(EXCHANGES.filter(({ targets }) => targets.includes(id)).map((exchange) => [exchange.name, exchange] as const))(
     "%s",
@@ -123,6 +123,6 @@ describe.each(TARGETS.map(({ id }) => id))("to %s", (id) => {
   );
 });
 
-test("every reason given is that of a difference that is there", () => {
+test("every explained difference still occurs", () => {
   expect(EXPLAINED.filter((explanation) => !used.has(explanation))).toEqual([]);
 });

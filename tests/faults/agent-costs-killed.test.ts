@@ -30,7 +30,7 @@ afterAll(async () => {
   await removeDirectory(gateway.dataDir);
 });
 
-test("what was counted and not recorded is told by one row, however many processes look", async () => {
+test("a cost that was counted but not recorded is recorded by one row, with several processes looking", async () => {
   let admin = await signIn(gateway.adminUrl);
   const team = await newTeam(admin, "payers");
   await grantAgent(admin, (await registerAgent(admin, "fixture", agent.url)).id, [team.groupId]);

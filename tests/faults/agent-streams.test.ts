@@ -63,7 +63,7 @@ async function* eventsOf(response: Response): AsyncGenerator<any> {
   }
 }
 
-test("no event is lost or comes twice for who goes on at another process, and the torn call has its row", async () => {
+test("a caller that resumes at another process gets each event once, and the interrupted call has its row", async () => {
   const [first, second] = gateways;
   const before: any[] = [];
   const response = await open(first, "POST", "/message:stream", message(`count ${STEPS}`));

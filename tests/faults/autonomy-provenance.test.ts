@@ -40,7 +40,7 @@ async function asked(): Promise<{ status: number; id: string }> {
   return { status: answer.status, id: answer.headers.get("x-request-id") ?? "" };
 }
 
-test("a level is live while changes are heard of, last known good when they are not, and live again", async () => {
+test("a level's provenance is live, last_known_good while changes cannot arrive, and live again afterwards", async () => {
   const before = await asked();
   await proxy.stop();
   const during: string[] = [];

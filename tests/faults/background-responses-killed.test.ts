@@ -23,7 +23,7 @@ afterAll(async () => {
   await removeDirectory(gateway.dataDir);
 });
 
-test("it holds again what they may cost before it takes a call, and has one row tell what each did", async () => {
+test("after a kill their worst case is held again before a call is accepted, and each is metered by one row", async () => {
   let admin = await signIn(gateway.adminUrl);
   const priced = { mode: "responses", modes: ["responses", "chat"], input_cost_per_million_tokens: 10, output_cost_per_million_tokens: 20 };
   const { groupId, apiKey } = await serveModels(admin, `${vendor.origin}/v1`, [{ name: "m", ...priced }]);

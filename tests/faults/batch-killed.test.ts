@@ -97,7 +97,7 @@ async function until<T>(look: () => Promise<T>, holds: (found: T) => boolean): P
 }
 
 test.each([false, true])(
-  "five kills, lines sent again: %p",
+  "five kills with retry_interrupted %p: each line has one result, and each call its row",
   async (again) => {
     seen.length = 0;
     const requests = Array.from({ length: LINES }, (_, i) => ({

@@ -100,7 +100,7 @@ for (const [name, moment, surface] of cases) {
   });
 }
 
-test("the upstream is let go within a second", () => {
+test("the upstream request is cancelled within a second", () => {
   const sorted = took.toSorted((a, b) => a - b);
   const median = sorted[Math.floor(sorted.length / 2)] as number;
   console.log(

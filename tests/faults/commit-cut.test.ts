@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 test(
-  `${ROUNDS} connections cut after COMMIT was sent: no row doubled or lost, no position used twice, every total right`,
+  `${ROUNDS} connections cut after COMMIT was sent: no row doubled or lost, no chain position used twice, every total right`,
   async () => {
     const directory = temporaryDirectory();
     const connection = openDatabase(proxy.url, { log: jsonLog("error"), max: 4 });

@@ -81,7 +81,7 @@ async function chainIsIntact(): Promise<void> {
 }
 
 for (const seconds of [1, LONG_SECONDS]) {
-  test(`away for ${seconds} s: no call fails, no row is lost or doubled, memory stays bounded`, async () => {
+  test(`PostgreSQL unreachable for ${seconds} s: no call fails, no row is lost or doubled, memory stays bounded`, async () => {
     const answered: string[] = [];
     const failed: unknown[] = [];
     let over = false;
@@ -121,7 +121,7 @@ for (const seconds of [1, LONG_SECONDS]) {
   });
 }
 
-test("what needs rows of the database is told to come again soon, whoever asks", async () => {
+test("requests that need rows from the database get 503 with a retry-after", async () => {
   const person = await newPerson(gateway.runtimeUrl, "person");
   const span = {
     traceId: "0af7651916cd43dd8448eb211c80319c",
@@ -154,7 +154,7 @@ test("what needs rows of the database is told to come again soon, whoever asks",
   await shipped();
 });
 
-test("a journal that is full refuses with 503 before anything leaves, and goes on when there is room", async () => {
+test("a full journal refuses calls with 503 before anything is sent, and accepts them again when there is room", async () => {
   await gateway.stop();
   gateway = await startGateway({ databaseUrl: proxy.url, dataDir: gateway.dataDir, env: { GW_AUDIT_JOURNAL_MAX_MB: String(JOURNAL_MB) } });
   expect((await call()).status).toBe(200);

@@ -141,7 +141,7 @@ async function accountFor({ answered, failed }: Load): Promise<void> {
 
 for (const seconds of [1, LONG_SECONDS]) {
   test(
-    `stands still for ${seconds} s: no call fails, no row is lost or doubled, memory stays bounded`,
+    `PostgreSQL frozen for ${seconds} s: no call fails, no row is lost or doubled, memory stays bounded`,
     async () => {
       const under = load();
       await under.reached(50);
@@ -173,7 +173,7 @@ for (const seconds of [1, LONG_SECONDS]) {
 }
 
 test(
-  "is killed and recovers: no call fails, no row is lost or doubled",
+  "PostgreSQL killed and recovered: no call fails, no row is lost or doubled",
   async () => {
     const under = load();
     await under.reached(50);

@@ -74,7 +74,7 @@ const EDIT_KINDS: Readonly<Record<string, (chain: TestChain, roll: Roll) => { ve
     chain.entries.splice(indexOfRow(chain, seq), 1);
     return { verdict: "missing", first: `missing@${seq}` };
   },
-  "two neighbours change places"(chain, roll) {
+  "two neighbouring rows are swapped"(chain, roll) {
     const seq = 1 + roll(rowsOf(chain).length - 1);
     const [one, two] = [rowAt(chain, seq), rowAt(chain, seq + 1)];
     [one.chain_seq, two.chain_seq] = [two.chain_seq as number, one.chain_seq as number];
@@ -83,7 +83,7 @@ const EDIT_KINDS: Readonly<Record<string, (chain: TestChain, roll: Roll) => { ve
     // The position itself is not hashed: the error shows because neither row follows the one before it.
     return { verdict: "*", first: seq === 1 ? "missing@1" : `broken_link@${seq}` };
   },
-  "the end is cut off, and the recorded head with it"(chain, roll) {
+  "the end is truncated, and the recorded head with it"(chain, roll) {
     const checkpoints = checkpointsOf(chain);
     const kept = checkpoints.at(-1)?.chain_seq ?? 0;
     const seq = kept - 1 - roll(Math.min(3, kept - 1));
@@ -103,19 +103,19 @@ const EDIT_KINDS: Readonly<Record<string, (chain: TestChain, roll: Roll) => { ve
     (line as { note: string }).note = lines[roll(at)]?.note as string;
     return { verdict: "checkpoint_invalid", first: `checkpoint_invalid@${line.chain_seq}` };
   },
-  "a checkpoint is taken out"(chain, roll) {
+  "a checkpoint is removed"(chain, roll) {
     const lines = checkpointsOf(chain);
     const at = roll(lines.length - 1);
     chain.entries.splice(chain.entries.indexOf(lines[at] as Entry), 1);
     return { verdict: "checkpoint_invalid", first: `checkpoint_invalid@${lines[at + 1]?.chain_seq as number}` };
   },
-  "a row of another chain stands in the place of one"(chain, roll) {
+  "a row is replaced by one of another chain"(chain, roll) {
     const seq = 1 + roll(rowsOf(chain).length);
     const other = newChain(rowsOf(chain).length, 5, "01JQ0000000000000000000009");
     chain.entries[indexOfRow(chain, seq)] = { type: "row", row: rowAt(other, seq) };
     return { verdict: "*", first: `broken_link@${seq}` };
   },
-  "a row is changed and sealed anew"(chain, roll) {
+  "a row is changed and its hash recomputed"(chain, roll) {
     const seq = 1 + roll(rowsOf(chain).length - 1);
     const row = rowAt(chain, seq);
     const forged = sealed({ ...row, http_status_code: 299 }, seq, row.prev_hash as string);
@@ -123,7 +123,7 @@ const EDIT_KINDS: Readonly<Record<string, (chain: TestChain, roll: Roll) => { ve
     const signed = checkpointsOf(chain).some((line) => line.chain_seq === seq);
     return { verdict: "*", first: signed ? `checkpoint_invalid@${seq}` : `broken_link@${seq + 1}` };
   },
-  "everything from a row on is sealed anew, and signed with another key"(chain, roll) {
+  "all hashes from a row on are recomputed and signed with another key"(chain, roll) {
     const from = 1 + roll(rowsOf(chain).length);
     let prev = from === 1 ? GENESIS_HASH : (rowAt(chain, from - 1).row_hash as string);
     let first: number | null = null;
@@ -167,7 +167,7 @@ describe("one edit of a stored chain", () => {
   const each = Math.ceil(EDITS / kinds.length);
   let found = 0;
   for (const [index, [kind, edit]] of kinds.entries()) {
-    test(`${kind}: found at its place, ${each} times of ${each}`, () => {
+    test(`${kind}: detected at its position, ${each} times of ${each}`, () => {
       const roll = dice(index + 1);
       for (let round = 0; round < each; round++) {
         const chain = newChain(12 + roll(10), 4 + roll(3));
@@ -188,13 +188,13 @@ describe("one edit of a stored chain", () => {
     });
   }
 
-  test("all of them", () => {
+  test("all edits are detected", () => {
     console.log(`  ${found} edits of ${kinds.length} kinds, ${found} found with their verdict and place`);
     expect(found).toBe(each * kinds.length);
   });
 });
 
-test(`${UNTOUCHED} chains with pruned, reduced and erased rows and dropped beginnings: no false alarm`, () => {
+test(`${UNTOUCHED} chains with pruned, reduced and erased rows and dropped beginnings raise no false alarm`, () => {
   const roll = dice(99);
   const unhashed = (Object.keys(FIELDS) as FieldName[]).filter(
     (name) =>
@@ -235,7 +235,7 @@ test(`${UNTOUCHED} chains with pruned, reduced and erased rows and dropped begin
   console.log(`  ${UNTOUCHED} chains of ${rows} rows, 0 false alarms`);
 });
 
-test("verification is fast enough to be done often", () => {
+test("verification is fast enough to run often", () => {
   const chain = newChain(20_000, 1_000);
   feed(newChain(2_000, 1_000));
   // CPU time, which is more reliable than wall time on a shared machine.

@@ -50,9 +50,9 @@ afterAll(async () => {
   await members.stop();
 });
 
-describe("a routing group with members in trouble", () => {
+describe("a routing group with failing members", () => {
   test(
-    `${CALLS} calls: each is served or ends in an error the caller can see, and each has its row`,
+    `${CALLS} calls: each succeeds or ends in a visible error, and each has its row`,
     async () => {
       const outcomes = { whole: 0, streamed: 0, torn: 0, refused: 0 };
       let next = 0;
@@ -107,12 +107,12 @@ describe("a routing group with members in trouble", () => {
     LONG_TEST_MS,
   );
 
-  test("circuits keep calls away from the members in trouble", () => {
+  test("circuit breakers keep calls away from the failing members", () => {
     expect(members.seen.fails as number).toBeLessThan(CALLS / 4);
     expect(members.seen.hangs as number).toBeLessThan(CALLS / 4);
   });
 
-  test("a refusal of the request itself is nobody else's to answer", async () => {
+  test("a request refused by one member is not sent to another", async () => {
     await admin.post("/v1/admin/llm-router/routing-groups", {
       tenant_id: "default",
       id: "strict",

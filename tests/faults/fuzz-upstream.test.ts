@@ -71,9 +71,9 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-describe("upstreams that answer nonsense", () => {
+describe("upstreams that send malformed answers", () => {
   test(
-    `${CASES.length} cases: an answer or an error, one row each, and the process goes on`,
+    `${CASES.length} cases: an answer or an error, one row each, and the process keeps running`,
     async () => {
       const wrong: string[] = [];
       const seen = new Map<string, "answer" | "error">();

@@ -48,10 +48,10 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, () => Buffer>>>> =
   guarded: {
     "one letter in each event": () => repeated(choice('{"content":"a"}')),
     "digits that may become a card": () => repeated(choice('{"content":"4 "}'), 8 * MIB),
-    "an address that never ends": () => Buffer.from(choice(`{"content":"${"a.".repeat(4 * MIB)}"}`)),
-    "arguments of a call without end": () =>
+    "an endless address": () => Buffer.from(choice(`{"content":"${"a.".repeat(4 * MIB)}"}`)),
+    "endless arguments of a tool call": () =>
       repeated(choice('{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"a"}}]}')),
-    "arguments of a call without end, each event another": () =>
+    "endless arguments of a tool call, each event another": () =>
       numbered((n) =>
         event(`{"n":${n},"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"a"}}]}}]}`),
       ),
@@ -59,9 +59,9 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, () => Buffer>>>> =
   },
   gemini: {
     "one letter in each event": () => repeated(event('{"candidates":[{"index":0,"content":{"parts":[{"text":"a"}]}}]}')),
-    "a call in each event": () =>
+    "a tool call in each event": () =>
       numbered((n) => event(`{"candidates":[{"index":0,"content":{"parts":[{"functionCall":{"id":"c${n}","name":"f","args":{}}}]}}]}`)),
-    "an event of a million parts": () => Buffer.from(event(`{"candidates":[{"content":{"parts":[${"{},".repeat(2 * MIB)}{}]}}]}`)),
+    "an event with a million parts": () => Buffer.from(event(`{"candidates":[{"content":{"parts":[${"{},".repeat(2 * MIB)}{}]}}]}`)),
     "a candidate in each event": () => numbered((n) => event(`{"candidates":[{"index":${n},"content":{"parts":[{"text":"a"}]}}]}`)),
   },
   anthropic: {
@@ -71,13 +71,13 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, () => Buffer>>>> =
       numbered((n) =>
         named("content_block_start", `{"type":"content_block_start","index":${n},"content_block":{"type":"text","text":""}}`),
       ),
-    "pings without end": () => repeated(named("ping", '{"type":"ping"}')),
+    "endless pings": () => repeated(named("ping", '{"type":"ping"}')),
   },
   bedrock: {
     "one letter in each frame": () => converseFrames("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "a" } }),
-    "frames of nothing": () => converseFrames("metadata", {}),
+    "empty frames": () => converseFrames("metadata", {}),
     "a frame that never ends": endlessFrame,
-    "blank lines in the place of frames": () => repeated("\n"),
+    "blank lines instead of frames": () => repeated("\n"),
   },
 };
 const said = (text: string) => `{"candidates":[{"index":0,"content":{"parts":[{"text":"${text}"}]}}]}`;
@@ -87,23 +87,23 @@ const ARRAY_SHAPES: Readonly<Record<string, () => Buffer>> = {
   "white space": () => repeated(" "),
   "white space behind an element": () => openedBy(`[${said("a")}`, repeated("\r\n")),
   "one letter in each element": () => openedBy("[", repeated(`${said("a")},`, 8 * MIB)),
-  "elements of nothing": () => openedBy("[", repeated("{},", 4 * MIB)),
-  "numbers in the place of elements": () => openedBy("[", repeated("1,")),
-  "an element that never ends": () => openedBy('[{"candidates":[{"content":{"parts":[{"text":"', repeated("a")),
-  "escapes that never end": () => openedBy('[{"candidates":[{"content":{"parts":[{"text":"', repeated("\\\\ud83d")),
-  "brackets without end": () => repeated("["),
-  "closing brackets without end": () => openedBy(`[${said("a")}`, repeated("]")),
-  "elements nested deep": () => openedBy("[", repeated(`{"x":${"[".repeat(10_000)}${"]".repeat(10_000)}},`)),
-  "text behind its end": () => openedBy(`[${said("a")}]`, repeated(said("b"))),
+  "empty elements": () => openedBy("[", repeated("{},", 4 * MIB)),
+  "numbers instead of elements": () => openedBy("[", repeated("1,")),
+  "an endless element": () => openedBy('[{"candidates":[{"content":{"parts":[{"text":"', repeated("a")),
+  "endless escapes": () => openedBy('[{"candidates":[{"content":{"parts":[{"text":"', repeated("\\\\ud83d")),
+  "endless brackets": () => repeated("["),
+  "endless closing brackets": () => openedBy(`[${said("a")}`, repeated("]")),
+  "deeply nested elements": () => openedBy("[", repeated(`{"x":${"[".repeat(10_000)}${"]".repeat(10_000)}},`)),
+  "text after its end": () => openedBy(`[${said("a")}]`, repeated(said("b"))),
 };
 const TOOL_SHAPES: Readonly<Record<string, () => Buffer>> = {
   "blank lines": () => repeated("\n"),
   comments: () => repeated(":\n\n"),
-  "events of an empty object": () => repeated(event("{}"), 8 * MIB),
-  "a line that never ends": () => Buffer.concat([Buffer.from("data: "), Buffer.alloc(16 * MIB, "a")]),
-  "progress without end": () =>
+  "events with an empty object": () => repeated(event("{}"), 8 * MIB),
+  "an endless line": () => Buffer.concat([Buffer.from("data: "), Buffer.alloc(16 * MIB, "a")]),
+  "endless progress": () =>
     repeated(event('{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}')),
-  "logs without end": () =>
+  "endless log messages": () =>
     repeated(event('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"someone@example.com"}}')),
   "few bytes that unpack to many": () => gzipSync(Buffer.alloc(256 * MIB, "a")),
 };
@@ -191,25 +191,28 @@ afterAll(async () => {
 
 describe.each(Object.keys(SHAPES))("a hostile stream, %s", (format) => {
   const names = Object.keys(SHAPES[format] as object);
-  test.each(names.map((name, shape) => [name, shape] as const))("of %s keeps nobody waiting and fills no memory", async (name, shape) => {
-    const end = await borne(
-      world,
-      `${name}, ${format}`,
-      () =>
-        fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
-          method: "POST",
-          headers: { authorization: `Bearer ${format === "guarded" ? guardedKey : apiKey}`, "content-type": "application/json" },
-          body: JSON.stringify({ model: format, stream: true, messages: [{ role: "user", content: `shape-${format}-${shape}-` }] }),
-        }),
-      MOST_GROWTH_MIB,
-    );
-    expect(end).not.toBe("");
-  });
+  test.each(names.map((name, shape) => [name, shape] as const))(
+    "of %s delays no other call and does not fill the memory",
+    async (name, shape) => {
+      const end = await borne(
+        world,
+        `${name}, ${format}`,
+        () =>
+          fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${format === "guarded" ? guardedKey : apiKey}`, "content-type": "application/json" },
+            body: JSON.stringify({ model: format, stream: true, messages: [{ role: "user", content: `shape-${format}-${shape}-` }] }),
+          }),
+        MOST_GROWTH_MIB,
+      );
+      expect(end).not.toBe("");
+    },
+  );
 });
 
-describe.each(["plain", "guarded"])("a hostile stream that is one array, %s", (kind) => {
+describe.each(["plain", "guarded"])("a hostile stream as a JSON array, %s", (kind) => {
   test.each(Object.keys(ARRAY_SHAPES).map((name, shape) => [name, shape] as const))(
-    "of %s keeps nobody waiting and fills no memory",
+    "of %s delays no other call and does not fill the memory",
     async (name, shape) => {
       const end = await borne(
         world,
@@ -229,7 +232,7 @@ describe.each(["plain", "guarded"])("a hostile stream that is one array, %s", (k
 
 describe.each(["plain", "guarded"])("a hostile tool server, %s", (kind) => {
   test.each(Object.keys(TOOL_SHAPES).map((name, shape) => [name, shape] as const))(
-    "that sends %s keeps nobody waiting and fills no memory",
+    "that sends %s delays no other call and does not fill the memory",
     async (name, shape) => {
       const end = await borne(
         world,

@@ -15,19 +15,19 @@ const choice = (rest: string) => `data: {"choices":[{"index":0,"delta":${rest}}]
 const SHAPES: Readonly<Record<string, () => Buffer>> = {
   "blank lines": () => repeated("\n"),
   "blank lines of CR": () => repeated("\r"),
-  "events of no data": () => repeated("data:\n\n"),
+  "events without data": () => repeated("data:\n\n"),
   comments: () => repeated(":\n\n"),
-  "comments that never end": () => repeated(":\n"),
-  "events of an empty object": () => repeated("data: {}\n\n", 8 * MIB),
-  "every ending of a line": () => repeated("data: {}\r\n\rdata: {}\n\r\n: x\r\r", 8 * MIB),
-  "a line that never ends": () => Buffer.concat([Buffer.from("data: "), Buffer.alloc(SENT_BYTES, "a")]),
-  "an event of a million lines": () => Buffer.concat([repeated("data: a\n", 7 * MIB), Buffer.from("\n\n")]),
-  "an event of a million values": () => Buffer.from(`data: {"error":null,"choices":[${"{},".repeat(2 * MIB)}{}]}\n\n`),
-  "events nested deep": () => repeated(`data: {"error":${"[".repeat(100_000)}${"]".repeat(100_000)}}\n\n`),
-  "arguments of a call without end": () =>
+  "an endless comment": () => repeated(":\n"),
+  "events with an empty object": () => repeated("data: {}\n\n", 8 * MIB),
+  "every kind of line end": () => repeated("data: {}\r\n\rdata: {}\n\r\n: x\r\r", 8 * MIB),
+  "an endless line": () => Buffer.concat([Buffer.from("data: "), Buffer.alloc(SENT_BYTES, "a")]),
+  "an event with a million lines": () => Buffer.concat([repeated("data: a\n", 7 * MIB), Buffer.from("\n\n")]),
+  "an event with a million values": () => Buffer.from(`data: {"error":null,"choices":[${"{},".repeat(2 * MIB)}{}]}\n\n`),
+  "deeply nested events": () => repeated(`data: {"error":${"[".repeat(100_000)}${"]".repeat(100_000)}}\n\n`),
+  "endless arguments of a tool call": () =>
     repeated(choice('{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"a"}}]}')),
   "a choice in each event": () => numbered((n) => `data: {"choices":[{"index":${n},"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n`),
-  "a call in each event": () => numbered((n) => choice(`{"tool_calls":[{"index":${n},"id":"c${n}","function":{"name":"f"}}]}`)),
+  "a tool call in each event": () => numbered((n) => choice(`{"tool_calls":[{"index":${n},"id":"c${n}","function":{"name":"f"}}]}`)),
   "few bytes that unpack to many": () => gzipSync(Buffer.alloc(256 * MIB, "a")),
   "blank lines packed": () => gzipSync(Buffer.alloc(4 * SENT_BYTES, "\n")),
 };
@@ -90,9 +90,12 @@ function hostileCall(surface: keyof typeof SURFACES, shape: number): Promise<Res
 }
 
 describe.each(Object.keys(SURFACES) as (keyof typeof SURFACES)[])("a hostile stream, %s", (surface) => {
-  test.each(NAMES.map((name, shape) => [name, shape] as const))("of %s keeps nobody waiting and fills no memory", async (name, shape) => {
-    const end = await borne(world, `${name}, ${surface}`, () => hostileCall(surface, shape));
-    // None of these streams is a valid answer, except choices that were marked as finished.
-    if (name !== "a choice in each event" || surface === "translated") expect(end).toContain("error");
-  });
+  test.each(NAMES.map((name, shape) => [name, shape] as const))(
+    "of %s delays no other call and does not fill the memory",
+    async (name, shape) => {
+      const end = await borne(world, `${name}, ${surface}`, () => hostileCall(surface, shape));
+      // None of these streams is a valid answer, except choices that were marked as finished.
+      if (name !== "a choice in each event" || surface === "translated") expect(end).toContain("error");
+    },
+  );
 });

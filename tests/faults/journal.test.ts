@@ -59,7 +59,7 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-test(`${FLIPS} flipped bytes in closed segments: each is refused by name, and the files stay as they are`, async () => {
+test(`${FLIPS} flipped bytes in closed segments: each is reported with its file, and the files stay unchanged`, async () => {
   const roll = dice(1);
   const closed = listSegments(whole).slice(0, -1);
   expect(closed.length).toBeGreaterThan(3);
@@ -87,7 +87,7 @@ test(`${FLIPS} flipped bytes in closed segments: each is refused by name, and th
   console.log(`  ${FLIPS} bytes flipped, ${refused} refused naming file and place`);
 });
 
-test(`${TEARS} records torn at the end: what stood before stays, and the call that was torn says that it was interrupted`, async () => {
+test(`${TEARS} records truncated at the end: earlier records stay, and the truncated call is recorded as interrupted`, async () => {
   const roll = dice(2);
   const path = segmentPath(single, listSegments(single).at(-1)?.number as number);
   const bytes = readFileSync(path);
@@ -107,7 +107,7 @@ test(`${TEARS} records torn at the end: what stood before stays, and the call th
   console.log(`  ${TEARS} torn ends healed; the torn call is sealed as interrupted each time`);
 });
 
-test(`${FULL_DISKS} disks that fill up under load: every acknowledged row is there, and no call goes unrecorded`, async () => {
+test(`${FULL_DISKS} disks that fill up under load: every acknowledged row is there, and no call is served unrecorded`, async () => {
   const roll = dice(3);
   let acknowledged = 0;
   let refused = 0;

@@ -96,7 +96,7 @@ async function killed(writer: number, first: GatewayProcess | null, served: Serv
 }
 
 test(
-  `${WRITERS * ROUNDS} kills of ${WRITERS} writers under load: one row for every call the upstream saw, none lost, none doubled`,
+  `${WRITERS * ROUNDS} kills of ${WRITERS} gateways: one row for every call the upstream saw, none lost or doubled`,
   async () => {
     const opening = await start(0);
     const served = await serveModels(await signIn(opening.adminUrl), upstream.baseUrl, ["fake-1"]);

@@ -36,26 +36,23 @@ async function beganDownload(name: string) {
   return { gateway, id, rest };
 }
 
-test.each(["killed", "stopped"])(
-  "a download has its row where the gateway is %s before the whole file is given, and the row says so",
-  async (how) => {
-    const { gateway, id, rest } = await beganDownload(how);
-    await (how === "killed" ? gateway.kill() : gateway.stop());
-    // Cut off or complete: a partial file must never look complete.
-    expect(await rest().catch(() => null)).toBeNull();
-    const again = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
-    expect(await rowOf(await signIn(again.adminUrl), { correlation_id: how })).toMatchObject({
-      proxy_subtype: "file_content",
-      success: false,
-      error_type: "gateway_interrupted",
-      custom_metadata: { file: { id } },
-    });
-    await again.stop();
-    await removeDirectory(gateway.dataDir);
-  },
-);
+test.each(["killed", "stopped"])("a download has a gateway_interrupted row if the gateway is %s before it is complete", async (how) => {
+  const { gateway, id, rest } = await beganDownload(how);
+  await (how === "killed" ? gateway.kill() : gateway.stop());
+  // Cut off or complete: a partial file must never look complete.
+  expect(await rest().catch(() => null)).toBeNull();
+  const again = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
+  expect(await rowOf(await signIn(again.adminUrl), { correlation_id: how })).toMatchObject({
+    proxy_subtype: "file_content",
+    success: false,
+    error_type: "gateway_interrupted",
+    custom_metadata: { file: { id } },
+  });
+  await again.stop();
+  await removeDirectory(gateway.dataDir);
+});
 
-test("an upload has its row where the gateway is killed before it has ended", async () => {
+test("an upload has a gateway_interrupted row if the gateway is killed before it is complete", async () => {
   const gateway = await startGateway({ databaseUrl: database.url });
   const team = await newTeam(await signIn(gateway.adminUrl), "uploads");
   const boundary = "----part";

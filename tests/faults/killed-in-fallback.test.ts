@@ -17,7 +17,7 @@ afterAll(async () => {
   await database.close();
 });
 
-test("the row of a call whose gateway was killed tells the attempt under way, and those before it with what they used", async () => {
+test("the row of a call whose gateway was killed has the attempt in flight, and earlier attempts with their usage", async () => {
   let gateway = await startGateway({ databaseUrl: database.url });
   const admin = await signIn(gateway.adminUrl);
   const tenant = { tenant_id: "default" };

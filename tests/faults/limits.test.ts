@@ -168,7 +168,7 @@ describe("one process", () => {
     await removeDirectory(gateway.dataDir);
   });
 
-  test(`${CALLS.toLocaleString("en")} calls at once against a budget worth ${WORTH}, and a restart in the middle of the day`, async () => {
+  test(`${CALLS.toLocaleString("en")} concurrent calls never exceed a budget worth ${WORTH}, also across a restart`, async () => {
     const admin = await signIn(gateway.adminUrl);
     const { keys, groups } = await makeTree(admin, upstream.url, "one");
     for (const key of keys) await met(gateway.runtimeUrl, key);
@@ -195,7 +195,7 @@ describe("one process", () => {
     expect([again.status, JSON.parse(again.body).usage_limit.current_usage]).toEqual([429, spent / 1e6]);
   });
 
-  test("a tightened limit is in force at once", async () => {
+  test("a tightened limit applies at once", async () => {
     const admin = await signIn(gateway.adminUrl);
     const [group] = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=one-3a")).resource_groups;
     const key = (await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "now", access_mode: "shared" })).key_value;
@@ -233,7 +233,7 @@ if (haveValkey) {
     });
 
     test(
-      `${CALLS.toLocaleString("en")} calls at once against a budget worth ${WORTH}, one process killed in the middle, Valkey emptied afterwards`,
+      `${CALLS.toLocaleString("en")} concurrent calls never exceed a budget worth ${WORTH}, with a kill and an emptied Valkey`,
       async () => {
         const admin = await signIn((fleet[0] as GatewayProcess).adminUrl);
         const { keys } = await makeTree(admin, upstream.url, "fleet");
@@ -285,7 +285,7 @@ if (haveValkey) {
       LONG_TEST_MS,
     );
 
-    test("Valkey away: a quota refuses with 503, and calls go on once it is back", async () => {
+    test("without Valkey a quota refuses calls with 503; calls succeed again once Valkey is back", async () => {
       const admin = await signIn((fleet[0] as GatewayProcess).adminUrl);
       const [root] = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=fleet-0")).resource_groups;
       const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "away" });

@@ -82,7 +82,7 @@ const shipped = async () => {
   return values.length === PROCESSES && values.every((value) => value === 0);
 };
 
-test("every process serves, with a chain of its own, and the metrics tell of each", async () => {
+test("every process serves calls with a chain of its own and its own metrics", async () => {
   const key = await team("everybody", {});
   expect(await allOf(Array.from({ length: 90 }, (_, i) => call(key, `served-${i}`)))).toEqual({ 200: 90 });
   const text = await metrics();
@@ -93,7 +93,7 @@ test("every process serves, with a chain of its own, and the metrics tell of eac
   expect((await admin.get("/v1/admin/audit/chains")).chains).toHaveLength(PROCESSES);
 });
 
-test("one that does not come up is told of by the process that starts it", async () => {
+test("a process that fails to start is reported in the metrics until it serves again", async () => {
   const directory = join(gateway.dataDir, "processes", "2");
   renameSync(directory, `${directory}-away`);
   writeFileSync(directory, "");
@@ -108,7 +108,7 @@ test("one that does not come up is told of by the process that starts it", async
   expect(text).toContain('gatehouse_process_deaths_total{process="3"} 0');
 });
 
-test("limits hold exactly over all of them", async () => {
+test("limits hold exactly over all processes", async () => {
   for (let round = 0; round < Math.max(5, ROUNDS); round++) {
     const quota = await team(`quota ${round}`, { requests: { daily_limit: 7 } });
     expect(await allOf(Array.from({ length: 30 }, (_, i) => call(quota, `quota-${round}-${i}`)))).toEqual({ 200: 7, 429: 23 });
@@ -121,7 +121,7 @@ test("limits hold exactly over all of them", async () => {
   }
 });
 
-test("a revoked key is refused by all of them once the administrator is told", async () => {
+test("a revoked key is refused by all processes once the admin request is answered", async () => {
   for (let round = 0; round < 5; round++) {
     const key = await admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, {
       name: `revoked ${round}`,
@@ -133,7 +133,7 @@ test("a revoked key is refused by all of them once the administrator is told", a
   }
 });
 
-test("a run is ended and a span joined by any of them, whichever served the calls", async () => {
+test("any process ends a run and joins a span, whichever served the calls", async () => {
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
     rawPost(`${gateway.runtimeUrl}${path}`, { "x-api-key": served.apiKey, ...headers }, JSON.stringify(body));
   const chat = (headers: Record<string, string>) =>
@@ -165,7 +165,7 @@ test("a run is ended and a span joined by any of them, whichever served the call
   }
 });
 
-test("guesses of a password are as few as with one process", async () => {
+test("failed logins are throttled as with a single process", async () => {
   await admin.post("/v1/admin/end-users", { tenant_id: "default", username: "guessed", password: "correct horse battery" });
   const body = JSON.stringify({ username: "guessed", password: "wrong horse battery" });
   const guess = () => rawPost(`${gateway.runtimeUrl}/v1/portal/auth/login`, {}, body);
@@ -173,7 +173,7 @@ test("guesses of a password are as few as with one process", async () => {
 });
 
 test(
-  "one that is killed under load is started again: one row for each call that left, no budget overspent, chains intact",
+  "a process killed under load is restarted: one row per call that left, no budget overspent, chains intact",
   async () => {
     const WORTH = 400;
     const key = await team("killed", { budget: { daily_limit_usd: WORTH * 0.002, hard_stop: true } });
@@ -239,7 +239,7 @@ test(
   LONG_TEST_MS,
 );
 
-test("started again with one process, it has the rows of the others and serves their files", async () => {
+test("a restart with a single process takes over the rows and files of the others", async () => {
   expect(await gateway.stop()).toBe(0);
   for (const pid of pids().values()) expect(existsSync(`/proc/${pid}`)).toBe(false);
   expect(readdirSync(join(gateway.dataDir, "processes")).toSorted()).toEqual(["2", "3"]);
@@ -254,7 +254,7 @@ test("started again with one process, it has the rows of the others and serves t
 });
 
 if (haveValkey)
-  test("limits hold exactly over all of them with Valkey too", async () => {
+  test("limits hold exactly over all processes with Valkey too", async () => {
     const valkey = await startValkey();
     await gateway.stop();
     gateway = await start(PROCESSES, gateway.dataDir, { VALKEY_URL: valkey.url });
@@ -268,7 +268,7 @@ if (haveValkey)
     gateway = await start(1, gateway.dataDir);
   });
 
-test("a port that another gateway shares among its processes is not joined by a stranger", async () => {
+test("a gateway refuses to join a port that another gateway's processes share", async () => {
   await gateway.stop();
   gateway = await start(2, gateway.dataDir);
   const port = new URL(gateway.runtimeUrl).port;

@@ -24,9 +24,9 @@ function wire(id: string, model: string): string {
 
 test.each([
   ["in one write", true],
-  ["once the first has left for its provider", false],
+  ["after the first was sent upstream", false],
 ] as const)(
-  "two calls on one connection without waiting, %s: it ends, and each call that was read has one row that says so",
+  "two pipelined calls on one connection, %s: it is closed, and each call that was read has a row that says so",
   async (way, atOnce) => {
     const [first, second, later] = ["first", "second", "later"].map((name) => `${name} ${way}`) as [string, string, string];
     const socket = connect(Number(new URL(world.gateway.runtimeUrl).port), "127.0.0.1");

@@ -88,7 +88,7 @@ test.each([
   ["bedrock", BEDROCK],
   ["vertex", VERTEX],
 ] as const)(
-  "%s: kills on the way out, with the provider, and on the way back",
+  "%s: kills before submission, while the provider works and while results are read lose or repeat no line",
   async (_name, format) => {
     await begun(format);
     vendor.endsAtOnce = false;

@@ -10,7 +10,7 @@ const CALLS = 2_000;
 const CALLERS = 4;
 const RESTARTS = 4;
 
-test(`${CALLS} calls over ${RESTARTS} rolling restarts behind a balancer: none is refused`, async () => {
+test(`${CALLS} calls over ${RESTARTS} rolling restarts behind a load balancer: none is refused`, async () => {
   const database = await testDatabase();
   const upstream = startFakeUpstream();
   const balancer = await startBalancer();

@@ -31,7 +31,7 @@ async function nextRelease(): Promise<string> {
   return folder;
 }
 
-test("a rolling upgrade over a migration refuses no call, loses no row, and leaves the release before it working until it is replaced", async () => {
+test("a rolling upgrade with a migration refuses no call and loses no row, and the old release works until replaced", async () => {
   const next = await nextRelease();
   const database = await testDatabase();
   const upstream = startFakeUpstream();

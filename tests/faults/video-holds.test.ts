@@ -20,7 +20,7 @@ afterAll(async () => {
   await removeDirectory(gateway.dataDir);
 });
 
-test("a gateway that was killed holds what its videos may cost before it takes a call again", async () => {
+test("after a kill the worst case of running videos is held before a call is accepted", async () => {
   const admin = await signIn(gateway.adminUrl);
   const { groupId, apiKey } = await serveModels(admin, `${vendor.origin}/v1`, [
     { name: "film-1", mode: "video", video_cost_per_second: 0.1, max_video_duration_seconds: 10 },

@@ -107,7 +107,7 @@ const counts = async () =>
         count(*) FILTER (WHERE error->>'code' = 'submit_unknown')::int AS unknown FROM video_jobs`.execute(database.db)
   ).rows[0] as { jobs: number; open: number; succeeded: number; unknown: number };
 
-test("each job has one file, one settlement and one row, whoever dies when", async () => {
+test("each job has one file, one settlement and one row, whichever process is killed when", async () => {
   let sent = 0;
   const sending = Promise.all(
     Array.from({ length: SENDERS }, async () => {

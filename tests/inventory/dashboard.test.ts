@@ -30,18 +30,18 @@ async function metricsThereAre(): Promise<Set<string>> {
   return new Set([...(await metrics.render()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name));
 }
 
-test("the reference describes each metric that a scrape may show", async () => {
+test("the reference page describes each metric of a scrape", async () => {
   expect(describedMetrics().map(({ name }) => name)).toEqual([...(await metricsThereAre())].toSorted());
 });
 
-test("the dashboard shows metrics the gateway has, and every one of the ledger's", async () => {
+test("the dashboard uses existing metrics only, and all of the ledger's", async () => {
   const there = await metricsThereAre();
   const shown = namedIn(deployed("grafana/gatehouse.json"));
   expect([...shown].filter((name) => !there.has(name))).toEqual([]);
   expect([...there].filter((name) => name.startsWith("gatehouse_ledger_") && !shown.has(name))).toEqual([]);
 });
 
-test("the alert rules are of metrics the gateway has, and say how bad it is", async () => {
+test("the alert rules use existing metrics only, and have a severity and a summary", async () => {
   const there = await metricsThereAre();
   const text = deployed("prometheus/gatehouse-alerts.yaml");
   const { groups } = readYaml(text) as { groups: { rules: { alert: string; expr: string; labels: object; annotations: object }[] }[] };
@@ -59,7 +59,7 @@ const NO_FAULT = [
   ...["client_disconnected", "access_ended", "gateway_interrupted"],
 ];
 
-test("nobody is woken up because callers send what a provider finds wrong, or do not wait for the answer", () => {
+test("the alert on failing providers ignores outcomes that are not the provider's fault", () => {
   const { groups } = readYaml(deployed("prometheus/gatehouse-alerts.yaml")) as { groups: { rules: { alert: string; expr: string }[] }[] };
   const failing = groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === "GatehouseProvidersFailing");
   const left = new RegExp(`^(?:${/outcome!~"([^"]*)"/.exec(failing?.expr ?? "")?.[1]})$`);
@@ -69,7 +69,7 @@ test("nobody is woken up because callers send what a provider finds wrong, or do
   ]);
 });
 
-test("the first burst of refusals is seen: the series that their alert looks at are there from the start", async () => {
+test("the metric of the alert on refusals exists at 0 from the start", async () => {
   const { groups } = readYaml(deployed("prometheus/gatehouse-alerts.yaml")) as { groups: { rules: { alert: string; expr: string }[] }[] };
   const { expr } = groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === "GatehouseAdminRefusals") ?? { expr: "" };
   const reasons = /reason=~"([^"]*)"/.exec(expr)?.[1]?.split("|") ?? [];

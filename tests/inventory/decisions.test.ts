@@ -16,7 +16,7 @@ test.each(FILES)("%s begins with its number, a date and a status", (name) => {
   if (successor !== undefined) expect(FILES).toContain(successor);
 });
 
-test("the index lists every decision as its page has it", () => {
+test("the index lists every decision with its title, date and status", () => {
   const rows = FILES.map((name) => {
     const [, number, title, date, status] = read(name) ?? [];
     return `| [${number}](${name}) | ${title} | ${date} | ${status} |`;

@@ -5,7 +5,7 @@ import { ERRORS } from "../../server/kernel/errors.ts";
 
 const SERVER = fileURLToPath(new URL("../../server/", import.meta.url));
 
-test("every declared error is one that somebody can be told", () => {
+test("every declared error is used by the server", () => {
   const files = readdirSync(SERVER, { recursive: true, encoding: "utf8" }).filter(
     (path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.includes("node_modules") && path !== "kernel/errors.ts",
   );

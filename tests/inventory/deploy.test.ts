@@ -27,13 +27,13 @@ const everything = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
 const defaultOf = (name: "GW_RUNTIME_PORT" | "GW_ADMIN_PORT" | "GW_AUDIT_JOURNAL_MAX_MB" | "GW_DRAIN_SECONDS") =>
   Number(VARIABLES[name].default);
 
-test("what is deployed knows the gateway's settings, and no other", () => {
+test("deployment files use only existing settings", () => {
   const named = everything.flatMap((text) => [...text.matchAll(/\bGW_[A-Z_]+\b/g)].map(([name]) => name));
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter((name) => !(name in VARIABLES))).toEqual([]);
 });
 
-test("its ports are the gateway's", () => {
+test("deployment files use the gateway's ports", () => {
   const ports = [defaultOf("GW_RUNTIME_PORT"), defaultOf("GW_ADMIN_PORT")];
   expect(/^EXPOSE (.*)$/m.exec(read("Dockerfile"))?.[1]).toBe(ports.join(" "));
   expect([...read("compose.yaml").matchAll(/:(\d+)"$/gm)].map(([, port]) => Number(port))).toEqual(ports);
@@ -42,7 +42,7 @@ test("its ports are the gateway's", () => {
   );
 });
 
-test("what runs in a container writes to its volume and /tmp alone, without a privilege", () => {
+test("containers write to their volume and /tmp only, without privileges", () => {
   const compose = ["compose.yaml", "compose.fleet.yaml"].map((path) => readYaml(read(path)) as { services: Record<string, Service> });
   const gateways = compose.flatMap(({ services }) => Object.values(services).filter(({ image }) => image === "gatehouse"));
   expect(gateways).toHaveLength(4);
@@ -62,19 +62,19 @@ test("what runs in a container writes to its volume and /tmp alone, without a pr
   expect(new Set(fleet).size).toBe(fleet.length);
 });
 
-test("process 1 of the image collects the children of others, which stopped scripts leave to it", () => {
+test("process 1 of the image reaps orphans, which stopped scripts leave behind", () => {
   const entry = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "[]");
   expect(entry).toEqual(["tini", "--", "gatehouse"]);
   expect(read("Dockerfile")).toMatch(/apt-get install .* tini /);
 });
 
-test("each role of the fleet's Compose file is somebody's", () => {
+test("the fleet's Compose file assigns every role", () => {
   const { services } = readYaml(read("compose.fleet.yaml")) as { services: Record<string, Service> };
   const roles = Object.values(services).flatMap(({ environment }) => environment?.["GW_ROLES"]?.split(",") ?? []);
   expect(new Set(roles)).toEqual(new Set(VARIABLES.GW_ROLES.default.split(",")));
 });
 
-test("whoever waits for the first records is not started before the one that is told what they are to be", () => {
+test("processes that need the first records start after the one that creates them", () => {
   const { services } = readYaml(read("compose.fleet.yaml")) as { services: Record<string, Service> };
   const gateways = Object.values(services).filter(({ image }) => image === "gatehouse");
   const isTold = ({ environment }: Service) => environment !== undefined && "GW_BOOTSTRAP_ADMIN_PASSWORD" in environment;
@@ -83,7 +83,7 @@ test("whoever waits for the first records is not started before the one that is 
     expect(gateway.depends_on?.["control"]).toEqual({ condition: "service_healthy" });
 });
 
-test("callers of the fleet are known by the address that the balancer saw, whatever they say", () => {
+test("the fleet records the caller's address as the load balancer saw it, whatever X-Forwarded-For says", () => {
   const { services, configs } = readYaml(read("compose.fleet.yaml")) as {
     services: Record<string, Service>;
     configs: { balancer: { content: string } };
@@ -98,14 +98,14 @@ test("callers of the fleet are known by the address that the balancer saw, whate
   }
 });
 
-test("the balancer finds a process that was made anew, at whatever address it has then", () => {
+test("the load balancer finds a recreated container at its new address", () => {
   const { configs } = readYaml(read("compose.fleet.yaml")) as { configs: { balancer: { content: string } } };
   const { content } = configs.balancer;
   expect(content).toMatch(/^resolvers docker\n\s+nameserver dns 127\.0\.0\.11:53$/m);
   expect(content).toMatch(/^\s+default-server .*resolvers docker .*init-addr libc,none$/m);
 });
 
-test("what stands before the gateway lets the largest file through", () => {
+test("proxies in front of the gateway accept the largest file", () => {
   const most = [
     /client_max_body_size (\d+)m;/.exec(read("../docs/guides/deploying.md")),
     /proxy-body-size: (\d+)m/.exec(read("helm/gatehouse/values.yaml")),
@@ -113,7 +113,7 @@ test("what stands before the gateway lets the largest file through", () => {
   for (const found of most) expect(Number(found?.[1]) * 1024 * 1024).toBeGreaterThan(MOST_BYTES);
 });
 
-test("a pod has room for a full journal, and nobody is killed in the middle of a drain", () => {
+test("a pod has room for a full journal, and the grace period covers a drain", () => {
   expect(Number(/size: (\d+)Gi/.exec(read("helm/gatehouse/values.yaml"))?.[1]) * 1024).toBeGreaterThan(
     defaultOf("GW_AUDIT_JOURNAL_MAX_MB"),
   );
@@ -121,19 +121,19 @@ test("a pod has room for a full journal, and nobody is killed in the middle of a
   expect(Number(/stop_grace_period: (\d+)s/.exec(read("compose.yaml"))?.[1])).toBeGreaterThan(defaultOf("GW_DRAIN_SECONDS"));
 });
 
-test("who sends calls takes no process out because the database is away", () => {
+test("health checks do not remove processes that serve calls while the database is down", () => {
   expect(read("compose.fleet.yaml")).toContain("httpchk GET /readyz?for=calls");
   expect(read("helm/gatehouse/templates/statefulset.yaml")).toMatch(/readinessProbe:\s+httpGet: .*has "runtime".*\/readyz\?for=calls/);
   expect(read("Dockerfile")).toMatch(/^HEALTHCHECK .*\/readyz\?for=calls/m);
 });
 
-test("the image takes in every workspace that the lock file names", () => {
+test("the image copies every workspace", () => {
   const { workspaces } = JSON.parse(readFileSync(`${FOLDER}../package.json`, "utf8")) as { workspaces: string[] };
   const copied = [...read("Dockerfile").matchAll(/^COPY (\S+?)(?:\/package\.json)? \.\//gm)].map(([, from]) => from);
   for (const workspace of workspaces) expect(copied).toContain(workspace.replace("/*", ""));
 });
 
-test("several pods of the chart have one store of files, or the operator says that they need none", () => {
+test("several pods need a shared file store, unless filesPerPod is set", () => {
   const chart = read("helm/gatehouse/templates/statefulset.yaml");
   expect(chart).toMatch(
     /if and \$several \(has "runtime" \.Values\.roles\) \(not \.Values\.env\.GW_BLOB_URL\) \(not \.Values\.filesPerPod\)/,
@@ -144,7 +144,7 @@ test("several pods of the chart have one store of files, or the operator says th
   expect(/^helm install (?:.*\\\n)*.*$/m.exec(read("../docs/guides/deploying.md"))?.[0]).toContain("--set env.GW_BLOB_URL=s3://");
 });
 
-test("what the chart is told is used, nothing else is, and files of one's own can be brought in", () => {
+test("the chart uses all of its values and no others, and allows further volumes", () => {
   const templates = readdirSync(`${FOLDER}helm/gatehouse/templates`).map((name) => read(`helm/gatehouse/templates/${name}`));
   const used = templates.flatMap((text) => [...text.matchAll(/\.Values\.(\w+)/g)].map(([, name]) => name as string));
   const values = Object.keys(readYaml(read("helm/gatehouse/values.yaml")) as object);

@@ -36,7 +36,7 @@ const anchorsOf = (page: string) =>
   );
 
 describe.each(PAGES)("%s", (page) => {
-  test("links to pages and headings that are there", () => {
+  test("has no broken links to pages and headings", () => {
     const links = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link).filter((link) => !/^\w+:/.test(link));
     const broken = links.filter((link) => {
       const [path = "", anchor] = link.split("#");
@@ -48,19 +48,19 @@ describe.each(PAGES)("%s", (page) => {
   });
 });
 
-test.each(["README.md", "docs/lifecycle.md", "docs/glossary.md", ...GUIDES])("%s has no wall of text", (page) => {
+test.each(["README.md", "docs/lifecycle.md", "docs/glossary.md", ...GUIDES])("%s has no paragraph that is too long", (page) => {
   const lines = textOf(page)
     .split("\n")
     .filter((line) => !line.startsWith("|"));
   expect(lines.filter((line) => line.length > LONGEST_PARAGRAPH)).toEqual([]);
 });
 
-test("the README leads to every guide", () => {
+test("the README links to every guide", () => {
   const readme = textOf("README.md");
   expect(GUIDES.filter((guide) => !readme.includes(`](${guide})`))).toEqual([]);
 });
 
-test.each(["surfaces", "controls", "services", "upstreams"])("the map of the architecture names every folder below server/%s", (folder) => {
+test.each(["surfaces", "controls", "services", "upstreams"])("the map in ARCHITECTURE.md names every folder below server/%s", (folder) => {
   const line = readFileSync(join(PROJECT, "ARCHITECTURE.md"), "utf8")
     .split("\n")
     .find((one) => one.startsWith(`| \`server/${folder}/\``));

@@ -7,13 +7,13 @@ const CHART = fileURLToPath(new URL("../../deploy/helm/gatehouse/", import.meta.
 const read = (path: string) => readFileSync(`${CHART}${path}`, "utf8");
 const helm = Bun.which("helm");
 
-test("settings reach a pod as they were written: values files make floats of numbers, and booleans of on and off", () => {
+test("the chart passes numbers and booleans in settings to a pod as they were written", () => {
   const statefulset = read("templates/statefulset.yaml");
   expect(statefulset).toContain('value: {{ include "gatehouse.setting" $value | quote }}');
   expect(statefulset.match(/value: \{\{ \.Values\.\w+ \| quote \}\}/g)).toBeNull();
 });
 
-test("neither an autoscaler nor a monitor is there unless it is asked for, and an autoscaler is not held to a number of pods", () => {
+test("an autoscaler and a monitor are optional, and an autoscaler is not overridden by a fixed replica count", () => {
   expect(readYaml(read("values.yaml"))).toMatchObject({ autoscaling: { enabled: false }, serviceMonitor: { enabled: false } });
   expect(read("templates/autoscaler.yaml")).toStartWith("{{- if .Values.autoscaling.enabled }}");
   expect(read("templates/service-monitor.yaml")).toStartWith("{{- if .Values.serviceMonitor.enabled }}");
@@ -35,7 +35,7 @@ function rendered(values: string): Record<string, any>[] {
 }
 
 if (helm !== null)
-  test("Helm renders what was asked for", () => {
+  test("Helm renders the requested settings and objects", () => {
     const given = rendered(
       "env: { GW_STRANGER_ROWS_PER_MINUTE: 6000000, GW_QUICKSTART: off, OTEL_TRACES_SAMPLER_ARG: 0.25 }\ndrainSeconds: 3000000\n",
     );

@@ -18,12 +18,12 @@ const packages = Object.entries(lock.packages).filter(
   ([path, { link, inBundle }]) => path.includes("node_modules/") && link !== true && inBundle !== true,
 );
 
-test("each package of the lock file has the hash it must have", () => {
+test("each package in the lock file has a SHA-512 hash", () => {
   expect(packages.length).toBeGreaterThan(400);
   expect(packages.filter(([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? "")).map(([path]) => path)).toEqual([]);
 });
 
-test("the lock file names no host to fetch from", () => {
+test("the lock file names no host to download from", () => {
   expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
 });
 
@@ -39,7 +39,7 @@ const NOT_NEEDED: Readonly<Record<string, string>> = {
   "node_modules/protobufjs": "warns of version ranges; only a client of the tests brings it",
 };
 
-test("no install script is needed, and none comes unnoticed", () => {
+test("packages with install scripts are exactly those listed as unneeded", () => {
   const scripted = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path);
   expect(scripted.toSorted()).toEqual(Object.keys(NOT_NEEDED).toSorted());
 });

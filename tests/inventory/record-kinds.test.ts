@@ -7,7 +7,7 @@ import { recordKind, RECORD_KINDS } from "../../web/console/src/records/record-k
 
 const document = openApiDocument(OPERATIONS, recordRoutes(OPERATIONS)) as unknown as ApiDocument;
 
-test("what a kind of record of the console refers to is another kind of it", () => {
+test("references of the console's record kinds name existing kinds", () => {
   const unknown = RECORD_KINDS.flatMap(({ slug, references = {} }) =>
     Object.entries(references)
       .filter(([, kind]) => recordKind(kind) === undefined)
@@ -16,7 +16,7 @@ test("what a kind of record of the console refers to is another kind of it", () 
   expect(unknown).toEqual([]);
 });
 
-test("what can be made in the console can be changed there", () => {
+test("records that can be created in the console can be changed there", () => {
   const fixed = RECORD_KINDS.filter(
     ({ path, createPath = path }) => hasOperation(document, "POST", createPath) && !hasOperation(document, "PATCH", `${path}/{id}`),
   );

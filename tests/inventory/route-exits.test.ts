@@ -362,14 +362,14 @@ const all = async (asked: (route: Governed) => Asked, routes: readonly Governed[
 const isBroken = ([, status]: readonly [string, number | "gone"]) => status !== "gone" && status >= 500 && status !== 501;
 const statuses = () => sent.map(({ route, status }) => [nameOf(route), status] as const);
 
-test("without a credential", async () => {
+test("every route leaves one row without a credential", async () => {
   await all(() => ({ credential: "none" }));
   expect(statuses().filter(isBroken)).toEqual([]);
   for (const { route, status } of sent)
     if (!["anyone", "key_or_none"].includes(route.admits ?? "group")) expect([nameOf(route), status]).toEqual([nameOf(route), 401]);
 });
 
-test("with an unknown credential", async () => {
+test("every route leaves one row with an unknown credential", async () => {
   await all(() => ({ credential: "unknown" }));
   for (const { route, status } of sent) if (route.admits !== "anyone") expect([nameOf(route), status]).toEqual([nameOf(route), 401]);
 });
@@ -378,18 +378,18 @@ const withBody = GOVERNED_ROUTES.filter(({ body }) => body !== false);
 /** Bodies that are read as a stream have a limit of their own. */
 const readWhole = withBody.filter(({ body }) => body !== "streamed");
 
-test("with a body that is none of its own", async () => {
+test("every route leaves one row with an invalid body", async () => {
   for (const body of ["not json", "[]", '{"no_such_field":1}', "\u0000"]) await all(() => ({ body }), withBody);
   expect(statuses().filter(isBroken)).toEqual([]);
 });
 
-test("with a body that is too large", async () => {
+test("every route leaves one row with a body that is too large", async () => {
   const body = `{"text":"${"x".repeat(MAX_BODY_MB * 1024 * 1024)}"}`;
   await all(() => ({ body }), readWhole);
   expect(statuses().filter(([, status]) => status !== 413)).toEqual([]);
 });
 
-test("with names of things that are not there", async () => {
+test("every route leaves one row with unknown names", async () => {
   await all((route) => ({
     path: pathOf(route)
       .replaceAll(names.toolServer, crypto.randomUUID())
@@ -409,7 +409,7 @@ function* withText(value: unknown, put: string): Generator<unknown> {
   if (!Array.isArray(value)) yield { ...value, [put]: put };
 }
 
-test("with texts that no record can hold", async () => {
+test("every route leaves one row with NUL characters and lone surrogates", async () => {
   for (const route of GOVERNED_ROUTES) {
     const path = pathOf(route);
     await ask(route, { path: `${path}${path.includes("?") ? "&" : "?"}a%00b=a%00b` });
@@ -425,7 +425,7 @@ test("with texts that no record can hold", async () => {
 });
 
 for (const fault of FAULTS) {
-  test(`with an error ${fault}`, async () => {
+  test(`every route leaves one row with an error ${fault}`, async () => {
     logged.length = 0;
     await all(() => ({ headers: { [FAULT]: fault } }));
     if (fault !== "in a stream") expect(logged.length).toBe(GOVERNED_ROUTES.length);
@@ -434,7 +434,7 @@ for (const fault of FAULTS) {
   });
 }
 
-test("when the caller hangs up", async () => {
+test("every route leaves one row when the caller disconnects", async () => {
   await Promise.all(GOVERNED_ROUTES.map((route) => ask(route, { headers: { [FAULT]: "never answers" }, hangUp: true })));
 });
 
@@ -455,7 +455,7 @@ async function wellFormed(model: string, rest: object, routes: readonly Governed
   }
 }
 
-test("with a request that is well formed", async () => {
+test("every route leaves one row with a well-formed request", async () => {
   await wellFormed("fake-1", {}, listed);
   expect(statuses()).toEqual(listed.map((route) => [nameOf(route), WELL_FORMED[nameOf(route)]?.ok as number]));
   sent.length = 0;
@@ -469,14 +469,14 @@ test("with a request that is well formed", async () => {
 const models = listed.filter((route) => WELL_FORMED[nameOf(route)]?.upstream);
 
 test.each([
-  ["refuses", "bad-request"],
+  ["refuses the request", "bad-request"],
   ["fails", "broken"],
-])("when the upstream %s", async (_what, model) => {
+])("every model route leaves one row when the upstream %s", async (_what, model) => {
   await wellFormed(model, {}, models);
   expect(statuses().filter(([, status]) => Number(status) < 400)).toEqual([]);
 });
 
-test("when the upstream breaks off in mid-stream", async () => {
+test("every model route leaves one row when the upstream breaks off in mid-stream", async () => {
   const streams = models.filter(({ path }) => !path.includes(":generateContent"));
   await wellFormed("short", { stream: true }, streams);
   expect(sent).toHaveLength(streams.length);

@@ -21,7 +21,7 @@ function isType(type: unknown): boolean {
   return ["list", "set", "map"].includes(kind) && isType(of);
 }
 
-test("every attribute has a type of Terraform's and is given or computed", () => {
+test("every attribute has a Terraform type and is required, optional or computed", () => {
   expect(format_version).toBe("1.0");
   const all = [provider, ...Object.values(resource_schemas), ...Object.values(data_source_schemas)] as (typeof provider)[];
   for (const { block } of all)
@@ -32,7 +32,7 @@ test("every attribute has a type of Terraform's and is given or computed", () =>
     }
 });
 
-test("records are told with what they need, what is worked out and what is secret", () => {
+test("resources mark required, computed and sensitive attributes", () => {
   expect(attributesOf("gatehouse_provider")).toMatchObject({
     provider_key: { type: "string", required: true },
     api_key: { optional: true, sensitive: true },

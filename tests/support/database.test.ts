@@ -5,7 +5,7 @@ import { testDatabase } from "./database.ts";
 const databases = await Promise.all([testDatabase(), testDatabase()]);
 afterAll(() => Promise.all(databases.map((database) => database.close())));
 
-test("each test database is migrated and its own", async () => {
+test("each test database is migrated and separate from the others", async () => {
   const [one, other] = databases;
   await one!.db
     .insertInto("tenants")

@@ -12,7 +12,7 @@ const LIMITS = [
 const limitOf = (text: string): string | undefined =>
   LIMITS.map((limit) => limit.exec(text)?.[1]).find((value) => value !== undefined && Number(value.replaceAll("_", "")) >= 5_000);
 
-test("no test has a time limit of its own: what is merely slow passes", async () => {
+test("no test sets a time limit of its own", async () => {
   const found: string[] = [];
   for (const pattern of ["server/**/*.test.ts", "packages/**/src/**/*.test.ts", "tests/**/*.ts"])
     for await (const path of new Bun.Glob(pattern).scan(ROOT)) {
@@ -22,7 +22,7 @@ test("no test has a time limit of its own: what is merely slow passes", async ()
   expect(found).toEqual([]);
 });
 
-test("a limit is found wherever it is written", () => {
+test("a literal time limit is found in every form", () => {
   const ms = "30_000";
   const planted = [`test(name, async () => {\n}, ${ms});`, `test(\n  name,\n  work,\n  ${ms},\n);`, `const deadline = Date.now() + ${ms};`];
   expect(planted.map(limitOf)).toEqual([ms, ms, ms]);

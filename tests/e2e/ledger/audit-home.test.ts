@@ -8,7 +8,7 @@ import { printExportLine } from "@gatehouse/ledger-format/export";
 
 const LAUNCHER = fileURLToPath(new URL("../../../bin/gatehouse.mjs", import.meta.url));
 
-test("the offline verifier leaves nothing in the home, the working directory or the temporary one of whoever runs it", async () => {
+test("the offline verifier leaves no files in the home, working or temporary directory", async () => {
   const root = mkdtempSync(join(tmpdir(), "gatehouse-auditor-"));
   const [home, work, temporary] = ["home", "work", "tmp"].map((name) => join(root, name)) as [string, string, string];
   for (const directory of [home, work, temporary]) mkdirSync(directory);

@@ -74,8 +74,8 @@ async function call(headers: Record<string, string> = {}, model = "fake-1"): Pro
 
 const spanOf = (id: string) => until(() => spans.find((span) => of(span, "gatehouse.call.id") === id));
 
-describe("a call that ended", () => {
-  test("is a span of the caller's trace, with model, tokens and tenant, and without content", async () => {
+describe("the span of a call", () => {
+  test("belongs to the caller's trace and has model, tokens and tenant but no content", async () => {
     const id = await call({ traceparent: `00-${TRACE}-b7ad6b7169203331-01` });
     const span = await spanOf(id);
     expect(span).toMatchObject({ traceId: TRACE, parentSpanId: "b7ad6b7169203331", name: "chat fake-1", kind: 2, status: {} });
@@ -92,7 +92,7 @@ describe("a call that ended", () => {
     expect(new Set(keys)).toEqual(new Set(["a key"]));
   });
 
-  test("of one run is in one trace, and of another run is not", async () => {
+  test("shares a trace with other calls of the same run only", async () => {
     const first = await spanOf(await call({ "x-gw-run-id": "run-a" }));
     const second = await spanOf(await call({ "x-gw-run-id": "run-a" }));
     const other = await spanOf(await call());
@@ -102,13 +102,13 @@ describe("a call that ended", () => {
     expect(other.traceId).not.toBe(first.traceId);
   });
 
-  test("says what went wrong", async () => {
+  test("has the error of a failed call", async () => {
     const span = await spanOf(await call({}, "no-such-model"));
     expect(span.status.code).toBe(2);
     expect(of(span, "error.type")).toBeString();
   });
 
-  test("waits for a collector that is away, and no answer waits for it", async () => {
+  test("is sent again until the collector accepts it, without delaying the response", async () => {
     status = 503;
     const id = await call();
     const refused = keys.length;
@@ -119,7 +119,7 @@ describe("a call that ended", () => {
   });
 });
 
-test("durations and tokens are told as metrics of the GenAI conventions", async () => {
+test("durations and token counts are exported as metrics of the GenAI conventions", async () => {
   await call();
   const usage = await until(() =>
     metrics.get("gen_ai.client.token.usage")?.histogram.dataPoints.find((point: any) => Number(point.count) > 0),

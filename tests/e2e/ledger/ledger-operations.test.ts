@@ -72,7 +72,7 @@ const metric = async (name: string): Promise<number> => {
   );
 };
 
-test("metrics tell rows written, syncs, and what verifications said", async () => {
+test("metrics count rows written, syncs and verifications by verdict", async () => {
   for (let i = 0; i < 3; i++) expect(await chat({ "x-correlation-id": `call ${i}` })).toBe(200);
   await rowsOf(world.admin, { proxy_subtype: "chat_completions" }, 3);
   expect(await metric("gatehouse_ledger_rows_written_total")).toBeGreaterThanOrEqual(3);
@@ -88,7 +88,7 @@ test("metrics tell rows written, syncs, and what verifications said", async () =
     expect(await metric(`gatehouse_ledger_verifications_total{verdict="${verdict}"}`)).toBe(0);
 });
 
-test("rows are exported as CSV and as JSON lines, and a wrong query names its field", async () => {
+test("rows are exported as CSV and as JSON lines; an invalid query is refused with the field's name", async () => {
   const csv = (
     await world.admin.request("POST", "/v1/admin/proxy-logs/export", {
       format: "csv",
@@ -114,7 +114,7 @@ test("rows are exported as CSV and as JSON lines, and a wrong query names its fi
   expect((await asAdmin("GET", "/v1/admin/alerts?__proto__=x")).status).toBe(400);
 });
 
-test("what is exported is a file with a name", async () => {
+test("each export has a Content-Disposition header with a file name", async () => {
   const { chains } = await world.admin.get("/v1/admin/audit/chains");
   for (const [method, path, body, name] of [
     ["POST", "/v1/admin/proxy-logs/export", { format: "csv" }, "proxy-logs.csv"],
@@ -128,7 +128,7 @@ test("what is exported is a file with a name", async () => {
   }
 });
 
-test("a data subject is erased through the API, and the chain and the admin log still verify", async () => {
+test("after the erasure of a data subject through the API the chain and the admin log still verify", async () => {
   await chat({ "x-gw-session-id": "mary", "x-correlation-id": "about mary" });
   const [row] = await rowsOf(world.admin, { correlation_id: "about mary" }, 1);
   const path = "/v1/admin/data-erasure?tenant_id=default";
@@ -147,7 +147,7 @@ test("a data subject is erased through the API, and the chain and the admin log 
   expect(nameless.status).toBe(400);
 });
 
-test("the doctor finds nothing wrong, then a row somebody changed", async () => {
+test("the doctor finds nothing wrong, then reports an altered row, an unknown setting and an unreachable bucket", async () => {
   let printed = "";
   const io = { stdout: (text: string) => void (printed += text), stderr: (text: string) => void (printed += text) };
   const env = { GW_DATA_DIR: world.gateway.dataDir, DATABASE_URL: world.databaseUrl };
@@ -176,7 +176,7 @@ test("the doctor finds nothing wrong, then a row somebody changed", async () => 
   expect(await doctorCommand([], { ...env, DATABASE_URL: "postgres://127.0.0.1:1/none" }, io)).toBe(1);
 });
 
-test("checkpoints of calls and of the admin log are in their file and in their bucket as soon as they are in the database", async () => {
+test("checkpoints of calls and of the admin log are in the checkpoint file and bucket as soon as they are in the database", async () => {
   await world.gateway.stop();
   expect(existsSync(join(directory, "checkpoints.jsonl"))).toBe(true);
   const lines = readFileSync(join(directory, "checkpoints.jsonl"), "utf8").trimEnd().split("\n");
@@ -189,7 +189,7 @@ test("checkpoints of calls and of the admin log are in their file and in their b
   expect(new Set(bucket.requests.map(({ status }) => status))).toEqual(new Set([200, 503]));
 });
 
-test("the doctor finds what was cut off behind the newest checkpoint of the file", async () => {
+test("the doctor reports a chain truncated behind the newest checkpoint of the checkpoint file", async () => {
   const file = targets.GW_AUDIT_CHECKPOINT_FILE as string;
   const examined = async (env: Record<string, string>) => {
     let printed = "";

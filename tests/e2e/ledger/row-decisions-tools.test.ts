@@ -62,7 +62,7 @@ async function rowFor(url: string, team: Team, name: string, rest: Record<string
 }
 
 test.each(["direct", "bridged", "virtual"] as const)(
-  "guardrails that found nothing looked, and where there are none nobody did (%s)",
+  "the row of a tool call distinguishes guardrails that found nothing from no guardrails at all (%s)",
   async (which) => {
     const url = urls[which];
     const listed = await post(url, watched.apiKey, stateless(1, "tools/list"));
@@ -74,7 +74,7 @@ test.each(["direct", "bridged", "virtual"] as const)(
   },
 );
 
-test("who may not use a tool was denied it, on the row as well", async () => {
+test("a call of a tool without access is recorded with agent_authz_decision deny", async () => {
   for (const which of ["direct", "bridged", "virtual"] as const)
     for (const [team, tool] of [
       [free, "ask"],

@@ -99,7 +99,7 @@ const FOUND_NOTHING = { guardrail_check: null, guardrail_action: null, success: 
 const NOBODY_LOOKED = { guardrail_blocked: null, pii_detected: null, guardrail_config_id: null };
 
 describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("%s", (_name, surface) => {
-  test.each([false, true])("says that guardrails looked and found nothing, or that nobody looked (stream %p)", async (stream) => {
+  test.each([false, true])("the row distinguishes guardrails that found nothing from no guardrails at all (stream %p)", async (stream) => {
     const looked = await ask(watched, surface, { stream });
     expect(looked.row).toMatchObject({
       ...FOUND_NOTHING,
@@ -127,7 +127,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
     expect(answer.row).toMatchObject({ guardrail_blocked: false, pii_detected: false, guardrail_config_id: configs.answers });
   });
 
-  test.each([false, true])("says of a call that was refused before anybody looked that nobody did (stream %p)", async (stream) => {
+  test.each([false, true])("a call refused before any guardrail ran is recorded as not inspected (stream %p)", async (stream) => {
     const { status, row } = await ask(watched, surface, { stream, model: "no-such-model" });
     expect(status).toBe(404);
     expect(row).toMatchObject({ ...NOBODY_LOOKED, llm_used_fallback: null, is_auth_event: false });
@@ -137,17 +137,20 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
     expect(blockedInput.row).toMatchObject(NOBODY_LOOKED);
   });
 
-  test.each([false, true])("says what the model was sent, with all that governance made of it (stream %p)", async (stream) => {
-    const { row, outbound } = await ask(governed, surface, { stream, temperature: 0.75 });
-    const told = toldOf(surface, outbound);
-    expect(told).toMatchObject({ temperature: 0.5, maxTokens: 50 });
-    expect([row.llm_temperature, row.llm_max_tokens, row.prompt_fingerprint]).toEqual([0.5, 50, sha256Hex(told.instructions)]);
-    const free = await ask(unwatched, surface, { stream, temperature: 0.75 });
-    expect([free.row.llm_temperature, free.row.llm_max_tokens]).toEqual([0.75, 90]);
-    expect(free.row.prompt_fingerprint).toBe(surface.format === "completions" ? null : sha256Hex("OWN"));
-  });
+  test.each([false, true])(
+    "the row has the parameters and prompt fingerprint of what was sent after governance (stream %p)",
+    async (stream) => {
+      const { row, outbound } = await ask(governed, surface, { stream, temperature: 0.75 });
+      const told = toldOf(surface, outbound);
+      expect(told).toMatchObject({ temperature: 0.5, maxTokens: 50 });
+      expect([row.llm_temperature, row.llm_max_tokens, row.prompt_fingerprint]).toEqual([0.5, 50, sha256Hex(told.instructions)]);
+      const free = await ask(unwatched, surface, { stream, temperature: 0.75 });
+      expect([free.row.llm_temperature, free.row.llm_max_tokens]).toEqual([0.75, 90]);
+      expect(free.row.prompt_fingerprint).toBe(surface.format === "completions" ? null : sha256Hex("OWN"));
+    },
+  );
 
-  test("tells of an answer from the cache as of the call that bought it, except that no model was asked", async () => {
+  test("the row of a cached answer repeats the decisions of the original call, except that no model was called", async () => {
     const text = `What is kept on ${surface.name}?`;
     const bought = await ask(cached, surface, { text });
     const given = await ask(cached, surface, { text });
@@ -183,7 +186,7 @@ function toldOf({ format }: AnswerSurface, body: any): { temperature: number; ma
   }
 }
 
-test("the model's own instructions and defaults count as sent, in its own format and in a translation", async () => {
+test("the model's own instructions and defaults count as sent, also in a translated request", async () => {
   const { admin } = world;
   const own = { enabled: true, system_prompt: "OF THE MODEL", default_temperature: 0.125, default_max_tokens: 33 };
   for (const [name, provider, modes] of [
@@ -205,7 +208,7 @@ test("the model's own instructions and defaults count as sent, in its own format
   }
 });
 
-test("a translation that has to name a ceiling, and takes no temperature beside reasoning, is told as it was sent", async () => {
+test("the row of a translated request has the max_tokens added and omits the temperature dropped in translation", async () => {
   const chat = { messages: [{ role: "user", content: "x" }], temperature: 0.5, reasoning_effort: "high" };
   const model = { name: "reasons", model_name: "claude-sonnet-4-5", provider: "fake-anthropic", modes: ["chat"], enabled: true };
   await world.admin.post("/v1/admin/llms", { ...tenant, ...model, group_ids: [unwatched.groupId] });
@@ -214,7 +217,7 @@ test("a translation that has to name a ceiling, and takes no temperature beside 
   expect([row.llm_temperature, row.llm_max_tokens, row.prompt_fingerprint]).toEqual([null, outbound.max_tokens, null]);
 });
 
-test("embeddings are looked at too, and rows of lists say that nobody looked", async () => {
+test("rows of embeddings record their inspection; rows of model lists record none", async () => {
   const { row } = await sent(watched, "/v1/proxy/llm/embeddings", { model: "vectors", input: "fine" });
   expect(row).toMatchObject({
     ...FOUND_NOTHING,
@@ -235,7 +238,7 @@ test("embeddings are looked at too, and rows of lists say that nobody looked", a
   });
 });
 
-test("a guardrail that could not look at tokens was left out, which is not that it found nothing", async () => {
+test("a guardrail that cannot read token IDs is recorded as skipped, not as having found nothing", async () => {
   const surfaces = { chat_input: true, embeddings_input: true };
   const builtin = { banned_words: ["titan"], banned_words_action: "warn" };
   const warning = await world.caller("warning", async (id) => {
@@ -250,7 +253,7 @@ test("a guardrail that could not look at tokens was left out, which is not that 
   }
 });
 
-test("what governance refuses with a 400 names the control on its row", async () => {
+test("the row of a 400 by governance names the control", async () => {
   const { groupId } = unwatched;
   const strict = await world.caller("strict", async (id) => {
     const governance = { temperature: { max: 0.5, enforce: "reject" } };
@@ -268,7 +271,7 @@ test("what governance refuses with a 400 names the control on its row", async ()
   expect([malformed.status, malformed.row.custom_metadata]).toEqual([400, null]);
 });
 
-test("a credential that is refused is an authentication, on every surface", async () => {
+test("a refused credential is recorded as an authentication event on every surface", async () => {
   const { runtimeUrl } = world.gateway;
   for (const [method, path] of [
     ["POST", "/v1/proxy/llm/chat/completions"],

@@ -19,7 +19,7 @@ afterAll(async () => {
   await world.end();
 });
 
-test("the row has the gateway's name of a model, and the provider's beside it where that is another", async () => {
+test("the row has the gateway's name of a model, and the provider's name if it differs", async () => {
   const models = [{ name: "ours", model_name: "fake-1" }, "fake-1"];
   const { apiKey } = await serveModels(world.admin, world.upstream.baseUrl, models);
   const rowFor = async (model: string) => {
@@ -36,7 +36,7 @@ test("the row has the gateway's name of a model, and the provider's beside it wh
   expect(await rowFor("fake-1")).toMatchObject({ llm_model_used: "fake-1", custom_metadata: null });
 });
 
-test.each(["handshake", "stateless"] as const)("the row of a call to a %s tool server has that server's own id of it", async (dialect) => {
+test.each(["handshake", "stateless"] as const)("the row of a call to a %s tool server has the server's own request ID", async (dialect) => {
   const server = startScriptedToolServer(dialect, (message) =>
     message?.method === "tools/list"
       ? Response.json(
@@ -65,7 +65,7 @@ test.each(["handshake", "stateless"] as const)("the row of a call to a %s tool s
   expect(await rowOf(world.admin, { id: listed.headers.get("x-request-id") })).toMatchObject({ upstream_request_id: "req_of_the_server" });
 });
 
-test("the row of a tool call in a run names the model that decided it, and a model's row what it wrote into the provider's cache", async () => {
+test("the row of a tool call in a run names the model that requested it; a model's row has its cache write tokens", async () => {
   const usage = { input_tokens: 10, output_tokens: 5, cache_creation_input_tokens: 100, cache_read_input_tokens: 20 };
   const claude = Bun.serve({
     hostname: "127.0.0.1",
@@ -127,7 +127,7 @@ test("the row of a tool call in a run names the model that decided it, and a mod
   await claude.stop(true);
 });
 
-test("the page about the row says of every field that these calls filled that they do", async () => {
+test("the reference page of the audit row lists every field that these calls filled", async () => {
   const path = `${world.gateway.runtimeUrl}/v1/proxy/llm/models`;
   const stranger = await fetch(path, { headers: { "x-tenant-id": "default", traceparent: `00-${"a1".repeat(16)}-${"b2".repeat(8)}-01` } });
   await rowOf(world.admin, { id: stranger.headers.get("x-request-id") });

@@ -38,7 +38,7 @@ async function send(
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 
-test("whoever names a group that is not theirs is told the run of the refused call, and finds it there", async () => {
+test("a call refused for another group's name belongs to the run it named", async () => {
   const refused = await chat({ "x-gw-run-id": "astray", "x-resource-group": "others" });
   expect([refused.status, refused.headers.get("x-gw-run-id")]).toEqual([403, "astray"]);
   await rowOf(world.admin, { id: refused.headers.get("x-request-id") });
@@ -47,7 +47,7 @@ test("whoever names a group that is not theirs is told the run of the refused ca
   expect([alone.status, alone.headers.get("x-gw-run-id")]).toEqual([403, alone.headers.get("x-request-id")]);
 });
 
-test("a run adds its calls up, with the turns the caller named and those found between model calls", async () => {
+test("a run totals its calls, with turns named by the caller and turns inferred between model calls", async () => {
   await chat({ "x-gw-run-id": "task 7", "x-gw-turn-id": "t1", "x-gw-turn-seq": "1", "x-gw-step-id": "plan", "x-gw-step-name": "Plan" });
   await chat({ "x-gw-run-id": "task 7" });
   await chat({ "x-gw-run-id": "task 7" });
@@ -76,7 +76,7 @@ test("a run adds its calls up, with the turns the caller named and those found b
   expect((await send("GET", `/v1/runs/${body.root_task_id}`)).body.calls).toBe(3);
 });
 
-test("a run shows the ceilings it is held to, and one they end is exhausted", async () => {
+test("a run shows its ceilings; a run ended by a ceiling has the state exhausted", async () => {
   const capped = await serveModels(world.admin, world.upstream.baseUrl, ["fake-3"], { group: "capped", providerKey: "fake3" });
   await world.admin.request("PATCH", `/v1/admin/resource-groups/${capped.groupId}/run-ceilings`, {
     run_ceilings: { max_llm_calls_per_run: 2, max_tokens_per_run: 1_000_000 },
@@ -93,7 +93,7 @@ test("a run shows the ceilings it is held to, and one they end is exhausted", as
   expect((await send("POST", "/v1/runs/short%20of%20breath/end", undefined, capped.apiKey)).body.state).toBe("exhausted");
 });
 
-test("a run of another credential is not there, also under the same name", async () => {
+test("a run of another credential is not found, even under the same name", async () => {
   await chat({ "x-gw-run-id": "shared" });
   const mine = (await send("GET", "/v1/runs/shared")).body;
   expect((await send("GET", "/v1/runs/shared", undefined, other.apiKey)).status).toBe(404);
@@ -101,7 +101,7 @@ test("a run of another credential is not there, also under the same name", async
   expect((await send("POST", `/v1/runs/${mine.root_task_id}/end`, {}, other.apiKey)).status).toBe(404);
 });
 
-test("a run ended by header keeps its state, and a later call is late and changes no total", async () => {
+test("a run ended by header keeps its state, and a later call is marked late and changes no total", async () => {
   await chat({ "x-gw-run-id": "ends" });
   await chat({ "x-gw-run-id": "ends", "x-gw-run-end": "completed", "x-gw-run-outcome": "resolved" });
   const ended = (await send("GET", "/v1/runs/ends")).body;
@@ -115,7 +115,7 @@ test("a run ended by header keeps its state, and a later call is late and change
   expect([again.status, again.body.state]).toEqual([200, "completed"]);
 });
 
-test("a run is ended by its endpoint: with a state, with the state its calls led to, or refused by field", async () => {
+test("the end endpoint ends a run with the given or the derived state and refuses an invalid state by field", async () => {
   await chat({ "x-gw-run-id": "by-hand" });
   expect((await send("POST", "/v1/runs/by-hand/end", { state: "exhausted", outcome: "escalated" })).body).toMatchObject({
     state: "exhausted",
@@ -156,7 +156,7 @@ async function ingest(body: unknown, headers: Record<string, string> = {}): Prom
   return { status: response.status, body: await response.json() };
 }
 
-test("spans become rows of their own, once, with old and new names, tokens on inference spans only", async () => {
+test("each span becomes one row, in old and new attribute names, with tokens on inference spans only", async () => {
   const trace = "5b8efff798038103d269b633813fc60c";
   const batch = spans(
     span({
@@ -215,7 +215,7 @@ test("spans become rows of their own, once, with old and new names, tokens on in
   expect(run).toMatchObject({ calls: 4, external_calls: 4, total_tokens: 161, tool_calls: 2 });
 });
 
-test("a span of a call the gateway carried joins it and is not counted twice", async () => {
+test("a span of a call through the gateway joins that call's row and is not counted twice", async () => {
   const trace = "0af7651916cd43dd8448eb211c80319c";
   await chat({ "x-gw-run-id": "traced", traceparent: `00-${trace}-b7ad6b7169203331-01` });
   const before = (await send("GET", "/v1/runs/traced")).body;
@@ -239,7 +239,7 @@ test("a span of a call the gateway carried joins it and is not counted twice", a
   expect([after.calls, after.total_tokens]).toEqual([before.calls, before.total_tokens]);
 });
 
-test("a span of a call of another credential joins it and stays out of its run", async () => {
+test("a span of another credential's call joins that call's row and stays out of its run", async () => {
   const trace = "1af7651916cd43dd8448eb211c80319c";
   await chat({ "x-gw-run-id": "of one key", traceparent: `00-${trace}-b7ad6b7169203331-01` });
   const before = (await send("GET", "/v1/runs/of%20one%20key")).body;
@@ -257,7 +257,7 @@ test("a span of a call of another credential joins it and stays out of its run",
   expect((await send("GET", `/v1/runs/${before.root_task_id}`, undefined, other.apiKey)).status).toBe(404);
 });
 
-test("claims beyond what totals can hold leave the rows of calls whole", async () => {
+test("spans that claim more tokens than totals can hold leave the rows of calls complete", async () => {
   // 1,024 of the largest value plus this one add up to the largest total.
   const tokens = (index: number) => ({
     key: "gen_ai.usage.input_tokens",
@@ -283,12 +283,12 @@ test("claims beyond what totals can hold leave the rows of calls whole", async (
   expect((await send("GET", `/v1/runs/${"c".repeat(32)}`, undefined, other.apiKey)).body.calls).toBe(1_025);
 });
 
-test("a name no run can have is that of no run", async () => {
+test("a run name with a NUL character is not found", async () => {
   expect((await send("GET", "/v1/runs/a%00b")).status).toBe(404);
   expect((await send("POST", "/v1/runs/a%00b/end", {})).status).toBe(404);
 });
 
-test("an AI System's runs are listed, and their figures tell how far they rest on what was seen", async () => {
+test("an AI System's runs are listed, with statistics and the share of observed calls", async () => {
   const path = `/v1/admin/ai-systems/${served.groupId}/runs`;
   const ended = await world.admin.get(`${path}?state=completed`);
   expect(ended.runs.map((run: any) => run.run_id)).toEqual(["ends"]);
@@ -323,7 +323,7 @@ test("an AI System's runs are listed, and their figures tell how far they rest o
     expect((await world.admin.request("GET", `${path}?from=${encodeURIComponent(time)}`)).status).toBe(400);
 });
 
-test("the inlet refuses in the protocol's words", async () => {
+test("trace ingest refuses requests in OTLP's error format", async () => {
   expect((await ingest({})).body).toEqual({});
   expect((await ingest("x", { "content-type": "application/x-protobuf" })).status).toBe(415);
   expect((await ingest(new TextEncoder().encode("{"))).body).toMatchObject({ message: expect.any(String) });
@@ -331,6 +331,6 @@ test("the inlet refuses in the protocol's words", async () => {
   expect((await ingest({}, { "x-api-key": "sk_gw_api_no" })).status).toBe(401);
 });
 
-test("a body that unpacks over the bound is too large", async () => {
+test("a body that decompresses to more than the limit is refused with 413", async () => {
   expect((await ingest(gzipSync(Buffer.alloc(40 * 1024 * 1024, 32)), { "content-encoding": "gzip" })).status).toBe(413);
 });

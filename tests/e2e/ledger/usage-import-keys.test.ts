@@ -66,7 +66,7 @@ async function imported(id: string): Promise<any> {
   );
 }
 
-test("a vendor that tells of keys without end is listened to for so many, and its figures are there without", async () => {
+test("an endless list of keys is read up to a limit, and the usage is imported without it", async () => {
   let asked = 0;
   tellKeys = (url) => {
     const of = `${url.pathname}-${asked++}`;
@@ -78,7 +78,7 @@ test("a vendor that tells of keys without end is listened to for so many, and it
   expect(asked).toBe(7);
 });
 
-test("a run is held while the vendor tells of keys, and left alone once another process has it", async () => {
+test("a run's lease is renewed while keys are listed, and the run stops once another process has the lease", async () => {
   const asked: (string | null)[] = [];
   const held: boolean[] = [];
   const id = await provider("anthropic");
@@ -107,7 +107,7 @@ test("a run is held while the vendor tells of keys, and left alone once another 
   expect((await world.admin.get(`${PATH}/${id}/runs`)).runs[0].status).toBe("running");
 });
 
-test("a key that was the gateway's stays so when it is replaced, and when the vendor tells of no keys", async () => {
+test("a key once matched as the gateway's stays matched after its replacement and when the vendor refuses to list keys", async () => {
   const shown = (id: string) => ({ id, name: `name of ${id}`, partial_key_hint: `sk-ant-...${id.slice(-4)}` });
   const id = await provider("anthropic", { api_key: "sk-ant-of-the-gateway-1111" });
   const told = async () => {

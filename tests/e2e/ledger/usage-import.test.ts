@@ -120,7 +120,7 @@ const keptNano = async (id: string) =>
   );
 
 describe.each(["openai", "anthropic", "aws", "azure", "google"])("%s", (vendor) => {
-  test("comes to what the vendor bills, to the last digit, throttled and cut off in the middle", async () => {
+  test("the import equals the vendor's bill to the last digit, despite throttling and an interruption", async () => {
     vendors.throttleEvery = 5;
     const id = await provider(vendor);
     expect(await world.admin.post(`${PATH}/${id}/test`, undefined)).toMatchObject({ duration_ms: expect.any(Number) });
@@ -158,7 +158,7 @@ describe.each(["openai", "anthropic", "aws", "azure", "google"])("%s", (vendor) 
   });
 });
 
-test("a vendor that refuses again and again and says to come back at once is asked less and less often", async () => {
+test("a vendor that keeps throttling without a wait is called at growing intervals", async () => {
   vendors.throttleEvery = 1;
   const id = await provider("openai");
   await world.admin.post(`${PATH}/${id}/run`, undefined);
@@ -171,7 +171,7 @@ test("a vendor that refuses again and again and says to come back at once is ask
   expect(Number(told.seconds)).toBeGreaterThan(10);
 });
 
-test("a process that is killed in the middle is followed by one that goes on where it stopped", async () => {
+test("after its process is killed an import continues in another process where it stopped", async () => {
   const id = await provider("openai");
   const held = Promise.withResolvers<void>();
   Object.assign(vendors, { hold: held.promise, holdAfter: 5 });
@@ -201,7 +201,7 @@ test("a process that is killed in the middle is followed by one that goes on whe
   Object.assign(world, { gateway: revived, admin: await signIn(revived.adminUrl) });
 });
 
-test("differences are explained: calls past the gateway, prices, and names that nothing is matched with", async () => {
+test("the reconciliation explains differences: calls outside the gateway, prices and unmatched names", async () => {
   vendors.uses.length = 0;
   const served = await serveModels(
     world.admin,
@@ -310,7 +310,7 @@ test("differences are explained: calls past the gateway, prices, and names that 
   expect(withLine.gateway).toMatchObject({ requests: 2, input_tokens: 2 * tokens.input, output_tokens: 2 * tokens.output });
 });
 
-test("a key that the vendor refuses ends the run with the vendor's words and never the key", async () => {
+test("a key refused by the vendor ends the run with the vendor's error, which never shows the key", async () => {
   const id = await provider("openai", { api_key: "sk-admin-wrong-and-secret" });
   expect(await world.admin.post(`${PATH}/${id}/test`, undefined)).toMatchObject({
     ok: false,
@@ -326,7 +326,7 @@ test("a key that the vendor refuses ends the run with the vendor's words and nev
   expect(told).not.toContain("wrong-and-secret");
 });
 
-test("what comes due runs by itself, and what may not be is refused by its field", async () => {
+test("a scheduled import runs by itself, and invalid settings are refused by field", async () => {
   const id = await provider("openai", { import_enabled: true, import_schedule_cron: "*/30 * * * *" });
   expect((await world.admin.get(`${PATH}/${id}`)).next_run_at).toEqual(expect.any(String));
   await sql(`UPDATE usage_import_settings SET next_run_at = now() WHERE provider_id = '${id}'`);
@@ -348,7 +348,7 @@ test("what comes due runs by itself, and what may not be is refused by its field
   expect((await world.admin.request("POST", `${PATH}/${echo}/run`)).status).toBe(409);
 });
 
-test("another tenant sees and starts nothing", async () => {
+test("another tenant can neither see nor start an import", async () => {
   const id = await provider("openai");
   await world.admin.post("/v1/admin/tenants", { id: "curious", name: "curious" });
   const account = { tenant_id: "curious", username: "curious", password: ADMIN_PASSWORD };
@@ -367,7 +367,7 @@ test("another tenant sees and starts nothing", async () => {
   expect((await curious.get(PATH)).total).toBe(0);
 });
 
-test("a vendor whose list does not end holds up nobody else's import", async () => {
+test("a vendor with an endless list does not delay other imports", async () => {
   let page = 0;
   const endless = Bun.serve({
     hostname: "127.0.0.1",
@@ -389,7 +389,7 @@ test("a vendor whose list does not end holds up nobody else's import", async () 
   }
 });
 
-test("a vendor that never knows the places it named is not asked from the beginning without end", async () => {
+test("an import whose page cursors keep failing restarts only a few times", async () => {
   const asked: (string | null)[] = [];
   const vendor = Bun.serve({
     hostname: "127.0.0.1",
@@ -412,7 +412,7 @@ test("a vendor that never knows the places it named is not asked from the beginn
   }
 });
 
-test("a list that says it goes on and not where is not taken for whole", async () => {
+test("a list that continues without a cursor counts as incomplete", async () => {
   const vendor = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -429,7 +429,7 @@ test("a list that says it goes on and not where is not taken for whole", async (
   }
 });
 
-test("words of a vendor that no database holds end the run all the same", async () => {
+test("a vendor error with a NUL character still ends the run", async () => {
   const refusing = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -443,7 +443,7 @@ test("words of a vendor that no database holds end the run all the same", async 
   }
 });
 
-test("a day that is set back while a run goes on is the one that the next run reads from", async () => {
+test("a backfill date moved back during a run is where the next run begins", async () => {
   const id = await provider("openai", { import_backfill_through: day(10) });
   const held = Promise.withResolvers<void>();
   Object.assign(vendors, { hold: held.promise, holdAfter: 3 });

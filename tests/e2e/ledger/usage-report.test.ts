@@ -62,7 +62,7 @@ afterAll(async () => {
 
 const PAST = "from=2025-03-01T00:00:00Z&to=2025-05-01T00:00:00Z";
 
-test("what was used comes to the sum of the rows, as soon as they are in the database", async () => {
+test("usage equals the sum of the rows as soon as they are in the database", async () => {
   const call = (model: string) =>
     fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",
@@ -85,7 +85,7 @@ test("what was used comes to the sum of the rows, as soon as they are in the dat
   expect(found.usage.find(({ model }: { model: string }) => model === "free")).toMatchObject({ cost_usd: 0, unpriced_requests: 1 });
 });
 
-test("it is divided by periods in UTC, in their order, and by what else is named", async () => {
+test("usage is grouped by periods in UTC, in order, and by other dimensions", async () => {
   expect(await usage(`${PAST}&group_by=month`)).toMatchObject({
     usage: [
       { period: "2025-03", requests: 5, cost_usd: 1 },
@@ -112,7 +112,7 @@ test("it is divided by periods in UTC, in their order, and by what else is named
   ]);
 });
 
-test("it is narrowed to a group, with those below it or without, to a key and to a model", async () => {
+test("usage is filtered by group, with or without its subgroups, by key and by model", async () => {
   const requests = async (query: string) => (await usage(`${PAST}&group_by=month&${query}`)).totals.requests;
   expect(await requests(`resource_group_id=${served.groupId}`)).toBe(5);
   expect(await requests(`resource_group_id=${served.groupId}&subgroups=true`)).toBe(10);
@@ -123,13 +123,13 @@ test("it is narrowed to a group, with those below it or without, to a key and to
   expect(await requests("model=dea_")).toBe(0);
 });
 
-test("a window holds the whole hours it touches", async () => {
+test("a time window is extended to the whole hours it touches", async () => {
   const { usage: parts, from, to } = await usage("from=2025-03-31T22:59:59Z&to=2025-03-31T23:00:01%2B00:00&group_by=hour");
   expect([from, to]).toEqual(["2025-03-31T22:00:00.000Z", "2025-04-01T00:00:00.000Z"]);
   expect(parts.map(({ period }: { period: string }) => period)).toEqual(["2025-03-31T22:00:00Z", "2025-03-31T23:00:00Z"]);
 });
 
-test("nobody sees another tenant's", async () => {
+test("usage of another tenant is not visible", async () => {
   const other = await admin.request("GET", `/v1/admin/usage?tenant_id=other&${PAST}&group_by=resource_group`);
   expect(other.body.usage).toMatchObject([{ resource_group_id: served.groupId, resource_group_name: null, requests: 100, cost_usd: 9 }]);
   await admin.post("/v1/admin/admin-users", {
@@ -144,7 +144,7 @@ test("nobody sees another tenant's", async () => {
   expect((await owner.request("GET", `/v1/admin/usage?tenant_id=default&${PAST}`)).status).toBe(403);
 });
 
-test("as a file it has all of it, and a header line where there is nothing", async () => {
+test("usage as CSV has all rows, and only the header line where there are none", async () => {
   const file = await fetch(`${gateway.adminUrl}/v1/admin/usage?tenant_id=default&${PAST}&group_by=month,resource_group&format=csv`, {
     headers: { authorization: `Bearer ${admin.token}` },
   });
@@ -163,7 +163,7 @@ test("as a file it has all of it, and a header line where there is nothing", asy
   expect(none.body).toBe("model,requests,errors,prompt_tokens,completion_tokens,cost_usd,unpriced_requests\r\n");
 });
 
-test("what a deleted group used counts for the one above it", async () => {
+test("usage of a deleted group counts for its parent", async () => {
   expect((await admin.request("DELETE", `/v1/admin/resource-groups/${childId}`)).status).toBe(204);
   const parts = (await usage(`${PAST}&group_by=resource_group`)).usage;
   expect(parts.map((part: Record<string, unknown>) => [part["resource_group_name"], part["requests"]])).toEqual([
@@ -185,7 +185,7 @@ test.each([
   ["subgroups=true", "subgroups"],
   ["resource_group_id=team", "resource_group_id"],
   ["key=k", "key"],
-])("%s is refused by name", async (query, field) => {
+])("the query %s is refused with the parameter's name", async (query, field) => {
   const refused = await read(query);
   expect(refused).toMatchObject({ status: 400, body: { code: "invalid_query", fields: [{ field }] } });
 });

@@ -65,12 +65,12 @@ async function rows(): Promise<number> {
 }
 let looks = 0;
 
-test("a request before the ledger stands is told so, has an id and is counted", async () => {
+test("a request before the ledger is open gets 503, has an ID and is counted", async () => {
   expect([early.status, await early.json()]).toMatchObject([503, { code: "starting" }]);
   expect([early.headers.get("x-request-id"), await counted("starting")]).toEqual([expect.stringMatching(ID), 1]);
 });
 
-test("a call that could not be recorded has an id, is counted, and leaves no row", async () => {
+test("a call that cannot be recorded gets 503, has an ID, is counted and leaves no row", async () => {
   const before = await rows();
   accepting = false;
   const answer = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": served.apiKey } });
@@ -79,7 +79,7 @@ test("a call that could not be recorded has an id, is counted, and leaves no row
   expect([await counted("audit_unavailable"), await rows()]).toEqual([1, before]);
 });
 
-test("a request to an address, or with a method, that is not served says what is near, has an id, is counted and leaves no row", async () => {
+test("a request to an unknown address or method gets a hint, has an ID, is counted and leaves no row", async () => {
   const before = await rows();
   const ask = async (method: string, url: string) => {
     const answer = await fetch(url, { method, headers: { "x-api-key": served.apiKey } });
@@ -110,7 +110,7 @@ test("a request to an address, or with a method, that is not served says what is
   expect([await counted("not_found"), await counted("method_not_allowed"), await rows()]).toEqual([2, 1, before]);
 });
 
-test("a request with two Host headers, or none that is a host, is refused on both planes", async () => {
+test("a request with two Host headers or an invalid one is refused with 400 on both planes", async () => {
   const heads = ["Host: a\r\nHost: b", "Host: a\r\nhost: a", "Host: a/b", "Host:", "Host: a b"];
   for (const url of [gateway.runtimeUrl ?? "", gateway.adminUrl])
     for (const head of heads) expect(await statusOf(url, head)).toBe("HTTP/1.1 400 Bad Request");
@@ -130,7 +130,7 @@ function statusOf(url: string, head: string): Promise<string> {
   });
 }
 
-test("so is one whose head arrives while the process drains", async () => {
+test("a request whose head arrives while the process drains gets 503, has an ID and is counted", async () => {
   const { hostname, port } = new URL(gateway.runtimeUrl ?? "");
   const begun = connect(Number(port), hostname);
   begun.write("GET /v1/proxy/llm/models HTTP/1.1\r\nhost:");

@@ -134,7 +134,7 @@ const USED: Record<string, Record<Measure, number>> = {
   plain: { requests: 2, tokens: 1500, budget: 0.0015 },
 };
 
-test("are the same, of members that failed, of answers out of a cache and of a model that was renamed", async () => {
+test("usage per model is the same before and after a restart, with failed members, cached answers and a rename", async () => {
   const fallback = await chat("either", "streamed", true);
   expect([fallback.status, (await chat("serves", "whole")).status, (await chat("doomed", "streamed", true)).status]).toEqual([
     200, 200, 502,

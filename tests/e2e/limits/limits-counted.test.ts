@@ -65,8 +65,8 @@ async function ask(key: string, content: string, headers: Record<string, string>
   return { status: response.status, body, headers: response.headers, tokens: (body.usage?.total_tokens as number | undefined) ?? 0 };
 }
 
-describe("a limit on tokens that stops hard", () => {
-  test("a run is refused once its ceiling does not cover the next call, and not at half of it", async () => {
+describe("a hard limit on tokens", () => {
+  test("as a run ceiling refuses a call only when the remaining tokens do not cover it", async () => {
     const { id, key } = await team("a long run");
     const ceiling = 20_000;
     await set(`${id}/run-ceilings`, { run_ceilings: { max_tokens_per_run: ceiling } });
@@ -86,7 +86,7 @@ describe("a limit on tokens that stops hard", () => {
     expect(ceiling - used).toBeLessThan(next * 1.05);
   });
 
-  test("a first call that fits is let through, and one that does not is refused", async () => {
+  test("lets a first call through if it fits, and refuses it otherwise", async () => {
     const content = PROSE.repeat(30);
     const needs = countTokens(content) + 7 + ANSWER;
     for (const [name, daily_limit, status] of [
@@ -99,7 +99,7 @@ describe("a limit on tokens that stops hard", () => {
     }
   });
 
-  test("holds for a call to a routing group what it comes to at whichever member serves it", async () => {
+  test("holds for a call to a routing group the highest estimate among its members", async () => {
     const tenant_id = "default";
     const record = { tenant_id, provider_key: "elsewhere", name: "elsewhere", api_format: "anthropic", api_key: "sk-ant-1" };
     await world.admin.post("/v1/admin/providers", { ...record, base_url: `http://127.0.0.1:${provider.port}` });
@@ -128,7 +128,7 @@ describe("a limit on tokens that stops hard", () => {
     }
   });
 
-  test("is not passed by whoever learns it with words and goes on with what has none", async () => {
+  test("is not exceeded when a caller switches from prose to text that takes more tokens per byte", async () => {
     const { id, key } = await team("dense");
     const limit = 3_000;
     await set(`${id}/llm-global-limits`, { llm_global_limits: { tokens: { daily_limit: limit } } });
@@ -139,7 +139,7 @@ describe("a limit on tokens that stops hard", () => {
     expect(used).toBeLessThanOrEqual(limit);
   });
 
-  test("is not passed by calls at once whose words are worth more than what taught the gateway their model's counts", async () => {
+  test("is not exceeded by concurrent calls whose text takes more tokens than the learned ratio predicts", async () => {
     const { id, key } = await team("taught");
     const limit = 30_000;
     await set(`${id}/llm-global-limits`, { llm_global_limits: { tokens: { daily_limit: limit } } });
@@ -151,7 +151,7 @@ describe("a limit on tokens that stops hard", () => {
     expect(used).toBeLessThanOrEqual(limit);
   });
 
-  test("is not passed by calls that come at once", async () => {
+  test("is not exceeded by concurrent calls", async () => {
     const { id, key } = await team("at once");
     const limit = 4_000;
     await set(`${id}/llm-global-limits`, { llm_global_limits: { tokens: { daily_limit: limit } } });
@@ -163,7 +163,7 @@ describe("a limit on tokens that stops hard", () => {
   });
 });
 
-test("the utilization that callers are told counts limits on throughput too", async () => {
+test("the utilization header counts throughput limits too", async () => {
   const { id, key } = await team("paced");
   await set(`${id}/llm-global-limits`, {
     llm_global_limits: {
@@ -187,7 +187,7 @@ test("the utilization that callers are told counts limits on throughput too", as
   expect(await told()).toEqual([429, "100", null]);
 });
 
-test("of a limit on dollars a minute, callers are told the dollars", async () => {
+test("the warning about a limit on dollars per minute gives the amounts in dollars", async () => {
   const { id, key } = await team("spends");
   const prices = { input_cost_per_million_tokens: 0, output_cost_per_million_tokens: 100 };
   expect((await world.admin.request("PATCH", `/v1/admin/llms/${models.counted}`, prices)).status).toBe(200);

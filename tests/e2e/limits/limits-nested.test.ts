@@ -158,7 +158,7 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       }
     }
 
-    test(`${CALLS} calls at once, each judged twice, never pass a budget worth 40`, async () => {
+    test(`${CALLS} concurrent calls, each judged twice, never exceed a budget worth 40 calls`, async () => {
       const limit = 40 * EACH;
       const { upper, leaf, key } = await team("crowd", { budget: { monthly_limit_usd: limit / 1e6, hard_stop: true } });
       const before = judge.seen.length;
@@ -187,7 +187,7 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       expect(limits[0].current).toBe((callers + own) / 1e6);
     });
 
-    test("what a judge used is counted at once, at every level, and a judge that the budget does not cover is not asked", async () => {
+    test("a judge's usage is counted at once at every level, and a judge that the budget does not cover is not called", async () => {
       const { upper, key } = await team("tight", { budget: { daily_limit_usd: 1, hard_stop: true } });
       expect((await chat(key, "tight one")).status).toBe(200);
       // Between the worst case of the call and that of its judge.
@@ -223,7 +223,7 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       });
     });
 
-    test("a single call whose budget has room for one thing at a time passes, streamed or whole", async () => {
+    test("a call passes when the budget covers the call or its judge but not both at once, streamed or not", async () => {
       // Covers the larger of the two, not both together; the judge runs before and after.
       const worstOfJudge = Math.max(...judge.seen.map((body) => Buffer.byteLength(body))) + 1_024;
       const { key } = await team("one-by-one", { budget: { daily_limit_usd: (EACH + worstOfJudge + 200) / 1e6, hard_stop: true } });
@@ -232,7 +232,7 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       expect((await chat(another.key, "first of one")).status).toBe(200);
     });
 
-    test("a soft budget holds no judge up, and requests are those of callers", async () => {
+    test("a soft budget refuses no judge, and request limits count only the callers' requests", async () => {
       const { leaf, upper, key } = await team("soft", {
         budget: { daily_limit_usd: EACH / 1e6, daily_warning_percent: 50 },
         requests: { daily_limit: 2 },

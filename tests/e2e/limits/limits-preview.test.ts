@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test("what another document would change is told before it is saved, and refused as saving it would be", async () => {
+test("a preview reports what changed limits would change, and refuses what saving them would refuse", async () => {
   const parent = await team("preview-parent");
   const child = await team("preview-child", parent.id);
   await limit(child.id, { requests: { daily_limit: 50 }, throughput: { max_requests_per_minute: 100 } });

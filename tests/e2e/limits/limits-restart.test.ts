@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.close();
 });
 
-test("a restart does not begin the tool calls of an hour or a day anew, of a group and of one of its models, though that was renamed", async () => {
+test("a restart does not reset hourly or daily tool call caps of a group or of a renamed model", async () => {
   let gateway = await startGateway({ databaseUrl: database.url });
   const admin = await signIn(gateway.adminUrl);
   const { groupId, apiKey, models } = await serveModels(admin, `${upstream.origin}/v1`, ["one", "two"]);
@@ -62,7 +62,7 @@ test("a restart does not begin the tool calls of an hour or a day anew, of a gro
   await removeDirectory(gateway.dataDir);
 });
 
-test("a restart gives back nothing of what searches of the web cost, of a budget and of a run", async () => {
+test("a restart does not reset the cost of web searches in budgets and run ceilings", async () => {
   const vendors = startSearchVendors();
   vendors.found = [{ title: "A page", url: "https://example.com/a", text: "about it" }];
   let gateway = await startGateway({ databaseUrl: database.url });
@@ -105,7 +105,7 @@ test("a restart gives back nothing of what searches of the web cost, of a budget
   await removeDirectory(gateway.dataDir);
 });
 
-test("a restart does not begin the time of a run anew that has used tools only", async () => {
+test("a restart does not reset the duration of a run that has only called tools", async () => {
   const tools = startStatelessServer();
   let gateway = await startGateway({ databaseUrl: database.url });
   const admin = await signIn(gateway.adminUrl);

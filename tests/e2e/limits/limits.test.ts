@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.end());
 
 describe("quotas", () => {
-  test("requests of a day: the next one is refused with 7.2, and told when to come back", async () => {
+  test("a daily request limit refuses the next request with the usage limit error and a retry-after", async () => {
     const a = await team("requests-a");
     await limit(a.id, { requests: { daily_limit: 2, daily_warning_percent: 50 } });
     const first = await chat(a.key);
@@ -46,7 +46,7 @@ describe("quotas", () => {
     });
   });
 
-  test("a budget that stops hard is never passed, whatever its callers ask for, and an unpriced model is refused", async () => {
+  test("a hard budget is never exceeded, and a call to an unpriced model is refused", async () => {
     const a = await team("hard-a");
     const leaf = await team("hard-leaf", a.id);
     await limit(a.id, { budget: { daily_limit_usd: 0.01, hard_stop: true } });
@@ -68,7 +68,7 @@ describe("quotas", () => {
     expect([unpriced.status, unpriced.body.code]).toEqual([403, "model_unpriced"]);
   });
 
-  test("a budget that stops hard holds what many prompts in one request come to, each as long as the model reads", async () => {
+  test("a hard budget holds the worst case of all prompts in one request, each as long as the context window", async () => {
     const a = await team("many-prompts");
     await limit(a.id, { budget: { daily_limit_usd: 0.002, hard_stop: true } });
     const model = (name: string, modes: string[]) =>
@@ -103,7 +103,7 @@ describe("quotas", () => {
     expect(await ask("embeddings", { model: "embeds-many", input: texts(5) })).toBe(502);
   });
 
-  test("a soft budget warns and raises an alert, and blocks nobody", async () => {
+  test("a soft budget warns and raises alerts but refuses nothing", async () => {
     const a = await team("soft-a");
     await limit(a.id, { budget: { daily_limit_usd: 0.003, daily_warning_percent: 50 } });
     expect((await chat(a.key)).headers.get("x-gw-usage-warning")).toBeNull();
@@ -113,7 +113,7 @@ describe("quotas", () => {
     expect(alerts.map(({ alert_type }) => alert_type).sort()).toEqual(["budget_exceeded", "usage_warning"]);
   });
 
-  test("a limit that is set when most of it is used, or all, tells so with the next call", async () => {
+  test("a limit set when most or all of it is used raises its alert with the next call", async () => {
     const a = await team("late-a");
     for (let i = 0; i < 3; i++) expect((await chat(a.key)).status).toBe(200);
     await rowsOf(world.admin, { resource_group_id: a.id, http_status_code: 200 }, 3);
@@ -126,7 +126,7 @@ describe("quotas", () => {
     ]);
   });
 
-  test("what is said of a limit for one model names the model", async () => {
+  test("errors and alerts of a limit for one model name the model", async () => {
     const a = await team("one-model-a");
     const { status } = await patch(a.id, `llm-models/${served.models["fake-1"]}/limits`, { limits: { requests: { daily_limit: 1 } } });
     expect(status).toBe(200);
@@ -142,7 +142,7 @@ describe("quotas", () => {
     ]);
   });
 
-  test("a run that reached its ceiling is no alert of its group: it is over with the run", async () => {
+  test("a run that reaches its ceiling raises no alert for its group", async () => {
     const a = await team("run-alert-a");
     expect((await patch(a.id, "run-ceilings", { run_ceilings: { max_llm_calls_per_run: 1 } })).status).toBe(200);
     const inRun = { "x-gw-run-id": "one of many" };
@@ -154,7 +154,7 @@ describe("quotas", () => {
 
   const told = ({ alert_type, title, message }: Record<string, string>) => [alert_type, title, message];
 
-  test("a call that asks for more than is left raises no alert while much is left, and one that says so near the end", async () => {
+  test("a call refused for asking more than is left raises an alert only when the limit is nearly used up", async () => {
     const a = await team("alarm-a");
     await limit(a.id, { tokens: { daily_limit: 10_000 } });
     expect((await chat(a.key, { max_tokens: 50_000 })).status).toBe(429);
@@ -178,7 +178,7 @@ describe("quotas", () => {
     ]);
   });
 
-  test("a failed upstream gives back what it held", async () => {
+  test("a failed upstream call releases what it held in a budget", async () => {
     const a = await team("broken-a");
     await limit(a.id, { budget: { daily_limit_usd: 0.005, hard_stop: true } });
     for (let i = 0; i < 5; i++) expect((await chat(a.key, { model: "broken", max_tokens: 2000 })).status).toBe(502);
@@ -187,7 +187,7 @@ describe("quotas", () => {
 });
 
 describe("rates", () => {
-  test("requests a minute: 7.1 with retry-after, and a cooldown that locks the scope", async () => {
+  test("a requests-per-minute limit refuses with the rate limit error and retry-after, and its cooldown locks the scope", async () => {
     const a = await team("rate-a");
     await limit(a.id, { throughput: { max_requests_per_minute: 4, request_burst: 1, cooldown_seconds: 30 } });
     expect((await chat(a.key)).status).toBe(200);
@@ -210,7 +210,7 @@ describe("rates", () => {
     });
   });
 
-  test("calls at once", async () => {
+  test("a concurrency limit warns when it is full and refuses calls beyond it", async () => {
     const a = await team("concurrent-a");
     await limit(a.id, { concurrency: { max_concurrent: 2 } });
     const told = ({ status, headers }: Awaited<ReturnType<typeof chat>>) => [
@@ -232,7 +232,7 @@ describe("rates", () => {
 });
 
 describe("a routing group whose member uses tokens and then fails", () => {
-  test("is asked again only while a limit that stops hard covers what was used and one attempt more", async () => {
+  test("is retried only while a hard limit covers what was used plus one more attempt", async () => {
     const a = await team("again-a");
     const tenant = { tenant_id: "default" };
     await world.admin.post("/v1/admin/llm-router/routing-groups", {
@@ -269,7 +269,7 @@ describe("a routing group whose member uses tokens and then fails", () => {
 });
 
 describe("one model", () => {
-  test("its own limit in a group holds beside the group's, through a routing group too, where another member serves then", async () => {
+  test("a limit for one model applies beside its group's, also through a routing group, which then uses another member", async () => {
     const a = await team("model-a");
     const tenant = { tenant_id: "default" };
     await world.admin.post("/v1/admin/llm-router/routing-groups", {
@@ -310,7 +310,7 @@ describe("one model", () => {
 });
 
 describe("run ceilings", () => {
-  test("stop the run that reached them and no other", async () => {
+  test("stop the run that reached them and no other run", async () => {
     const a = await team("run-a");
     expect((await patch(a.id, "run-ceilings", { run_ceilings: { max_llm_calls_per_run: 1 } })).status).toBe(200);
     expect((await chat(a.key, {}, { "x-gw-run-id": "one" })).status).toBe(200);
@@ -326,8 +326,8 @@ describe("run ceilings", () => {
   });
 });
 
-describe("how long a run may take", () => {
-  test("what is under way then ends: a stream with an error frame, an answer that is waited for with 429", async () => {
+describe("a limit on the duration of a run", () => {
+  test("ends the calls in flight: a stream with an error event, a whole answer with 429", async () => {
     const a = await team("run-long");
     expect((await patch(a.id, "run-ceilings", { run_ceilings: { max_duration_seconds_per_run: 1 } })).status).toBe(200);
     // A run that has lasted too long is refused; each of these calls has its own run.
@@ -350,8 +350,8 @@ describe("how long a run may take", () => {
   });
 });
 
-describe("documents", () => {
-  test("a child may tighten and never loosen, and may not claim what is promised to others", async () => {
+describe("limit documents", () => {
+  test("a child group may tighten but not loosen limits, and may not claim what its siblings are promised", async () => {
     const parent = await team("tree-parent");
     const [one, two] = [await team("tree-one", parent.id), await team("tree-two", parent.id)];
     const set = await limit(parent.id, {
@@ -390,7 +390,7 @@ describe("documents", () => {
     expect(await world.admin.get(`${GROUPS}/${two.id}/llm-global-limits`)).toEqual(fits);
   });
 
-  test("a refinement is of a model or tool server that is there", async () => {
+  test("limits for an unknown model or tool server are refused with 404", async () => {
     const a = await team("missing-a");
     const missing = "00000000-0000-4000-8000-000000000000";
     const asked = [
@@ -402,7 +402,7 @@ describe("documents", () => {
     expect(asked.map(({ status, body }) => [status, body.code])).toEqual(asked.map(() => [404, "not_found"]));
   });
 
-  test("a move under a parent that allows less is refused", async () => {
+  test("a move under a parent with tighter limits is refused", async () => {
     const [tight, loose] = [await team("move-tight"), await team("move-loose")];
     await limit(tight.id, { tokens: { daily_limit: 10 } });
     await limit(loose.id, { tokens: { daily_limit: 20 } });
@@ -410,7 +410,7 @@ describe("documents", () => {
     expect([moved.status, moved.body.code]).toEqual([400, "limit_exceeds_inherited"]);
   });
 
-  test("what deleted groups used goes on counting for those above them", async () => {
+  test("usage of deleted groups still counts for their parents", async () => {
     const above = await team("outlives");
     const middle = await team("goes-second", above.id);
     const below = await team("goes-first", middle.id);
@@ -433,7 +433,7 @@ describe("documents", () => {
     expect(limits[0].drawn_by).toEqual([{ group_id: above.id, group_name: "outlives", current: 2 }]);
   });
 
-  test("what a group used goes with it to its new parent, for calls as in the consumption", async () => {
+  test("a group's usage moves with it to its new parent, for calls and in the consumption", async () => {
     const [from, to] = [await team("moved-from"), await team("moved-to")];
     const [moved, stays] = [await team("moves", from.id), await team("stays", from.id)];
     const model = `llm-models/${served.models["fake-1"]}/limits`;
@@ -458,7 +458,7 @@ describe("documents", () => {
     expect((await chat(moved.key)).status).toBe(200);
   });
 
-  test("consumption shows what a group only says how it holds as its own, too", async () => {
+  test("consumption lists as the group's own a limit of which it sets only hard_stop or the warning threshold", async () => {
     const parent = await team("manner-parent");
     const child = await team("manner-child", parent.id);
     await limit(parent.id, { budget: { daily_limit_usd: 5 }, tokens: { daily_limit: 100 }, requests: { daily_limit: 100 } });
@@ -473,7 +473,7 @@ describe("documents", () => {
     ]);
   });
 
-  test("consumption names who draws on a quota", async () => {
+  test("consumption names the groups that use a quota", async () => {
     const parent = await team("draw-parent");
     const child = await team("draw-child", parent.id);
     await limit(parent.id, { requests: { daily_limit: 10 }, budget: { monthly_limit_usd: 1 } });

@@ -86,7 +86,7 @@ const refusal = (asked: PromiseLike<unknown>) =>
     ({ status, message }: { status: number; message: string }) => ({ status, message }),
   );
 
-test("a text is spoken, priced by its characters and recorded", async () => {
+test("speech from text is returned, priced by characters and recorded", async () => {
   const input = `Fish & chips <3 "now" 🌍`;
   const response = await speak({ input, speed: 1.25, instructions: "Whisper" });
   expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.concat([HALF, HALF]));
@@ -100,7 +100,7 @@ test("a text is spoken, priced by its characters and recorded", async () => {
   });
 });
 
-test("each format is asked for by the service's own name; what it has not is named", async () => {
+test("each format is requested by Azure's name; an unsupported format or speed is refused by field", async () => {
   for (const [response_format, type, name] of [
     ["opus", "audio/ogg", "ogg-24khz-16bit-mono-opus"],
     ["wav", "audio/wav", "riff-24khz-16bit-mono-pcm"],
@@ -117,7 +117,7 @@ test("each format is asked for by the service's own name; what it has not is nam
   expect(seen.length).toBe(before);
 });
 
-test("it streams as it comes, is torn where it is, and is kept where it is to be", async () => {
+test("audio streams as it arrives, an interruption reaches the caller, and persisted audio is stored", async () => {
   const slow = await speak({ input: "Speak slowly" });
   const reader = (slow.body as ReadableStream<Uint8Array>).getReader();
   // Except its last bytes: the end of the stream waits for the row.
@@ -137,13 +137,13 @@ test("it streams as it comes, is torn where it is, and is kept where it is to be
   expect(Buffer.from(await file.arrayBuffer())).toEqual(Buffer.concat([HALF, HALF]));
 });
 
-test("what is no sound is no answer, and what the service refuses is told", async () => {
+test("a response that is not audio becomes 502, and a refusal by the service is passed on", async () => {
   expect(await refusal(speak({ voice: "nobody" }))).toMatchObject({ status: 400 });
   expect(await refusal(speak({ input: "Read a page" }))).toMatchObject({ status: 502 });
   expect(await refusal(speak({ input: "Read a page", persist: true }))).toMatchObject({ status: 502 });
 });
 
-test("guardrails look at what is to be spoken", async () => {
+test("guardrails inspect the text to be spoken", async () => {
   await world.admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "words", enabled: true, group_ids: [groupId], surfaces: { audio_tts_input: true } },
     builtin: { banned_words: ["project titan"] },
@@ -153,7 +153,7 @@ test("guardrails look at what is to be spoken", async () => {
   expect(seen.length).toBe(before);
 });
 
-test("it does nothing but speak", async () => {
+test("an Azure Speech provider refuses every other operation", async () => {
   const before = seen.length;
   const messages = [{ role: "user", content: "x" }] as const;
   for (const asked of [

@@ -101,7 +101,7 @@ const refusal = (asked: Promise<unknown>) =>
 /** The two lengths in a WAV header: of everything after it, and of the samples. */
 const lengthsIn = (sound: Buffer) => [sound.readUInt32LE(4), sound.readUInt32LE(40)];
 
-test("samples become a WAV file that plays, asked for in Gemini's words and priced by its tokens", async () => {
+test("samples become a playable WAV file; the request is in Gemini's format and priced by tokens", async () => {
   const response = await speak({ instructions: "Say cheerfully", speed: 1.5 });
   const sound = Buffer.from(await response.arrayBuffer());
   expect(response.headers.get("content-type")).toBe("audio/wav");
@@ -125,7 +125,7 @@ test("samples become a WAV file that plays, asked for in Gemini's words and pric
   });
 });
 
-test("it streams as it comes: each event's samples at once", async () => {
+test("samples stream as each event arrives", async () => {
   const response = await speak({ response_format: "pcm", input: "Go slow" });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   // Except one sample that is held until more follows: the last one waits for the row.
@@ -137,7 +137,7 @@ test("it streams as it comes: each event's samples at once", async () => {
   expect(await rowBy(response)).toMatchObject({ success: true, llm_completion_tokens: 200, media_audio_chars: 7 });
 });
 
-test("asked for events it is read as OpenAI's, streamed and whole, with its tokens in the last", async () => {
+test("with stream_format sse the answer is OpenAI's speech events with usage in the last, streamed or whole upstream", async () => {
   const usage = { input_tokens: 10, output_tokens: 200, total_tokens: 210 };
   for (const input of ["Good morning", "All at once"]) {
     const response = await speak({ response_format: "pcm", stream_format: "sse", input });
@@ -155,7 +155,7 @@ test("asked for events it is read as OpenAI's, streamed and whole, with its toke
   expect(await rowBy(failing)).toMatchObject({ success: false, error_type: "upstream_interrupted" });
 });
 
-test("what breaks off is torn for its caller too, and its row says so and what was heard", async () => {
+test("an interrupted stream is cut for the caller, and the row records it with the usage so far", async () => {
   for (const [input, reason] of [
     ["A torn word", expect.any(String)],
     ["A word cut short", expect.any(String)],
@@ -179,12 +179,12 @@ test("what breaks off is torn for its caller too, and its row says so and what w
   }
 });
 
-test("a model that knows no streams is heard all the same", async () => {
+test("a model without streaming answers with a complete WAV file", async () => {
   const sound = Buffer.from(await (await speak({ input: "All at once" })).arrayBuffer());
   expect([lengthsIn(sound), sound.subarray(44)]).toEqual([[44, 8], SAMPLES]);
 });
 
-test("bare samples, what is kept, and Vertex AI", async () => {
+test("raw PCM, a persisted file and a model on Vertex AI work", async () => {
   const bare = await speak({ response_format: "pcm" });
   expect([bare.headers.get("content-type"), Buffer.from(await bare.arrayBuffer())]).toEqual(["audio/pcm", SAMPLES]);
   const kept = await speak({ model: "gemini-tts-vertex", persist: true });
@@ -198,7 +198,7 @@ test("bare samples, what is kept, and Vertex AI", async () => {
   expect(await rowBy(kept)).toMatchObject({ llm_estimated_cost_usd: 0.00018, custom_metadata: { files: [{ id }] } });
 });
 
-test("what it cannot do is named; what it will not say, and what saying so took, is on the row", async () => {
+test("an unsupported format is refused by field; speech the model declines is recorded with its reason", async () => {
   expect(await refusal(speak({ response_format: "mp3" }))).toMatchObject({
     status: 400,
     message: expect.stringContaining("response_format"),
@@ -213,7 +213,7 @@ test("what it cannot do is named; what it will not say, and what saying so took,
   });
 });
 
-test("a budget that stops hard holds the dearer of both prices, and needs the price of a character", async () => {
+test("a hard budget holds the higher of the token and character prices, and refuses a model without a character price", async () => {
   const { admin } = world;
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: groupId });
   await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {

@@ -86,7 +86,7 @@ async function clientOf(group: string): Promise<OpenAI> {
 const rowBy = (response: Response) => rowOf(world.admin, { id: response.headers.get("x-request-id") });
 const sent = () => JSON.parse(vendor.seen.at(-1)?.body as string);
 
-test("a picture by a model priced by tokens: its bytes, its cost, its row", async () => {
+test("an image of a model priced by tokens is returned with its cost and recorded", async () => {
   const { data, response } = await openai.images
     .generate({ model: "draws", prompt: "A lighthouse", quality: "high", size: "1024x1024", response_format: "b64_json" })
     .withResponse();
@@ -105,7 +105,7 @@ test("a picture by a model priced by tokens: its bytes, its cost, its row", asyn
   });
 });
 
-test("a picture by a model priced each: what the gateway alone reads stays with it", async () => {
+test("images priced each are recorded, and fields meant for the gateway are not sent upstream", async () => {
   const asked = { model: "draws-each", prompt: "Three boats", n: 3, style: "vivid", chat_id: "c1", display_name: "boats" } as const;
   const { data, response } = await openai.images.generate(asked).withResponse();
   expect(data.data).toHaveLength(3);
@@ -114,7 +114,7 @@ test("a picture by a model priced each: what the gateway alone reads stays with 
   expect(await rowBy(response)).toMatchObject({ media_images_generated: 3, llm_estimated_cost_usd: 0.12 });
 });
 
-test("a picture is stored and given by an address that needs no credential, until its chat is deleted", async () => {
+test("an image is stored behind a URL that needs no credential until its chat is deleted", async () => {
   const asked = { model: "draws-each", prompt: "Two boats", n: 2, chat_id: "regatta", display_name: "boats" } as const;
   const { data, response } = await openai.images.generate(asked as OpenAI.Images.ImageGenerateParamsNonStreaming).withResponse();
   const urls = (data.data ?? []).map(({ url }) => url as string);
@@ -132,13 +132,13 @@ test("a picture is stored and given by an address that needs no credential, unti
   expect((await fetch(urls[0] as string)).status).toBe(404);
 });
 
-test("what a vendor calls a picture and is none is served as no picture: its caller gets the bytes, the store nothing", async () => {
+test('an upstream "image" that is not an image is returned inline but not stored', async () => {
   const { data, response } = await openai.images.generate({ model: "draws-page", prompt: "A page" }).withResponse();
   expect(data.data?.[0]).toEqual({ b64_json: Buffer.from(PAGE).toString("base64") });
   expect((await rowBy(response)).custom_metadata).toMatchObject({ file_not_stored: "invalid_body" });
 });
 
-test("what a vendor says of how it understood a prompt is looked at on image_gen_output", async () => {
+test("guardrails on image_gen_output inspect the revised prompt", async () => {
   const { admin } = world;
   const guard = await admin.post("/v1/admin/guardrails/configs", {
     tenant_id: "default",
@@ -163,7 +163,7 @@ test("what a vendor says of how it understood a prompt is looked at on image_gen
   await admin.request("DELETE", `/v1/admin/guardrails/configs/${guard.id}?tenant_id=default`);
 });
 
-test("a server that ignores how it was asked keeps its addresses to itself, and prices go by what was asked for", async () => {
+test("images answered by URL are fetched by the gateway, and prices follow the requested size and quality", async () => {
   const draw = (prompt: string, more: object = {}) =>
     openai.images.generate({ model: "draws-elsewhere", prompt, ...more } as OpenAI.Images.ImageGenerateParamsNonStreaming).withResponse();
   const { data, response } = await draw("boat.png", { response_format: "b64_json", quality: "high", size: "1024x1024" });
@@ -184,7 +184,7 @@ test("a server that ignores how it was asked keeps its addresses to itself, and 
   expect(lost).toBe(502);
 });
 
-test("a picture without a price is unpriced and not free", async () => {
+test("an image without a price has the cost null, not 0", async () => {
   const { data, response } = await openai.images.generate({ model: "draws-unpriced", prompt: "A cat" }).withResponse();
   expect(data).toMatchObject({ gw_cost_usd: null });
   expect((await rowBy(response)).llm_estimated_cost_usd).toBeNull();
@@ -203,7 +203,7 @@ test.each([
   [{ chat_id: "a\0b" }, "chat_id"],
   [{ chat_id: "\ud800" }, "chat_id"],
   [{ display_name: "a\0b" }, "display_name"],
-])("%j is refused and named, and nothing is sent", async (wrong, named) => {
+])("%j is refused by field and nothing is sent upstream", async (wrong, named) => {
   const before = vendor.seen.length;
   const asked = openai.images.generate({ model: "draws", prompt: "A cat", ...wrong } as OpenAI.Images.ImageGenerateParamsNonStreaming);
   const error = await asked.then(
@@ -215,7 +215,7 @@ test.each([
   expect(vendor.seen.length).toBe(before);
 });
 
-test("a budget holds the dearest a call can come to before it leaves, and no call without a price", async () => {
+test("a budget holds the highest possible cost before the call leaves, and refuses a model without a price", async () => {
   const { admin } = world;
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: groupId });
   await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {
@@ -236,7 +236,7 @@ test("a budget holds the dearest a call can come to before it leaves, and no cal
   expect(await status({ model: "draws", prompt: "A cat", size: "3840x2160" })).toBe(429);
 });
 
-test("a picture one member of a routing group fails to draw is drawn by another, and paid once", async () => {
+test("a routing group falls back to another member for an image, which is charged once", async () => {
   const { data, response } = await openai.images
     .generate({ model: "any-painter", prompt: "A cat", response_format: "b64_json" })
     .withResponse();
@@ -249,7 +249,7 @@ test("a picture one member of a routing group fails to draw is drawn by another,
   });
 });
 
-test("no picture leaves the regions of the tenant", async () => {
+test("images respect the tenant's allowed regions", async () => {
   const { admin } = world;
   await admin.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: ["eu"] });
   const before = vendor.seen.length;
@@ -261,14 +261,14 @@ test("no picture leaves the regions of the tenant", async () => {
   expect([error?.status, vendor.seen.length]).toEqual([403, before]);
 });
 
-test("moderations pass as they are, with a row", async () => {
+test("moderations pass through unchanged and are recorded", async () => {
   const { data, response } = await openai.moderations.create({ model: "judges", input: ["one", "two"] }).withResponse();
   expect(data.results[0]?.flagged).toBe(true);
   expect(sent()).toEqual({ model: "omni-moderation-latest", input: ["one", "two"] });
   expect(await rowBy(response)).toMatchObject({ proxy_subtype: "moderations", llm_model_used: "judges" });
 });
 
-test("guardrails look at what is to be drawn and judged", async () => {
+test("guardrails inspect the prompts of images and the input of moderations", async () => {
   await world.admin.post("/v1/admin/guardrails/configs", {
     tenant_id: "default",
     name: "no cards",

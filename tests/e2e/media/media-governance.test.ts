@@ -56,7 +56,7 @@ const speak = (more: object = {}) => openai.audio.speech.create({ model: "speaks
 const picture = () => toFile(Buffer.from(PIXEL, "base64"), "a.png");
 const sent = () => JSON.parse(vendor.seen.at(-1)?.body as string);
 
-test("whitelists intersect, ceilings take the lowest, floors the highest, and demands stay", async () => {
+test("limits of parent and child combine to the strictest, and a child that loosens them is refused by field", async () => {
   const above = {
     image: { dim_whitelist: ["512x512", "1024x1024"], max_n: 3, require_image_input: false },
     audio_speech: { voice_whitelist: ["alloy", "coral"], speed_min: 0.5, max_speed: 2, max_input_characters: 20 },
@@ -78,7 +78,7 @@ test("whitelists intersect, ceilings take the lowest, floors the highest, and de
   expect(JSON.stringify(unknown.body)).toMatch(/max_brightness.*there are dim_whitelist.*smell.*there are image/);
 });
 
-test("pictures are held to what the group and those above it say, and what is left out is chosen for their callers", async () => {
+test("image requests are held to the combined limits, and a missing size is filled in from them", async () => {
   const before = vendor.seen.length;
   expect(await said(draw({ size: "1024x1024" }))).toMatch(/^400 .*size.*must be one of 512x512/);
   expect(await said(draw({ n: 3 }))).toMatch(/^400 .*\bn\b.*must be at most 2/);
@@ -93,7 +93,7 @@ test("pictures are held to what the group and those above it say, and what is le
   });
 });
 
-test("a group that demands a picture to begin with draws from none", async () => {
+test("a group that requires an image input refuses generation without one", async () => {
   await govern(parent, { image: { require_image_input: true } });
   expect((await govern(child, { image: { require_image_input: false } })).status).toBe(400);
   expect((await govern(child, {})).status).toBe(200);
@@ -101,7 +101,7 @@ test("a group that demands a picture to begin with draws from none", async () =>
   expect(await said(openai.images.edit({ model: "draws", prompt: "Bluer", image: await picture() }))).toBe(200);
 });
 
-test("speech is held to voices, formats, speeds and lengths", async () => {
+test("speech is held to the allowed voices, formats, speeds and lengths", async () => {
   const rules = { voice_whitelist: ["coral"], format_whitelist: ["opus"], speed_min: 0.8, max_speed: 1.5, max_input_characters: 6 };
   await govern(parent, { audio_speech: rules });
   expect(await said(speak())).toMatch(/^400 .*voice.*must be one of coral/);
@@ -114,7 +114,7 @@ test("speech is held to voices, formats, speeds and lengths", async () => {
   expect(sent()).toMatchObject({ voice: "coral", response_format: "opus" });
 });
 
-test("sound is held to its length and language, and what is judged to its length", async () => {
+test("transcription is held to duration and language, and moderation to input length", async () => {
   const rules = { language_whitelist: ["de"], max_duration_seconds: 600 };
   await govern(parent, { audio_transcription: rules });
   const hear = async (more: object = {}) => {

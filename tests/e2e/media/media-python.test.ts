@@ -48,7 +48,7 @@ else {
     await vendor.stop();
   });
 
-  test("OpenAI's Python client hears what is written down", async () => {
+  test("OpenAI's Python client gets transcripts in every form", async () => {
     const sound = join(world.gateway.dataDir, "memo.wav");
     await writeFile(sound, wav(3));
     const run = Bun.spawn([PYTHON, SCRIPT, `${world.gateway.runtimeUrl}/v1/proxy/llm`, team.apiKey, sound], { stderr: "pipe" });

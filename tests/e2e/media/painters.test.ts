@@ -93,7 +93,7 @@ const refusal = (asked: Promise<unknown>) =>
   );
 const picture = (name = "a.png") => toFile(Buffer.from(PIXEL, "base64"), name);
 
-test("Gemini draws one by one, in the ratio and size asked for, priced by its tokens", async () => {
+test("Gemini is called once per image with the requested aspect ratio and size, priced by tokens", async () => {
   const before = vendor.seen.length;
   const { data, response } = await draw("gemini-3.1-flash-image", { n: 3, size: "2048x1152", quality: "high" });
   expect(data.data?.map(({ b64_json }) => b64_json)).toEqual([PIXEL, PIXEL, PIXEL]);
@@ -109,7 +109,7 @@ test("Gemini draws one by one, in the ratio and size asked for, priced by its to
   });
 });
 
-test("Gemini's largest pictures are given, as many as an answer has room for, and all that were drawn are billed", async () => {
+test("Gemini's large images are returned up to the answer's size limit, and all generated images are charged", async () => {
   const { data } = await draw("gemini-3.1-flash-image", { prompt: "A lighthouse in detail", size: "4096x4096" });
   expect(data.data?.[0]?.b64_json?.length).toBe(LARGE.length);
   const before = vendor.seen.length;
@@ -120,7 +120,7 @@ test("Gemini's largest pictures are given, as many as an answer has room for, an
   expect(await rowBy(several.response)).toMatchObject({ success: true, media_images_generated: 2, llm_estimated_cost_usd: 0.268816 });
 });
 
-test("a model that draws nothing is told so, and what its words took is on the row", async () => {
+test("an image declined by the model is refused with 400, and the tokens used are on the row", async () => {
   const asked = await openai.images
     .generate({ model: "gemini-3.1-flash-image", prompt: "forbidden" })
     .asResponse()
@@ -133,7 +133,7 @@ test("a model that draws nothing is told so, and what its words took is on the r
     expect(await refusal(draw(model, { prompt: "forbidden" }))).toMatchObject({ status: 400 });
 });
 
-test("Imagen and Gemini on Vertex, and Nova Canvas on Bedrock", async () => {
+test("Imagen and Gemini on Vertex AI, and Nova Canvas on Bedrock, generate images", async () => {
   const imagen = await draw("imagen-4", { n: 2, size: "1024x1024" });
   expect(vendor.seen.at(-1)?.path).toBe("/v1/projects/fake/locations/global/publishers/google/models/imagen-4:predict");
   expect(sent()).toEqual({ instances: [{ prompt: "A lighthouse" }], parameters: { sampleCount: 2, aspectRatio: "1:1" } });
@@ -150,7 +150,7 @@ test("Imagen and Gemini on Vertex, and Nova Canvas on Bedrock", async () => {
   expect(await rowBy(nova.response)).toMatchObject({ media_images_generated: 1, llm_estimated_cost_usd: 0.06 });
 });
 
-test("pictures are edited: as a form for OpenAI, inline for Gemini, and refused where there is no such thing", async () => {
+test("image edits are sent as a form to OpenAI, inline to Gemini, and refused for models without edits", async () => {
   const images = [await picture(), await picture("b.png")];
   const { data, response } = await openai.images
     .edit({ model: "gpt-image-2", image: images, mask: await picture("m.png"), prompt: "Bluer", n: 1, response_format: "b64_json" })

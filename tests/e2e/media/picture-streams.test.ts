@@ -78,7 +78,7 @@ const refusal = (asked: Promise<unknown>) =>
     ({ status, message }: { status: number; message: string }) => ({ status, message }),
   );
 
-test("a picture comes as it is drawn, and is metered once by what its last event tells", async () => {
+test("an image streams as it is drawn, and is metered once by its last event", async () => {
   const { data: stream, response } = await draw({ model: "slow", size: "1024x1024", partial_images: 1 });
   const { events } = await read(stream);
   expect(events.map(({ type, b64_json }) => [type, b64_json])).toEqual([
@@ -96,7 +96,7 @@ test("a picture comes as it is drawn, and is metered once by what its last event
   });
 });
 
-test("several pictures are one call: what each event tells is counted, and fewer than asked for are an answer", async () => {
+test("several images are one call metered by their events; fewer than requested still succeed", async () => {
   const two = await draw({ model: "several", n: 2 });
   expect((await read(two.data)).events.map(({ type }) => type.split(".")[1])).toEqual([
     ...["partial_image", "completed", "partial_image", "completed"],
@@ -107,7 +107,7 @@ test("several pictures are one call: what each event tells is counted, and fewer
   expect(await rowBy(one.response)).toMatchObject({ success: true, media_images_generated: 1, llm_estimated_cost_usd: COST });
 });
 
-test("a picture is changed in a stream too", async () => {
+test("an image edit streams too", async () => {
   const { data: stream, response } = await openai.images
     .edit({
       ...{ model: "draws", prompt: "Bluer", stream: true, partial_images: 2 },
@@ -125,7 +125,7 @@ test("a picture is changed in a stream too", async () => {
   });
 });
 
-test("a model that knows no streams is read as one, in OpenAI's shape and in another's", async () => {
+test("a model without streaming is answered as a stream, in OpenAI's format and in a translated one", async () => {
   const passed = await draw({ model: "whole", n: 2, quality: "high" });
   const { events } = await read(passed.data);
   expect(events).toMatchObject([
@@ -150,7 +150,7 @@ test("a model that knows no streams is read as one, in OpenAI's shape and in ano
   expect((await read(edited)).events.map(({ type }) => type)).toEqual(["image_edit.completed"]);
 });
 
-test("a stream that breaks off, or ends before its picture does, is an error for its caller, who pays for what was shown", async () => {
+test("a stream that breaks off or ends early becomes an error, and the images shown are charged", async () => {
   for (const model of ["torn", "short"]) {
     const { data, response } = await draw({ model, size: "1024x1024" });
     const { events, error } = await read(data);
@@ -167,7 +167,7 @@ test("a stream that breaks off, or ends before its picture does, is an error for
   expect(await rowBy(each.response)).toMatchObject({ media_images_generated: 1, llm_estimated_cost_usd: 0.04 });
 });
 
-test("who leaves after a picture was shown has paid for it, and nobody draws on", async () => {
+test("a client that disconnects after a partial image is charged for it, and the upstream is cancelled", async () => {
   const { data: stream, response } = await draw({ model: "left", size: "1024x1024" });
   for await (const { type } of stream) if (type === "image_generation.partial_image") break;
   stream.controller.abort();
@@ -177,7 +177,7 @@ test("who leaves after a picture was shown has paid for it, and nobody draws on"
   });
 });
 
-test("the provider's own error in the stream is the caller's, and another member of a group is asked before anything was shown", async () => {
+test("a provider error in the stream reaches the caller; before the first event another member is tried", async () => {
   for (const model of ["failing", "failing-first"]) {
     const { data, response } = await draw({ model });
     expect((await read(data)).error).toContain("The picture was blocked.");
@@ -189,13 +189,13 @@ test("the provider's own error in the stream is the caller's, and another member
   expect(await rowBy(response)).toMatchObject({ llm_model_used: "second", llm_used_fallback: true, media_images_generated: 1 });
 });
 
-test("an event without end is cut off before it fills the memory", async () => {
+test("an event of endless size is cut off at 48 MiB", async () => {
   const { data, response } = await draw({ model: "huge" });
   expect(await read(data)).toMatchObject({ events: [], error: expect.stringContaining("broke off") });
   expect(await rowBy(response)).toMatchObject({ success: false, error_message: expect.stringContaining("larger than 48 MiB") });
 });
 
-test("guardrails look at the prompt of a stream and at what its events say of how it was understood", async () => {
+test("guardrails inspect the prompt of a stream and the revised prompt in its events", async () => {
   const { admin } = world;
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: groupId });
   const guard = await admin.post("/v1/admin/guardrails/configs", {
@@ -224,7 +224,7 @@ test("guardrails look at the prompt of a stream and at what its events say of ho
   expect(await rowBy(blocked.response)).toMatchObject({ success: false, llm_estimated_cost_usd: COST });
 });
 
-test("a budget holds the dearest a streamed picture can come to, and is charged what it came to", async () => {
+test("a budget holds the highest possible cost of a streamed image and is charged the actual cost", async () => {
   const { admin } = world;
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "thrifty", parent_group_id: groupId });
   await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {
@@ -246,7 +246,7 @@ test.each([
   [{ partial_images: 4 }, "partial_images"],
   [{ response_format: "url" }, "response_format"],
   [{ stream: "maybe" }, "stream"],
-])("%j is refused and named, and nothing is sent", async (wrong, field) => {
+])("%j is refused by field and nothing is sent upstream", async (wrong, field) => {
   const before = vendor.seen.length;
   const asked = { model: "draws", prompt: "A cat", stream: true, ...wrong } as OpenAI.Images.ImageGenerateParamsStreaming;
   expect(await refusal(openai.images.generate(asked))).toMatchObject({ status: 400, message: expect.stringContaining(`\`${field}\``) });

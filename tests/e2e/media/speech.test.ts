@@ -136,7 +136,7 @@ const refusal = (asked: Promise<unknown>) =>
     ({ status, error }: { status: number; error: unknown }) => ({ status, error }),
   );
 
-test("a text is spoken, priced by its characters and recorded", async () => {
+test("speech from text is returned, priced by characters and recorded", async () => {
   const response = await openai.audio.speech.create({ model: "speaks", voice: "alloy", input: "Good morning 🌍", response_format: "wav" });
   expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.concat([HALF, HALF]));
   expect(response.headers.get("content-type")).toBe("audio/wav");
@@ -151,7 +151,7 @@ test("a text is spoken, priced by its characters and recorded", async () => {
   });
 });
 
-test("what is to be kept is stored, whole or not at all, and named by a header", async () => {
+test("persisted audio is stored completely or not at all, and its file ID is in a header", async () => {
   const ask = (model: string, chat = "memo") =>
     openai.audio.speech.create({
       model,
@@ -184,7 +184,7 @@ test("what is to be kept is stored, whole or not at all, and named by a header",
   expect(await refusal(openai.files.content(id))).toMatchObject({ status: 404 });
 });
 
-test("it streams as it comes", async () => {
+test("audio streams as it arrives", async () => {
   const response = await openai.audio.speech.create({ model: "slow", voice: "alloy", input: "Slowly" });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   // Except its last bytes: the end of the stream waits for the row.
@@ -195,7 +195,7 @@ test("it streams as it comes", async () => {
   expect(Buffer.concat(rest)).toEqual(Buffer.concat([HALF.subarray(-2), HALF]));
 });
 
-test("sound that breaks off is torn for its caller too, and its row says so", async () => {
+test("interrupted audio is cut for the caller, and the row records it", async () => {
   const response = await openai.audio.speech.create({ model: "torn", voice: "alloy", input: "Cut" });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(HALF.subarray(0, -2));
@@ -212,7 +212,7 @@ async function eventsOf(response: Response): Promise<{ type?: string; audio?: st
 const heard = (events: Awaited<ReturnType<typeof eventsOf>>) =>
   Buffer.concat(events.flatMap(({ audio }) => (audio === undefined ? [] : [Buffer.from(audio, "base64")])));
 
-test("in events the vendor tells what it took: they pass as they came, priced by its tokens", async () => {
+test("speech events pass unchanged and are priced by the tokens in them", async () => {
   const response = await openai.audio.speech.create({ model: "tells", voice: "alloy", input: "Good morning", stream_format: "sse" });
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   const events = await eventsOf(response);
@@ -226,7 +226,7 @@ test("in events the vendor tells what it took: they pass as they came, priced by
   });
 });
 
-test("a model that gives bytes is read as events, as they come", async () => {
+test("a model that returns bytes is answered as events, as they arrive", async () => {
   const response = await openai.audio.speech.create({ model: "slow", voice: "alloy", input: "Slowly", stream_format: "sse" });
   const reader = (response.clone().body as ReadableStream<Uint8Array>).getReader();
   const first = new TextDecoder().decode((await reader.read()).value);
@@ -241,7 +241,7 @@ test.each([
   ["tells-torn", "broke off"],
   ["tells-failing", "no voice left"],
   ["torn", "broke off"],
-])("events of %s that break off end with an error, and what was to be said is paid for", async (model, message) => {
+])("interrupted events of %s end with an error, and the input is charged", async (model, message) => {
   const response = await openai.audio.speech.create({ model, voice: "alloy", input: "Cut", stream_format: "sse" });
   const copy = response.clone();
   await (copy.body as ReadableStream<Uint8Array>).getReader().read();
@@ -252,7 +252,7 @@ test.each([
   });
 });
 
-test("who leaves in the middle of the events has paid for what was to be said", async () => {
+test("a client that disconnects during the events is charged for the input", async () => {
   const leaving = new AbortController();
   const asked = { model: "tells-torn", voice: "alloy", input: "Left", stream_format: "sse" } as const;
   const response = await openai.audio.speech.create(asked, { signal: leaving.signal });
@@ -263,7 +263,7 @@ test("who leaves in the middle of the events has paid for what was to be said", 
 });
 
 test.each([{}, { persist: true }])(
-  "who leaves before anything is heard has paid for what the provider was sent to say (%j)",
+  "a client that disconnects before any audio is charged for what the provider was sent (%j)",
   async (more) => {
     const leaving = new AbortController();
     const before = vendor.seen.length;
@@ -284,7 +284,7 @@ test.each([
   ["late-voice", "sse"],
   ["alone", ""],
   ["alone", "sse"],
-])("who leaves between the head and the sound of %s has paid for it, too %s", async (model, events) => {
+])('a client that disconnects between head and first audio of %s is charged (stream_format: "%s")', async (model, events) => {
   const leaving = new AbortController();
   const head = new Promise<void>((resolve) => (begun = resolve));
   const asked = { model, voice: "alloy", input: "Left late", ...(events === "sse" && { stream_format: "sse" as const }) };
@@ -300,7 +300,7 @@ test.each([
   goOn();
 });
 
-test("sound whose line is cut before its first piece is paid for: it was sent to be spoken", async () => {
+test("audio interrupted before its first byte is charged, because the provider was sent the request", async () => {
   const head = new Promise<void>((resolve) => (begun = resolve));
   const asked = openai.audio.speech.create(
     { model: "alone", voice: "alloy", input: "Cut early" },
@@ -315,7 +315,7 @@ test("sound whose line is cut before its first piece is paid for: it was sent to
   });
 });
 
-test("deployments of Azure speak too; what is no sound and what speaks not are told", async () => {
+test("Azure deployments speak too; a response that is not audio becomes 502, and invalid fields are refused by name", async () => {
   const response = await openai.audio.speech.create({ model: "deployed", voice: { id: "voice-1" }, input: "Hello" });
   expect((await response.arrayBuffer()).byteLength).toBe(16);
   expect(vendor.seen.at(-1)?.path).toBe("/openai/v1/audio/speech");
@@ -335,7 +335,7 @@ test("deployments of Azure speak too; what is no sound and what speaks not are t
   expect(await ask("speaks", { stream_format: "sse", persist: true })).toMatchObject({ error: expect.stringContaining("`stream_format`") });
 });
 
-test("a guardrail looks at what is to be spoken, and a budget that stops hard at what it may cost", async () => {
+test("a guardrail inspects the text to be spoken, and a hard budget holds what it may cost", async () => {
   const { admin } = world;
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: groupId });
   await admin.post("/v1/admin/guardrails/configs", {
@@ -360,7 +360,7 @@ test("a guardrail looks at what is to be spoken, and a budget that stops hard at
   await (await say("speaks", "Hello")).arrayBuffer();
 });
 
-test("what one member of a routing group cannot say another does", async () => {
+test("a routing group falls back to another member for speech", async () => {
   const response = await openai.audio.speech.create({ model: "any-voice", voice: "alloy", input: "Hello" });
   expect((await response.arrayBuffer()).byteLength).toBe(16);
   expect(await rowBy(response)).toMatchObject({ llm_model_used: "second", llm_used_fallback: true, media_audio_chars: 5 });

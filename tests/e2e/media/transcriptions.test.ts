@@ -85,7 +85,7 @@ const refusal = (asked: Promise<unknown>) =>
   );
 const spooled = () => readdir(join(world.gateway.dataDir, "spool"));
 
-test("sound that is to be kept is stored, of an answer in events too, and named by a header", async () => {
+test("persisted audio is stored, for streamed transcripts too, and its file ID is in a header", async () => {
   for (const more of [{ model: "hears" }, { model: "hears-by-token", stream: true }] as const) {
     const asked = { file: await toFile(SOUND, "memo.wav"), persist: true, chat_id: "memo", ...more };
     const { response } = await openai.audio.transcriptions
@@ -97,7 +97,7 @@ test("sound that is to be kept is stored, of an answer in events too, and named 
   }
 });
 
-test("sound is written down, priced by its seconds and recorded, and nothing of it stays", async () => {
+test("a transcription is priced by seconds and recorded, and leaves no copy of the audio", async () => {
   const { data, response } = await openai.audio.transcriptions
     .create({ file: await sound(), model: "hears", prompt: "A memo", language: "en" })
     .withResponse();
@@ -121,7 +121,7 @@ test("sound is written down, priced by its seconds and recorded, and nothing of 
   await until(spooled, (names) => names.length === 0);
 });
 
-test("a model priced by tokens is billed by those it tells", async () => {
+test("a model priced by tokens is charged by the tokens it reports", async () => {
   const { response } = await openai.audio.transcriptions.create({ file: await sound(), model: "hears-by-token" }).withResponse();
   // 10 x $2.5 + 30 x $6 + 9 x $10 a million.
   expect(await rowBy(response)).toMatchObject({
@@ -132,7 +132,7 @@ test("a model priced by tokens is billed by those it tells", async () => {
   });
 });
 
-test("a provider that tells nothing is billed by how long the sound really is", async () => {
+test("without reported usage a transcription is charged by the measured duration of the audio", async () => {
   const { response } = await openai.audio.transcriptions.create({ file: await sound(wav(7.5)), model: "tells-nothing" }).withResponse();
   expect(await rowBy(response)).toMatchObject({
     media_audio_seconds_input: 7.5,
@@ -141,7 +141,7 @@ test("a provider that tells nothing is billed by how long the sound really is", 
   });
 });
 
-test("every form of a transcript, also where the provider has none of them", async () => {
+test("every response_format works, including those the provider lacks", async () => {
   const form = async (response_format: "text" | "srt" | "vtt" | "verbose_json") =>
     openai.audio.transcriptions.create({ file: await sound(), model: "hears", response_format }).asResponse();
   const text = await form("text");
@@ -155,7 +155,7 @@ test("every form of a transcript, also where the provider has none of them", asy
   expect(await (await form("verbose_json")).json()).toMatchObject({ segments: [{ id: 0 }, { id: 1 }] });
 });
 
-test("a transcript streams as it comes, and a model without streams is read as one", async () => {
+test("a transcript streams as it arrives, and a model without streaming is answered as a stream", async () => {
   const stream = await openai.audio.transcriptions.create({ file: await sound(), model: "hears-slowly", stream: true });
   const events: string[] = [];
   for await (const event of stream) {
@@ -171,7 +171,7 @@ test("a transcript streams as it comes, and a model without streams is read as o
   expect(text).toBe(SAID);
 });
 
-test("who leaves before the tokens were told has paid for the sound, and for what was read, where nothing else prices it", async () => {
+test("a client that disconnects before the usage event is charged for the audio and the text received", async () => {
   const { data: stream, response } = await openai.audio.transcriptions
     .create({ file: await sound(), model: "hears-slowly", stream: true })
     .withResponse();
@@ -185,7 +185,7 @@ test("who leaves before the tokens were told has paid for the sound, and for wha
   vendor.goOn();
 });
 
-test("translations have their own path", async () => {
+test("translations use their own path, and Azure deployments theirs", async () => {
   const { data, response } = await openai.audio.translations.create({ file: await sound(), model: "hears" }).withResponse();
   expect(data.text).toBe(SAID);
   expect(vendor.heard.at(-1)?.path).toBe("/v1/audio/translations");
@@ -194,13 +194,13 @@ test("translations have their own path", async () => {
   expect(vendor.heard.at(-1)).toMatchObject({ path: "/openai/v1/audio/transcriptions", headers: { "api-key": "vendor-secret-0001" } });
 });
 
-test("what one member of a routing group cannot hear another does, from the same file", async () => {
+test("a routing group falls back to another member with the same file", async () => {
   const { response } = await openai.audio.transcriptions.create({ file: await sound(), model: "any-ear" }).withResponse();
   expect(vendor.heard.slice(-2).map(({ file }) => file.sha256)).toEqual(Array(2).fill(createHash("sha256").update(SOUND).digest("hex")));
   expect(await rowBy(response)).toMatchObject({ llm_model_used: "second", llm_used_fallback: true });
 });
 
-test("guardrails look at the prompt and at the transcript, whole, in segments and as it streams", async () => {
+test("guardrails inspect the prompt and the transcript, whole, in segments and streamed", async () => {
   const { admin } = world;
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: groupId });
   await admin.post("/v1/admin/guardrails/configs", {
@@ -237,7 +237,7 @@ test("guardrails look at the prompt and at the transcript, whole, in segments an
   await careful.audio.transcriptions.create(asked);
 });
 
-test("what is wrong is named, and nothing is sent or kept", async () => {
+test("invalid requests are refused by field, and nothing is sent or stored", async () => {
   const before = vendor.heard.length;
   const ask = async (more: object, bytes?: Uint8Array) =>
     refusal(openai.audio.transcriptions.create({ file: await sound(bytes), model: "hears", ...more } as never));
@@ -255,7 +255,7 @@ test("what is wrong is named, and nothing is sent or kept", async () => {
   expect(vendor.heard).toHaveLength(before);
 });
 
-test("names cannot break out of their part", async () => {
+test("file and field names cannot break out of their multipart headers", async () => {
   const name = 'a"\r\ncontent-type: text/html\r\n\r\nx.wav';
   await openai.audio.transcriptions.create({ file: await sound(SOUND, name), model: "hears", "x\r\ny": "z" } as never);
   expect(vendor.heard.at(-1)?.file).toMatchObject({ type: expect.stringContaining("wav"), bytes: SOUND.byteLength });

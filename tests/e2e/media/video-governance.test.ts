@@ -53,7 +53,7 @@ const ended = (apiKey: string, id: string) =>
     ({ status, body }) => status !== 200 || !["queued", "in_progress"].includes(body.status),
   );
 
-test("guardrails look at what is asked for, and at what a provider says came of it", async () => {
+test("guardrails inspect prompts and the provider's result message", async () => {
   const { groupId, apiKey } = await team("guarded");
   await world.admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "words of films", enabled: true, group_ids: [groupId] },
@@ -77,7 +77,7 @@ test("guardrails look at what is asked for, and at what a provider says came of 
   expect(told.status).toBe(403);
 });
 
-test("media governance bounds resolution, length and what has to come along", async () => {
+test("media governance limits resolution and duration and requires inputs", async () => {
   const { groupId, apiKey } = await team("governed");
   const govern = (video: object) =>
     world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/media-governance`, { media_governance: { video } });
@@ -99,7 +99,7 @@ test("media governance bounds resolution, length and what has to come along", as
   expect(await fieldOf({ duration_seconds: 4, resolution: "720p" })).toMatch(/^400 .*input_reference/);
 });
 
-test("a budget is held from the request until the job's end, and then goes by what it cost", async () => {
+test("a budget holds a job's worst case until it ends, then counts its actual cost", async () => {
   const { groupId, apiKey } = await team("frugal");
   const limits = { llm_global_limits: { budget: { daily_limit_usd: 1, hard_stop: true } } };
   expect((await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, limits)).status).toBe(200);
@@ -128,7 +128,7 @@ test("a budget is held from the request until the job's end, and then goes by wh
   );
 });
 
-test("what a video holds of a group above goes on where another branch of that group is moved away, and goes where its own goes", async () => {
+test("a job's hold in a parent group survives moves of other branches and moves with its own group", async () => {
   const { admin } = world;
   const newGroup = (name: string, parent?: string) =>
     admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, ...(parent !== undefined && { parent_group_id: parent }) });
@@ -178,7 +178,7 @@ test("what a video holds of a group above goes on where another branch of that g
   ).toBe(200);
 });
 
-test("a video that is billed by tokens holds them while it is made, and takes them of quotas and rates at its end", async () => {
+test("a video priced by tokens holds them while it runs, and counts them in quotas and rates at its end", async () => {
   const { admin } = world;
   await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "g", api_format: "gemini", base_url: vendor.origin });
   const { groupId, apiKey } = await team("thrifty", {

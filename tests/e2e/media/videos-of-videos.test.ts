@@ -80,7 +80,7 @@ const madeBy = async (id: string): Promise<string> => {
   );
 };
 
-test("a remix and an edit: jobs of their own, on the model that made the video, as long as it is", async () => {
+test("a remix and an edit are jobs of their own on the source's model, as long as the source", async () => {
   const source = await filmed("films");
   const upstream = await madeBy(source);
   const remixed = await openai.videos.remix(source, { prompt: "At dawn" }).withResponse();
@@ -105,7 +105,7 @@ test("a remix and an edit: jobs of their own, on the model that made the video, 
   expect(lastMade()?.asked.path).toBe(`/v1/videos/${await madeBy(edited.id)}/remix`);
 });
 
-test("an extension is billed for what follows, and is as long as both together", async () => {
+test("an extension is charged for its own seconds and lasts as long as both parts together", async () => {
   const source = await filmed("films");
   const extended = await openai.videos.extend({ prompt: "A ship comes", seconds: "12", video: { id: source } });
   expect(extended).toMatchObject({ remixed_from_video_id: source, seconds: "20", status: "queued" });
@@ -123,7 +123,7 @@ test("an extension is billed for what follows, and is as long as both together",
   expect(await ended(further.id)).toMatchObject({ seconds: "24", job: { cost_usd: 0.4 } });
 });
 
-test("Google's Interactions API goes on from the interaction, and extends none", async () => {
+test("on Google's Interactions API a remix continues the interaction, and an extension is refused", async () => {
   const source = await filmed("films-google");
   const upstream = await madeBy(source);
   for (const made of [
@@ -141,7 +141,7 @@ test("Google's Interactions API goes on from the interaction, and extends none",
   expect(refused).toMatchObject({ status: 400, said: expect.stringMatching(/video.*no extensions/) });
 });
 
-test("Veo on Vertex goes on from the bytes that are kept, and makes nothing else of them", async () => {
+test("on Vertex AI Veo extends the stored video, and refuses remixes and edits", async () => {
   const source = await filmed("films-vertex");
   const before = vendor.jobs.size;
   expect(await failureOf(openai.videos.remix(source, { prompt: "x" }))).toMatchObject({
@@ -168,7 +168,7 @@ test("Veo on Vertex goes on from the bytes that are kept, and makes nothing else
   expect(gone.status).toBe(404);
 });
 
-test("who may not read a video makes none of it, and nobody of one that is not there yet", async () => {
+test("a video of another group, or one that is not ready, cannot be remixed, edited or extended", async () => {
   faults.takes = () => 600_000;
   const { id: running } = await openai.videos.create({ model: "films", prompt: "Long" });
   const before = vendor.jobs.size;
@@ -189,7 +189,7 @@ test("who may not read a video makes none of it, and nobody of one that is not t
   expect(vendor.jobs.size).toBe(before);
 });
 
-test("each mistake is told by its field, and characters are no path", async () => {
+test("invalid requests are refused by field, and IDs cannot alter the upstream path", async () => {
   const source = await filmed("films");
   const before = vendor.jobs.size;
   const said = async (path: string, body: object) => {
@@ -219,7 +219,7 @@ test("each mistake is told by its field, and characters are no path", async () =
   expect(vendor.jobs.size).toBe(before);
 });
 
-test("limits, guardrails and governance hold for it as for any job, and a model that is gone makes nothing more", async () => {
+test("limits, guardrails and governance apply, and a video of a deleted model cannot be continued", async () => {
   const { admin } = world;
   const source = await filmed("films-2");
   await admin.post("/v1/admin/guardrails/configs", {

@@ -34,7 +34,7 @@ else {
     await vendor.stop();
   });
 
-  test("OpenAI's Python client has a video made, fetches it and deletes it", async () => {
+  test("OpenAI's Python client creates, downloads and deletes a video", async () => {
     const picture = join(world.gateway.dataDir, "dot.png");
     await writeFile(picture, Buffer.from(PIXEL, "base64"));
     const run = Bun.spawn([PYTHON, SCRIPT, `${world.gateway.runtimeUrl}/v1/proxy/llm`, team.apiKey, picture], { stderr: "pipe" });

@@ -86,7 +86,7 @@ async function fileBytes(id: string): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-test("a job: submitted, asked about, its file stored, its cost told once", async () => {
+test("a job is submitted and polled, its file stored and its cost recorded once", async () => {
   const asked = { model: "films", prompt: "A lighthouse at dusk", resolution: "1080p", duration_seconds: 8, chat_id: "coast" };
   const submitted = await llm("POST", "/video/generations", asked);
   expect(submitted.status).toBe(200);
@@ -117,7 +117,7 @@ test("a job: submitted, asked about, its file stored, its cost told once", async
   expect(await gone.json()).toEqual({ deleted: 1 });
 });
 
-test("OpenAI's own client makes a video, from a picture, and fetches, lists and deletes it", async () => {
+test("OpenAI's own client creates a video from an image, and downloads, lists and deletes it", async () => {
   const video = await openai.videos.create({
     ...{ model: "films", prompt: "From a picture", seconds: "4", size: "1280x720" },
     input_reference: await toFile(PIXEL, "pixel.png", { type: "image/png" }),
@@ -135,7 +135,7 @@ test("OpenAI's own client makes a video, from a picture, and fetches, lists and 
   expect(await statusOf(openai.videos.downloadContent(video.id, { variant: "thumbnail" }))).toBe(400);
 });
 
-test("Google's Interactions API: tokens of video priced by kind, its address asked for with its key", async () => {
+test("on Google's Interactions API tokens are priced by kind, and the file is fetched with the provider's key", async () => {
   const { body } = await llm("POST", "/video/generations", {
     model: "films-google",
     prompt: "Surf",
@@ -155,7 +155,7 @@ test("Google's Interactions API: tokens of video priced by kind, its address ask
   expect((await endRow(job.job_id))[0]).toMatchObject({ llm_completion_tokens: 40_000, media_video_seconds_output: 5 });
 });
 
-test("Veo on Vertex: an operation, and the video in its answer", async () => {
+test("on Vertex AI Veo runs as an operation with the video in its result", async () => {
   const asked = {
     model: "films-vertex",
     prompt: "Dunes",
@@ -175,7 +175,7 @@ test("Veo on Vertex: an operation, and the video in its answer", async () => {
   expect(await fileBytes(job.output_file_id)).toEqual(videoBytesOf(made?.id as string));
 });
 
-test("what a provider will not make is told, and costs nothing", async () => {
+test("a job the provider refuses fails with its reason and costs nothing", async () => {
   faults.outcome = () => "failed";
   const ids: string[] = [];
   for (const model of ["films", "films-google", "films-vertex"])
@@ -193,7 +193,7 @@ test("what a provider will not make is told, and costs nothing", async () => {
   });
 });
 
-test("a job ends whatever characters its provider's refusal has in it", async () => {
+test("a job ends even if its provider's refusal has a NUL character", async () => {
   Object.assign(faults, { outcome: () => "failed", refusal: "Not\0that" });
   const { body } = await llm("POST", "/video/generations", { model: "films", prompt: "Bad" });
   expect(await ended(body.job_id)).toMatchObject({ status: "failed", error: { message: "Not\uFFFDthat" } });
@@ -201,7 +201,7 @@ test("a job ends whatever characters its provider's refusal has in it", async ()
   delete faults.refusal;
 });
 
-test("each mistake in a request is told by its field, and none leaves", async () => {
+test("invalid requests are refused by field, and none is sent upstream", async () => {
   const before = vendor.jobs.size;
   const fieldsOf = async (body: object) => (await llm("POST", "/video/generations", body)).body;
   const said = async (body: object) => JSON.stringify(await fieldsOf(body));
@@ -231,7 +231,7 @@ test("each mistake in a request is told by its field, and none leaves", async ()
   expect((await openai.videos.list()).data.every(({ status }) => status !== "queued")).toBe(true);
 });
 
-test("a job is cancelled at its provider once, and one that has ended is not", async () => {
+test("a job is cancelled at its provider once, and an ended job is not cancelled", async () => {
   faults.takes = () => 600_000;
   const { body } = await llm("POST", "/video/generations", { model: "films", prompt: "Long" });
   expect((await llm("DELETE", `/video/jobs/${body.job_id}`)).body).toMatchObject({ status: "cancelled" });
@@ -247,7 +247,7 @@ test("a job is cancelled at its provider once, and one that has ended is not", a
   expect(await endRow(body.job_id)).toHaveLength(1);
 });
 
-test("a video whose model is deleted while it is made is there when it is ready, and costs what it does", async () => {
+test("a video whose model is deleted meanwhile still completes and is charged", async () => {
   const made = { tenant_id: "default", name: "films-gone", model_name: "film-1", provider: "o", mode: "video", video_cost_per_second: 0.1 };
   const { id } = await world.admin.post("/v1/admin/llms", { ...made, group_ids: [groupId] });
   await servedBy([world.gateway], "films-gone", apiKey);
@@ -264,7 +264,7 @@ test("a video whose model is deleted while it is made is there when it is ready,
   delete faults.takes;
 });
 
-test("another group's job is no job", async () => {
+test("another group's job is not found", async () => {
   const { body } = await llm("POST", "/video/generations", { model: "films", prompt: "Ours" });
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "others", group_type: "team" });
   const { key_value: theirs } = await world.admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "k", access_mode: "shared" });

@@ -66,7 +66,7 @@ afterAll(async () => {
 
 const messages = [{ role: "user" as const, content: "Hi" }];
 
-test("clients of routing groups and of streams that are held are given a head while they wait, and what comes of it behind that", async () => {
+test("streams of routing groups and held streams send a response head while they wait, then the answer or the error", async () => {
   const { runtimeUrl } = world.gateway;
   const client = { apiKey: served.apiKey, timeout: CLIENT_TIMEOUT_MS, maxRetries: 0 };
   const openai = new OpenAI({ ...client, baseURL: `${runtimeUrl}/v1/proxy/llm` });

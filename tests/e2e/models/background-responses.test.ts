@@ -56,7 +56,7 @@ const usedBy = async (groupId: string, limitType: string): Promise<number> => {
 };
 const spentBy = (groupId: string) => usedBy(groupId, "daily_budget");
 
-test("it is polled to its end, and told by one row, however often it is asked for", async () => {
+test("a background response is polled to its end and metered in one row, however often it is retrieved", async () => {
   const { openai, models } = await team("polled");
   const made = await openai.responses.create({ model: "m-polled", input: "Think", background: true });
   expect(made.status).toBe("queued");
@@ -77,7 +77,7 @@ test("it is polled to its end, and told by one row, however often it is asked fo
   expect((await endsOf(made.id, 1)).length).toBe(1);
 });
 
-test("who never asks for it pays for it all the same, and a cancelled one is told too", async () => {
+test("a background response is metered if it is never retrieved, and if it is cancelled", async () => {
   const { openai } = await team("silent");
   const made = await openai.responses.create({ model: "m-silent", input: "Think", background: true });
   vendor.finish();
@@ -87,7 +87,7 @@ test("who never asks for it pays for it all the same, and a cancelled one is tol
   expect((await endOf(off.id)).custom_metadata.response_end.status).toBe("cancelled");
 });
 
-test("one that is served in a dearer tier is told at its price, and the row names the tier", async () => {
+test("a background response in a higher-priced service tier is charged its price, and its row names the tier", async () => {
   const { openai } = await team("dear");
   const made = await openai.responses.create({ model: "m-dear", input: "Think", background: true, service_tier: "priority" });
   vendor.finish();
@@ -95,7 +95,7 @@ test("one that is served in a dearer tier is told at its price, and the row name
   expect([cost, told.service_tier]).toEqual([COST * 2.5, "priority"]);
 });
 
-test("a stream in the background that is read to its end is told by its own call; one that is left, by a row of its own", async () => {
+test("a background stream read to its end is metered by its call's row, an abandoned one by a separate row", async () => {
   const { openai } = await team("streamed");
   const ids: string[] = [];
   for await (const event of await openai.responses.create({ model: "m-streamed", input: "Hi", background: true, stream: true }))
@@ -121,7 +121,7 @@ test("a stream in the background that is read to its end is told by its own call
   expect(await endsOf(ids[0] as string, 1)).toEqual([]);
 });
 
-test("what a stream in the background used is told, though the database would not take it down when it began", async () => {
+test("an abandoned background stream is metered even if its record could not be inserted when it began", async () => {
   const { openai } = await team("unnoted");
   const { db, close } = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
   await sql`CREATE FUNCTION refuse_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$`.execute(db);
@@ -140,7 +140,7 @@ test("what a stream in the background used is told, though the database would no
   expect((await endOf(id)).llm_estimated_cost_usd).toBe(COST);
 });
 
-test("a stream in the background that is not stored and was left is told by its call", async () => {
+test("an abandoned background stream with store false is metered by its call's row", async () => {
   const { openai } = await team("unstored");
   const left = await openai.responses.create({ model: "slow-unstored", input: "Hi there", background: true, stream: true, store: false });
   for await (const event of left) if (event.type === "response.output_text.delta") break;
@@ -150,7 +150,7 @@ test("a stream in the background that is not stored and was left is told by its 
   vendor.finish();
 });
 
-test("guardrails look at the answer where it first reaches its caller, and at what it was asked with", async () => {
+test("guardrails inspect a background response when it is first read, and the input it is listed with", async () => {
   const { openai, groupId } = await team("guarded");
   await world.admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "words of answers", enabled: true, group_ids: [groupId], surfaces: { chat_output: true } },
@@ -172,7 +172,7 @@ test("guardrails look at the answer where it first reaches its caller, and at wh
   });
 });
 
-test("policies on tool calls hold for the answer of a retrieve", async () => {
+test("tool call policies apply to a retrieved response", async () => {
   const { openai, groupId } = await team("bounded");
   const govern = (tool_use: object) =>
     world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-governance`, { governance: { tool_use } });
@@ -185,7 +185,7 @@ test("policies on tool calls hold for the answer of a retrieve", async () => {
   expect((await failure(openai.responses.retrieve(made.id))).message).toContain("approval");
 });
 
-test("a tool call that its caller may not have is not given as the input of what goes on from it either", async () => {
+test("listing input items that include a tool call denied by a policy is refused", async () => {
   const { openai, groupId } = await team("curious");
   const policy = { name: "Small sums", target: "pay", argument_key: "amount", analyzer: "values", group_ids: [groupId] };
   const rules = [{ deny_if: "in", values: ["5"], message: "Too much." }];
@@ -204,7 +204,7 @@ test("a tool call that its caller may not have is not given as the input of what
   expect(JSON.stringify(await openai.responses.inputItems.list(made.id))).toContain("Pay");
 });
 
-test("a budget is held until it is known what a response cost, by whoever asks next", async () => {
+test("a budget holds the worst case of a background response until its cost is known", async () => {
   const { openai, groupId } = await team("frugal", { max_output_tokens: 1000 });
   const limits = { llm_global_limits: { budget: { daily_limit_usd: 0.035, hard_stop: true } } };
   expect((await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, limits)).status).toBe(200);
@@ -222,7 +222,7 @@ test("a budget is held until it is known what a response cost, by whoever asks n
   expect(short.status).toBe("queued");
 });
 
-test("a response is one request of a quota, however often it is asked for", async () => {
+test("a background response counts as one request of a quota, however often it is retrieved", async () => {
   const { openai, groupId } = await team("once");
   const limits = { llm_global_limits: { requests: { daily_limit: 2 }, tokens: { daily_limit: 100_000 } } };
   expect((await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, limits)).status).toBe(200);
@@ -238,7 +238,7 @@ test("a response is one request of a quota, however often it is asked for", asyn
   expect(await usedBy(groupId, "daily_requests")).toBe(1);
 });
 
-test("a run's ceilings hold for what it has written in the background, while that is under way and once it is known", async () => {
+test("run ceilings count background responses while they run and once their usage is known", async () => {
   const { openai, groupId } = await team("enveloped", { max_output_tokens: 1000 });
   const ceilings = { run_ceilings: { max_tokens_per_run: 2000 } };
   expect((await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/run-ceilings`, ceilings)).status).toBe(200);
@@ -275,7 +275,7 @@ test("a run's ceilings hold for what it has written in the background, while tha
   );
 });
 
-test("a provider that calls what it begins as somebody else's is told no more, and nobody's is changed", async () => {
+test("a provider that answers with another account's response ID gets 502, and the owner's record stays", async () => {
   const [mine, theirs] = [await team("mine"), await team("theirs")];
   const made = await mine.openai.responses.create({ model: "m-mine", input: "Hi", background: true });
   vendor.nextId = made.id;
@@ -286,7 +286,7 @@ test("a provider that calls what it begins as somebody else's is told no more, a
   vendor.finish();
 });
 
-test("a provider that does not know a response any more ends it, and one that answers anything else does not", async () => {
+test("a response its provider no longer knows is settled; an invalid answer leaves it open", async () => {
   const { openai } = await team("lost");
   const made = await openai.responses.create({ model: "m-lost", input: "Hi there", background: true });
   vendor.lie = () => ({

@@ -98,7 +98,7 @@ afterAll(async () => {
 const SCHEMA = { type: "object" as const, properties: { at: { type: "number" } } };
 const lastBody = () => vendor.seen.at(-1)?.body ?? "";
 
-test.each([false, true])("a Claude goes on with what another model thought and called (streamed: %p)", async (stream) => {
+test.each([false, true])("a Claude model continues another model's reasoning and tool call (streamed: %p)", async (stream) => {
   const { messages } = new Anthropic({ baseURL: world.gateway.runtimeUrl, apiKey, maxRetries: 0 });
   const question = { role: "user" as const, content: "Look." };
   const asked = { max_tokens: 4000, tools: [{ name: "look", input_schema: SCHEMA }] };
@@ -117,7 +117,7 @@ test.each([false, true])("a Claude goes on with what another model thought and c
   expect(answer.content).toMatchObject([{ type: "text", text: "Seen." }]);
 });
 
-test.each([false, true])("a model of OpenAI's goes on with what another one thought and called (streamed: %p)", async (stream) => {
+test.each([false, true])("an OpenAI model continues another model's reasoning and tool call (streamed: %p)", async (stream) => {
   const { responses } = new OpenAI({ baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, apiKey, maxRetries: 0 });
   const question = { role: "user" as const, content: "Look." };
   const tools = [{ type: "function" as const, name: "look", parameters: SCHEMA, strict: false }];
@@ -132,7 +132,7 @@ test.each([false, true])("a model of OpenAI's goes on with what another one thou
   expect(answer.output_text).toBe("Seen.");
 });
 
-test.each([false, true])("a Gemini goes on with what another model thought and called (streamed: %p)", async (stream) => {
+test.each([false, true])("a Gemini model continues another model's reasoning and tool call (streamed: %p)", async (stream) => {
   const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: world.gateway.runtimeUrl } });
   const question: Content = { role: "user", parts: [{ text: "Look." }] };
   const config = { tools: [{ functionDeclarations: [{ name: "look", parametersJsonSchema: SCHEMA }] }] };
@@ -148,7 +148,7 @@ test.each([false, true])("a Gemini goes on with what another model thought and c
   expect(answer.text).toBe("Seen.");
 });
 
-test("what a model goes on with keeps every digit", async () => {
+test("a continued conversation keeps every digit of its numbers", async () => {
   const content = [
     { type: "thinking", thinking: "Hmm.", signature: "" },
     { type: "tool_use", id: "call_1", name: "look", input: 0 },

@@ -55,7 +55,7 @@ function chat(
 
 const rowFor = (response: Response) => rowOf(admin, { id: response.headers.get("x-request-id") });
 
-test("a path leads the same way however often it is asked for: heads keep no body, other methods are refused", async () => {
+test("repeated requests to a path get the same answer: HEAD has no body, other methods get 405", async () => {
   const url = `${gateway.runtimeUrl}/v1/proxy/llm/models`;
   const headers = { "x-api-key": served.apiKey };
   for (let time = 0; time < 3; time++) {
@@ -69,7 +69,7 @@ test("a path leads the same way however often it is asked for: heads keep no bod
 });
 
 describe("pass-through", () => {
-  test("is byte for byte in both directions, unknown fields and spelling included", async () => {
+  test("is byte for byte in both directions, including unknown fields and formatting", async () => {
     const body = `{ "messages":[{"role":"user","content":"h\\u00e9 👋"}],\n "model" : "fake-1", "seed": 1e2, "of_tomorrow": {"a":[1,2.50]} }`;
     const response = await chat(body);
     expect(await response.text()).toBe(ANSWER_TEXT);
@@ -82,7 +82,7 @@ describe("pass-through", () => {
     expect(row.response_size_bytes).toBe(Buffer.byteLength(ANSWER_TEXT));
   });
 
-  test("a stream is the provider's own frames, without the usage frame the gateway had asked for", async () => {
+  test("sends the provider's own stream chunks, without the usage chunk that the gateway requested", async () => {
     const response = await chat({ model: "fake-1", stream: true, messages });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     const sent = `${STREAM_FRAMES.join("")}data: [DONE]\n\n`;
@@ -98,12 +98,12 @@ describe("pass-through", () => {
     });
   });
 
-  test("the usage frame is there for who asked", async () => {
+  test("keeps the usage chunk if the caller requested it", async () => {
     const response = await chat({ model: "fake-1", stream: true, stream_options: { include_usage: true }, messages });
     expect(await response.text()).toBe(`${STREAM_FRAMES.join("")}${USAGE_FRAME}data: [DONE]\n\n`);
   });
 
-  test("nothing of the caller's credential reaches the provider, nor of the provider's the caller or the row", async () => {
+  test("keeps the caller's credential from the provider, and the provider's from the caller and the row", async () => {
     const response = await chat({ model: "fake-1", messages });
     const last = upstream.seen.at(-1);
     expect(last?.headers.authorization).toBe("Bearer sk-upstream-secret-0001");
@@ -114,7 +114,7 @@ describe("pass-through", () => {
 });
 
 describe("credentials", () => {
-  test.each(["authorization", "x-api-key", "api-key"])("%s", async (name) => {
+  test.each(["authorization", "x-api-key", "api-key"])("an API key in the header %s is accepted", async (name) => {
     const response = await chat(
       { model: "fake-1", messages },
       { [name]: name === "authorization" ? `Bearer ${served.apiKey}` : served.apiKey },
@@ -123,10 +123,10 @@ describe("credentials", () => {
   });
 
   test.each([
-    ["none", {}, "credential_missing"],
-    ["of no form of ours", { authorization: "Bearer sk-other" }, "credential_malformed"],
-    ["of nobody", { "x-api-key": `sk_gw_api_${"A".repeat(43)}` }, "credential_unknown"],
-  ])("a credential %s is one and the same 401, told apart on the row only", async (_name, headers, reason) => {
+    ["no credential", {}, "credential_missing"],
+    ["a malformed credential", { authorization: "Bearer sk-other" }, "credential_malformed"],
+    ["an unknown credential", { "x-api-key": `sk_gw_api_${"A".repeat(43)}` }, "credential_unknown"],
+  ])("a request with %s gets the same 401, distinguished only on the row", async (_name, headers, reason) => {
     const response = await chat({ model: "fake-1", messages }, headers as Record<string, string>);
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
@@ -139,7 +139,7 @@ describe("credentials", () => {
     expect(await rowFor(response)).toMatchObject({ success: false, http_status_code: 401, error_type: reason, tenant_id: null });
   });
 
-  test("a tenant or group that is not the credential's own is refused", async () => {
+  test("a tenant or group that does not belong to the credential is refused", async () => {
     const bearer = { authorization: `Bearer ${served.apiKey}` };
     expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-tenant-id": "other" })).status).toBe(401);
     expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-resource-group": "other" })).status).toBe(403);
@@ -155,7 +155,7 @@ describe("credentials", () => {
     );
   });
 
-  test("a revoked key is refused at once, a rotated one after its grace, a new one works at once", async () => {
+  test("a revoked key is refused at once, a rotated key after its grace period, and a new key works at once", async () => {
     const made = await admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "short lived", access_mode: "shared" });
     const call = (key: string) => chat({ model: "fake-1", messages }, { "x-api-key": key }).then((response) => response.status);
     expect(await call(made.key_value)).toBe(200);
@@ -174,9 +174,9 @@ describe("credentials", () => {
 
 describe("access", () => {
   test.each([
-    ["by gateway name", () => ({ model: "renamed" })],
-    ["by gateway id", () => ({ model_id: served.models.renamed })],
-  ])("a model %s reaches the provider under the provider's name", async (_name, reference) => {
+    ["by its gateway name", () => ({ model: "renamed" })],
+    ["by its gateway ID", () => ({ model_id: served.models.renamed })],
+  ])("a model named %s is sent to the provider under the provider's name", async (_name, reference) => {
     const response = await chat({ ...reference(), messages });
     expect(response.status).toBe(200);
     expect(JSON.parse(upstream.seen.at(-1)?.body ?? "")).toEqual({ model: "fake-1", messages });
@@ -188,7 +188,7 @@ describe("access", () => {
     ["echo", 403, "model_not_allowed"],
     ["off", 403, "model_disabled"],
     ["embedder", 400, "model_mode_mismatch"],
-  ])("%s is %i %s and never leaves", async (model, status, code) => {
+  ])("model %s is refused with %i %s and not sent to the provider", async (model, status, code) => {
     const before = upstream.seen.length;
     const response = await chat({ model, messages });
     expect(response.status).toBe(status);
@@ -203,7 +203,7 @@ describe("access", () => {
     });
   });
 
-  test("a model unbound from the group is closed at once", async () => {
+  test("a model unbound from the group is refused at once", async () => {
     const model = await admin.post("/v1/admin/llms", {
       tenant_id: "default",
       name: "passing",
@@ -219,7 +219,7 @@ describe("access", () => {
     expect(await status()).toBe(403);
   });
 
-  test("the model list of the surface is what may be called", async () => {
+  test("the model list has exactly the models that may be called", async () => {
     const list = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": served.apiKey } });
     const { object, data } = (await list.json()) as { object: string; data: { id: string; gw_model_id: string }[] };
     expect(object).toBe("list");
@@ -234,13 +234,13 @@ describe("access", () => {
   });
 });
 
-describe("wrong input", () => {
+describe("invalid input", () => {
   test.each([
     ["{", "not JSON"],
     ['{"model":"fake-1"}', "`messages`"],
     ['{"messages":[{"role":"user","content":"x"}]}', "`model`"],
     ['{"model":"fake-1","model":"echo","messages":[{"role":"user","content":"x"}]}', "`model` stands more than once"],
-  ])("%s is a 400 that says %s", async (body, says) => {
+  ])("%s gets 400 with a message containing %s", async (body, says) => {
     const response = await chat(body);
     expect(response.status).toBe(400);
     expect((await response.json()).error).toContain(says);
@@ -253,14 +253,14 @@ describe("wrong input", () => {
     ['{"model":"fake-1","messages":[{"role":"user","content":"x"}],"meſſages":[]}', '"meſſages" and "messages"'],
     ['{"model":"fake-1","messages":[{"role":"user","content":"x","Content":"y"}]}', '"Content" and "content"'],
     ['{"model":"fake-1","messages":[{"role":"user","content":"x"}],"metadata":{"team":"a","Team":"b"}}', '"Team" and "team"'],
-  ])("a name that parsers may take for another is a 400 of its own: %s", async (body, says) => {
+  ])("a field name that parsers may confuse with another gets a 400 of its own: %s", async (body, says) => {
     const response = await chat(body);
     expect(response.status).toBe(400);
     expect((await response.json()).error).toContain(says);
     expect(await rowFor(response)).toMatchObject({ error_type: "ambiguous_name", request_content_hash: sha256(body) });
   });
 
-  test("a body over the limit is a 413 with its row", async () => {
+  test("a body over the limit gets 413 and a row", async () => {
     const response = await chat({ model: "fake-1", messages: [{ role: "user", content: "x".repeat(1_200_000) }] });
     expect(response.status).toBe(413);
     expect(await rowFor(response)).toMatchObject({ error_type: "body_too_large" });
@@ -269,7 +269,7 @@ describe("wrong input", () => {
     expect(await rowFor(huge)).toMatchObject({ error_type: "body_too_large" });
   });
 
-  test("an unknown address is a 404, a wrong method a 405 that says which are right", async () => {
+  test("an unknown path gets 404, a wrong method 405 with an Allow header", async () => {
     expect((await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/nothing`)).status).toBe(404);
     const wrong = async (method: string, path: string) => {
       const { status, headers } = await fetch(gateway.runtimeUrl + path, { method });
@@ -283,7 +283,7 @@ describe("wrong input", () => {
   });
 });
 
-describe("a provider in trouble", () => {
+describe("a failing provider", () => {
   test.each([
     ["bad-request", 400, "upstream_rejected"],
     ["slow-down", 429, "upstream_rejected"],
@@ -306,21 +306,21 @@ describe("a provider in trouble", () => {
   test.each([
     ["slow-down", "7", "7s"],
     ["slow-down-ms", "2", "1.5s"],
-  ])("Google's clients are told when to call again where they look for it (%s)", async (model, retryAfter, retryDelay) => {
+  ])("Google clients get the retry delay in RetryInfo (%s)", async (model, retryAfter, retryDelay) => {
     const url = `${gateway.runtimeUrl}/v1beta/models/${model}:generateContent?key=${served.apiKey}`;
     const response = await fetch(url, { method: "POST", body: '{"contents":[{"parts":[{"text":"Hi"}]}]}' });
     const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }];
     expect([response.headers.get("retry-after"), await response.json()]).toMatchObject([retryAfter, { error: { code: 429, details } }]);
   });
 
-  test("an address where nobody listens is a 502", async () => {
+  test("an unreachable provider becomes 502", async () => {
     const other = await serveModels(admin, "http://127.0.0.1:1/v1", [{ name: "nowhere" }], { group: "nowhere", providerKey: "nowhere" });
     const response = await chat({ model: "nowhere", messages }, { "x-api-key": other.apiKey });
     expect(response.status).toBe(502);
     expect((await response.json()).code).toBe("upstream_unreachable");
   });
 
-  test.each(["torn", "short"])("a stream that breaks off (%s) ends with an error frame, never silently", async (model) => {
+  test.each(["torn", "short"])("an interrupted stream (%s) ends with an error event", async (model) => {
     const response = await chat({ model, stream: true, messages });
     expect(response.status).toBe(200);
     const reading = response.text();
@@ -336,8 +336,8 @@ describe("a provider in trouble", () => {
   });
 });
 
-describe("a caller who hangs up", () => {
-  test("in mid-stream cancels the upstream within a second, and what was used is on the row", async () => {
+describe("a caller who disconnects", () => {
+  test("in mid-stream cancels the upstream request within a second, and the usage is on the row", async () => {
     const ms = await leastOf(3, 1_000, async () => {
       const caller = new AbortController();
       const response = await chat({ model: "hold", stream: true, messages }, undefined, caller.signal);
@@ -356,7 +356,7 @@ describe("a caller who hangs up", () => {
     expect(ms).toBeLessThan(1_000);
   });
 
-  test("before the answer too", async () => {
+  test("before the response cancels the upstream request too", async () => {
     const caller = new AbortController();
     const correlation = `gone-${crypto.randomUUID()}`;
     const before = upstream.seen.length;
@@ -381,8 +381,8 @@ describe("a caller who hangs up", () => {
   });
 });
 
-describe("the row", () => {
-  test("meters to the micro-dollar, cached tokens at their own price", async () => {
+describe("the audit row", () => {
+  test("is metered to the micro-dollar, with cached tokens at their own price", async () => {
     const row = await rowFor(await chat({ model: "fake-1", messages }));
     // 800 x 1.25 + 200 x 0.125 + 500 x 10 = 6,025 micro-dollars; the cache saved 200 x (1.25 - 0.125) = 225
     expect(row).toMatchObject({
@@ -395,7 +395,7 @@ describe("the row", () => {
     expect((await rowFor(await chat({ model: "unpriced", messages }))).llm_estimated_cost_usd).toBeNull();
   });
 
-  test("holds what the caller claimed and what it was answered", async () => {
+  test("has the caller's claims and the answer's details", async () => {
     const response = await chat(
       {
         model: "fake-1",
@@ -461,7 +461,7 @@ describe("the row", () => {
     expect((await rowFor(alone)).trace_continuity).toBe("minted");
   });
 
-  test("previews follow the tenant's store_bodies", async () => {
+  test("has previews according to the tenant's store_bodies", async () => {
     const body = { model: "fake-1", messages: [{ role: "user", content: "I am ada@example.org, 4111 1111 1111 1111" }] };
     expect((await rowFor(await chat(body))).request_body_preview).toContain("I am [email], [number]");
     const keep = async (store_bodies: string) => {
@@ -488,7 +488,7 @@ describe("the row", () => {
     await keep("redacted");
   });
 
-  test("a value that a streamed answer tells in several pieces is redacted whole", async () => {
+  test("redacts a value that is split over several chunks as a whole", async () => {
     const response = await chat({ model: "repeats", stream: true, messages: [{ role: "user", content: "Pay 4111 1111 1111 1111 now" }] });
     expect((await response.text()).match(/"content":"(4111|1111) "/g)).toHaveLength(4);
     const { response_body_preview: preview } = await rowFor(response);

@@ -64,7 +64,7 @@ const refusalOf = (asked: PromiseLike<unknown>): Promise<any> =>
     (error: unknown) => error,
   );
 
-test("a conversation is compacted by its vendor, metered like a response, and goes on from what came back", async () => {
+test("a conversation is compacted by its vendor, metered like a response, and continued from the result", async () => {
   const { data, response } = await client.responses.compact({ model: "long", input: "Hello", instructions: "Be brief." }).withResponse();
   expect(data).toMatchObject({ object: "response.compaction", usage, tomorrow: 1 });
   expect(response.headers.get("x-gw-ai-generated")).toBe("true");
@@ -87,7 +87,7 @@ test("Azure's client compacts too", async () => {
   expect((await azure.responses.compact({ model: "long", input: "Hello" })).output).toHaveLength(2);
 });
 
-test("guardrails look at what is to be compacted", async () => {
+test("guardrails inspect the conversation to be compacted", async () => {
   const config = await world.admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "careful", enabled: true, group_ids: [groupId], surfaces: { chat_input: true, chat_output: true } },
     builtin: { pii_enabled: true, pii_action: "redact", pii_categories: ["email"], banned_words: ["projectx"] },
@@ -101,7 +101,7 @@ test("guardrails look at what is to be compacted", async () => {
   await world.admin.request("DELETE", `/v1/admin/guardrails/configs/${config.id}`);
 });
 
-test.each(["plain", "claude"])("a model that is asked in another format compacts nothing, and the refusal says so (%s)", async (model) => {
+test.each(["plain", "claude"])("a model called in another format refuses compaction with a message that says so (%s)", async (model) => {
   const asked = vendor.seen.length;
   const refused = await refusalOf(client.responses.compact({ model, input: "Hello" }));
   expect(refused).toBeInstanceOf(OpenAI.BadRequestError);
@@ -109,7 +109,7 @@ test.each(["plain", "claude"])("a model that is asked in another format compacts
   expect(vendor.seen.length).toBe(asked);
 });
 
-test("a routing group compacts with a member that can", async () => {
+test("a routing group compacts with a member that supports it", async () => {
   const { admin } = world;
   await admin.post("/v1/admin/llm-router/routing-groups", {
     ...{ tenant_id: "default", id: "either", name: "either", routing_strategy: "simple-shuffle" },
@@ -130,7 +130,7 @@ test.each([
   [{ conversation: "conv_1" }, 400, "conversation"],
   [{ input: 7 }, 400, "input"],
   [{ previous_response_id: "resp_of_somebody" }, 400, "resp_of_somebody"],
-])("what cannot be compacted is refused before the vendor is asked: %p", async (more, status, told) => {
+])("an invalid compaction is refused before the vendor is called: %p", async (more, status, told) => {
   const asked = vendor.seen.length;
   const response = await fetch(`${baseURL}/responses/compact`, {
     method: "POST",
@@ -140,7 +140,7 @@ test.each([
   expect([response.status, await response.text(), vendor.seen.length]).toEqual([status, expect.stringContaining(told), asked]);
 });
 
-test("a hard budget holds what a compaction may come to, whatever length it is asked to have, and counting costs nothing of it", async () => {
+test("a hard budget holds the worst case of a compaction whatever max_output_tokens says; counting tokens costs nothing", async () => {
   const { admin } = world;
   const limited = async (daily_limit_usd: number) => {
     const { id } = await admin.post("/v1/admin/resource-groups", {

@@ -59,11 +59,11 @@ async function told(name: string, bind: (groupId: string) => Promise<unknown>): 
 const governed = (governance: object) => (groupId: string) =>
   world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-governance`, { governance });
 
-test("without rules they are given as they came", async () => {
+test("computer calls pass unchanged without policies", async () => {
   for (const text of await told("free", async () => undefined)) expect(text).toContain("rm -rf /");
 });
 
-test("they are judged by argument policies on the computer", async () => {
+test("computer calls are checked by argument policies on the computer", async () => {
   const policy = { name: "typed", surface: "llm_output_tool_calls", target: "computer", argument_key: "text", analyzer: "values" };
   const rules = [{ deny_if: "in", values: ["rm -rf /"], message: "Nothing is removed." }];
   const bind = (groupId: string) =>
@@ -76,7 +76,7 @@ test("they are judged by argument policies on the computer", async () => {
   }
 });
 
-test("they are counted, and held until somebody approved them", async () => {
+test("computer calls count towards the tool call cap, and are held for approval", async () => {
   for (const text of await told("capped", governed({ tool_use: { max_tool_calls_per_request: 1 } }))) {
     expect(text).toContain("tool_call_limit_exceeded");
     expect(text).not.toContain('"ls"');

@@ -124,7 +124,7 @@ async function taken(stream: AsyncIterable<unknown>): Promise<string> {
   }
 }
 
-test("a stream that the drain cuts off ends with an error on every surface, over every provider, to every client", async () => {
+test("a stream cut off by the drain ends with an error on every surface, from every provider, for every client", async () => {
   const database = await testDatabase();
   const dataDir = await temporaryDirectory();
   const gateway = await startGateway({ databaseUrl: database.url, dataDir, env: { GW_DRAIN_SECONDS: "0" } });

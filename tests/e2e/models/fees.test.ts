@@ -110,13 +110,13 @@ test.each([
   // 100 x $2 + 10 x $10 a million, and two searches at 1.4 cents.
   ["grounds", 0.0283],
   ["grounds-unpriced", null],
-])("a call of %s that searched with Google costs %p dollars", async (model, cost) => {
+])("a call of model %s that searched with Google costs %p dollars", async (model, cost) => {
   const response = await post(`/v1beta/models/${model}:generateContent`, apiKey, searching);
   expect(response.status).toBe(200);
   expect((await rowOf(world.admin, { id: response.headers.get("x-request-id") })).llm_estimated_cost_usd).toBe(cost);
 });
 
-test("a budget that stops hard holds the searches a call may run, and covers none without a price", async () => {
+test("a hard budget holds the cost of the permitted searches, and refuses searches without a price", async () => {
   const { admin } = world;
   const team = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team")).resource_groups[0];
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: team.id });
@@ -148,13 +148,13 @@ test.each([
   ["/v1/messages", "searches-unpriced", null],
   // 40 x $2 + 60 x $32 + 10 x $10 a million.
   ["/v1/proxy/llm/chat/completions", "hears", 0.0021],
-])("%s of %s costs %p dollars", async (path, model, cost) => {
+])("a call to %s of model %s costs %p dollars", async (path, model, cost) => {
   const response = await post(path, apiKey, { model, max_tokens: 10, messages: [{ role: "user", content: "Hi" }] });
   expect(response.status).toBe(200);
   expect((await rowOf(world.admin, { id: response.headers.get("x-request-id") })).llm_estimated_cost_usd).toBe(cost);
 });
 
-test("a budget that stops hard holds what a write to the vendor's cache for an hour comes to, though no price is set for it", async () => {
+test("a hard budget holds the cost of a one-hour cache write even if no price is set for it", async () => {
   const { admin } = world;
   const team = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team")).resource_groups[0];
   const { id } = await admin.post("/v1/admin/resource-groups", {
@@ -186,7 +186,7 @@ test.each([
   ["looks-up", { search_context_size: "low" }, 0.0253],
   ["looks-up", undefined, 0.0003],
   ["hears", {}, null],
-])("a chat completion of %s with the search options %p costs %p dollars", async (model, web_search_options, cost) => {
+])("a chat completion of model %s with the search options %p costs %p dollars", async (model, web_search_options, cost) => {
   for (const stream of [false, true]) {
     const messages = [{ role: "user", content: "Hi" }];
     const response = await post("/v1/proxy/llm/chat/completions", apiKey, { model, messages, web_search_options, stream });
@@ -195,7 +195,7 @@ test.each([
   }
 });
 
-test("a search that a response has made is paid for by who hangs up before its end", async () => {
+test("a search is charged even if the caller disconnects before the response ends", async () => {
   const response = await post("/v1/proxy/llm/responses", apiKey, {
     model: "looks-up-in-responses",
     input: "Hi",

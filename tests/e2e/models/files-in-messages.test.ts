@@ -43,7 +43,7 @@ async function refused(content: { type: "file"; file: { file_id: string } }[]) {
   );
 }
 
-test("a picture, a document and a text in chat completions reach OpenAI, Anthropic and Google each in their own form", async () => {
+test("an image, a document and a text file in a chat completion reach OpenAI, Anthropic and Google in their own formats", async () => {
   const picture = await store(caller, Buffer.from(PIXEL, "base64"), "dot.png");
   const paper = await store(caller, PDF, "paper.pdf");
   const note = await store(caller, "Meet at noon.", "note.txt");
@@ -79,7 +79,7 @@ test("a picture, a document and a text in chat completions reach OpenAI, Anthrop
   ]);
 });
 
-test("the clients of responses, messages and Google name files in their own words", async () => {
+test("Responses, Messages and Google clients refer to files in their own formats", async () => {
   const paper = await store(caller, PDF, "paper.pdf");
   await caller.openai.responses.create({
     model: "openai-responses-plain",
@@ -103,7 +103,7 @@ test("the clients of responses, messages and Google name files in their own word
   expect(sent().contents[0].parts).toEqual([{ inlineData: { mimeType: "application/pdf", data: pdf64 } }]);
 });
 
-test("another's file, a deleted one and none at all are told alike, and nothing leaves", async () => {
+test("another caller's, a deleted and an unknown file get the same 404, and nothing is sent upstream", async () => {
   const theirs = await store(stranger, "their plans", "plans.txt");
   const gone = await store(caller, "gone plans", "gone.txt");
   await caller.openai.files.delete(gone);
@@ -117,7 +117,7 @@ test("another's file, a deleted one and none at all are told alike, and nothing 
   expect(world.vendor.seen).toHaveLength(before);
 });
 
-test("a guardrail looks into texts that are named", async () => {
+test("guardrails inspect the text of referenced files", async () => {
   const note = await store(redacting, "Write to joe@example.com today.", "note.txt");
   await redacting.openai.chat.completions.create({
     model: "openai-plain",
@@ -132,7 +132,7 @@ test("a guardrail looks into texts that are named", async () => {
   expect(Buffer.from(base64, "base64").toString()).toBe("Write to [REDACTED:email] today.");
 });
 
-test("files that are too much for one request are refused before they are read", async () => {
+test("files too large for one request are refused before they are read", async () => {
   const large = await store(caller, Buffer.alloc(11 * 1024 * 1024, "words "), "large.txt");
   const content = [large, large].map((file_id) => ({ type: "file" as const, file: { file_id } }));
   const before = world.vendor.seen.length;
@@ -140,7 +140,7 @@ test("files that are too much for one request are refused before they are read",
   expect(world.vendor.seen).toHaveLength(before);
 });
 
-test("a text that is named is held against the tokens of its group like one that is sent", async () => {
+test("a referenced text counts against token limits like an inline text", async () => {
   const bounded = await world.caller("bounded", async (groupId) => {
     const limits = { llm_global_limits: { tokens: { daily_limit: 20_000 } } };
     await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, limits);

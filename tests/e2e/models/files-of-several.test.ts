@@ -28,7 +28,7 @@ afterAll(async () => {
 const ask = (gateway: GatewayProcess, path: string, init: RequestInit = {}) =>
   fetch(`${gateway.runtimeUrl}/v1/proxy/files${path}`, { ...init, headers: { "x-api-key": team.apiKey } });
 
-test("a file that is deleted at one process is removed from the directory of the other, and both were told to share", async () => {
+test("a file deleted at one process is removed from another's directory, and both warn that files are not shared", async () => {
   const [holder, other] = gateways;
   const body = new FormData();
   body.set("kind", "document");

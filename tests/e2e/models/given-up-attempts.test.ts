@@ -107,19 +107,19 @@ test.each([
   ["only-hangs-up", false, "upstream_interrupted"],
   ["resets", false, "upstream_interrupted"],
   ["resets", true, "upstream_interrupted"],
-])("what %s was sent is metered, as an estimate (streamed: %p)", async (model, stream, error_type) => {
+])("the input sent to %s is metered as an estimate (streamed: %p)", async (model, stream, error_type) => {
   const row = await rowFor(model, stream);
   expect(row).toMatchObject({ success: false, error_type, llm_prompt_tokens: 1_000, llm_completion_tokens: 0, tags: ["usage_estimated"] });
   expect(row.llm_estimated_cost_usd).toBe(SENT);
   expect(row.custom_metadata.attempts).toMatchObject([{ outcome: error_type, prompt_tokens: 1_000, cost_usd: SENT }]);
 });
 
-test.each(["only-says", "only-fails"])("what %s refused costs nothing", async (model) => {
+test.each(["only-says", "only-fails"])("an attempt that %s refused costs nothing", async (model) => {
   const row = await rowFor(model, model === "only-says");
   expect(row).toMatchObject({ success: false, llm_prompt_tokens: null, llm_estimated_cost_usd: null });
 });
 
-test("an attempt that took too long costs beside the one that served", async () => {
+test("an attempt that timed out is charged in addition to the one that succeeded", async () => {
   const row = await rowFor("then-serves", false);
   expect(row).toMatchObject({
     success: true,
@@ -131,7 +131,7 @@ test("an attempt that took too long costs beside the one that served", async () 
   expect(row.llm_estimated_cost_usd).toBe(SENT + 0.5);
 });
 
-test("an attempt that reached nobody costs nothing", async () => {
+test("an attempt that could not connect costs nothing", async () => {
   const row = await rowFor("refuses", false);
   expect(row).toMatchObject({ success: false, error_type: "upstream_unreachable" });
   expect(row.llm_estimated_cost_usd ?? 0).toBe(0);

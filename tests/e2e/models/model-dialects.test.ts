@@ -78,23 +78,23 @@ async function sent(
 const CHAT = "/v1/proxy/llm/chat/completions";
 const messages = [{ role: "user", content: "Hi" }];
 
-describe("the ceiling on output", () => {
+describe("the output token limit", () => {
   test.each([
     ["plain", "max_tokens"],
     ["gpt-6-fake", "max_completion_tokens"],
     ["older", "max_tokens"],
     ["newer", "max_completion_tokens"],
-  ])("of a translated call to %s is called %s", async (model, name) => {
+  ])("of a translated call to %s is named %s", async (model, name) => {
     const { body } = await sent("/v1/messages", { model, max_tokens: 7, messages });
     expect([body.max_tokens, body.max_completion_tokens]).toEqual(name === "max_tokens" ? [7, undefined] : [undefined, 7]);
   });
 
-  test("passes as the caller called it where nobody said what it is called", async () => {
+  test("passes unchanged if the model's record does not say its name", async () => {
     const asked = { model: "plain", messages, max_completion_tokens: 7, a_field_of_tomorrow: 1 };
     expect((await sent(CHAT, asked)).text).toBe(JSON.stringify(asked));
   });
 
-  test("is called what the record says, and nothing else changes", async () => {
+  test("is renamed as the model's record says, and nothing else changes", async () => {
     expect((await sent(CHAT, { model: "older", max_completion_tokens: 7, messages })).body).toEqual({
       model: "older",
       max_tokens: 7,
@@ -111,8 +111,8 @@ describe("the ceiling on output", () => {
   });
 });
 
-describe("sampling", () => {
-  test("is kept from models that take none, and the caller is told", async () => {
+describe("sampling parameters", () => {
+  test("are dropped for models that take none, and listed in x-gw-dropped-parameters", async () => {
     const asked = { messages, temperature: 0.2, top_p: 0.9 };
     // This model accepts either, but not both.
     expect(await sent(CHAT, { model: "sampled", ...asked })).toMatchObject({ body: { temperature: 0.2 }, dropped: "top_p" });
@@ -124,44 +124,44 @@ describe("sampling", () => {
     expect((await sent(CHAT, { model: "unsampled", messages, temperature: 1 })).dropped).toBeNull();
   });
 
-  test("a record's own default goes to no model that takes none", async () => {
+  test("set as a default in the record are not sent to a model that takes none", async () => {
     expect((await sent("/v1/messages", { model: "sampled", max_tokens: 5, messages })).body.temperature).toBe(0.5);
     expect((await sent("/v1/messages", { model: "unsampled", max_tokens: 5, messages })).body).not.toHaveProperty("temperature");
   });
 });
 
-describe("a ceiling on temperature", () => {
+describe("a governed temperature ceiling", () => {
   const ask = (path: string, body: unknown, headers = {}) => sent(path, body, { authorization: `Bearer ${governedKey}`, ...headers });
   const asked = { max_tokens: 5, messages };
 
-  test("is said to a model that takes one, and to no other", async () => {
+  test("is sent only to a model that takes a temperature", async () => {
     expect((await ask("/v1/messages", { model: "sampled", ...asked })).body.temperature).toBe(0.3);
     expect((await ask("/v1/messages", { model: "unsampled", ...asked })).body).not.toHaveProperty("temperature");
     expect((await ask(CHAT, { model: "unsampled", ...asked })).dropped).toBeNull();
   });
 
-  test("is said in no version of the API that takes none", async () => {
+  test("is not sent in an API version that takes none", async () => {
     expect((await ask("/v1/messages", { model: "sampled", ...asked }, { "anthropic-version": "2026-10-21" })).body).not.toHaveProperty(
       "temperature",
     );
     expect((await ask("/v1/messages", { model: "plain", ...asked }, { "anthropic-version": "2026-10-21" })).body.temperature).toBe(0.3);
   });
 
-  test("is said to nobody who only counts", async () => {
+  test("is not sent with token counts", async () => {
     expect((await ask("/v1/messages/count_tokens", { model: "sampled", messages })).body).toEqual({ model: "claude-sonnet-4-5", messages });
     const contents = [{ role: "user", parts: [{ text: "Hi" }] }];
     expect((await ask("/v1beta/models/gemini:countTokens", { contents })).body).toEqual({ contents });
   });
 });
 
-test("instructions inside a conversation stand where the record says they may", async () => {
+test("system messages inside a conversation stay in place only if the model's record allows it", async () => {
   const asked = { messages: [...messages, { role: "system", content: "Be brief." }] };
   expect((await sent(CHAT, { model: "unsampled", ...asked })).body.messages).toContainEqual({ role: "system", content: "Be brief." });
   const { body, dropped } = await sent(CHAT, { model: "by-record", ...asked });
   expect([body.system, dropped]).toEqual(["Be brief.", "messages[].role"]);
 });
 
-test("what a caller names by address is not fetched from the gateway's own network, though its providers stand there", async () => {
+test("a media URL in the gateway's own network is not fetched, even at a provider's origin", async () => {
   const asked = vendor.seen.length;
   for (const url of [`${world.gateway.adminUrl}/metrics`, `${vendor.origin}/picture.png`]) {
     const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/responses`, {
@@ -175,7 +175,7 @@ test("what a caller names by address is not fetched from the gateway's own netwo
   expect(vendor.seen.length).toBe(asked);
 });
 
-describe("a request with something to say of each of its many parts", () => {
+describe("a request with a problem in each of its many parts", () => {
   const asked = (part: (i: number) => object) =>
     fetch(`${world.gateway.runtimeUrl}/v1beta/models/plain:generateContent`, {
       method: "POST",
@@ -183,7 +183,7 @@ describe("a request with something to say of each of its many parts", () => {
       body: JSON.stringify({ contents: [{ parts: Array.from({ length: 5_000 }, (_, i) => part(i)) }] }),
     });
 
-  test("is told what was dropped within what clients take of a header", async () => {
+  test("gets the dropped parameters in a header of limited length", async () => {
     const response = await asked((i) => ({ text: "a", [`strange${i}`]: 1 }));
     expect(response.status).toBe(200);
     const dropped = response.headers.get("x-gw-dropped-parameters") ?? "";
@@ -193,7 +193,7 @@ describe("a request with something to say of each of its many parts", () => {
     expect(names.at(-1)).toBe(`and ${5_001 - names.length} more`);
   });
 
-  test("is told names that no header holds as addresses spell them", async () => {
+  test("gets dropped names that a header cannot hold percent-encoded", async () => {
     for (const [name, spelled] of [
       ["a\0b\r\n", "a%00b%0D%0A"],
       ["ort/ñ中%", "ort/%C3%B1%E4%B8%AD%25"],
@@ -204,7 +204,7 @@ describe("a request with something to say of each of its many parts", () => {
     }
   });
 
-  test("is refused with the first of its problems", async () => {
+  test("is refused with its first problems only", async () => {
     const response = await asked(() => ({ toolCall: {} }));
     expect(response.status).toBe(400);
     const text = await response.text();

@@ -32,7 +32,7 @@ test.each<[string, object, string]>([
   ["/v1/messages", { model: "granted", max_tokens: 9, messages, fallbacks: "default" }, "fallbacks"],
   ["/v1beta/models/granted:generateContent", { contents: [{ parts: [{ text: "Hello" }] }], models: ["other"] }, "models"],
   ["/openai/deployments/granted/chat/completions", { messages, models: ["other"] }, "models"],
-])("%s is refused where it asks for other models: %o", async (path, body, field) => {
+])("%s refuses a body that names other models: %o", async (path, body, field) => {
   const before = world.upstream.seen.length;
   const answer = await post(path, "model_id" in body ? { ...body, model_id: served.models.granted } : body);
   const text = await answer.text();
@@ -47,13 +47,13 @@ test.each<[string, object, string]>([
   });
 });
 
-test("what the same providers take beside, and what names no model, passes as it came", async () => {
+test("provider options that name no model pass unchanged", async () => {
   const body = { model: "granted", messages, models: [], provider: { order: ["a"], allow_fallbacks: false }, plugins: [{ id: "web" }] };
   expect((await post(CHAT, body)).status).toBe(200);
   expect(world.upstream.seen.at(-1)?.body).toBe(JSON.stringify(body));
 });
 
-test("headers by which such providers choose models stay here", async () => {
+test("headers and query parameters with which gateways choose models are not sent upstream", async () => {
   const headers = { "x-portkey-config": "pc-other", "x-litellm-model": "other", "helicone-fallbacks": "[]", "x-model": "other" };
   const answer = await fetch(`${world.gateway.runtimeUrl}${CHAT}?model=other&fallbacks=other`, {
     method: "POST",

@@ -45,7 +45,7 @@ const DEFINED: readonly (readonly [string, (words: string) => object])[] = [
 ];
 
 describe("parameter governance", () => {
-  test("what definitions say is searched for banned patterns and counted like what messages say", async () => {
+  test("text in tool and schema definitions is checked for banned patterns and counted as input", async () => {
     const a = await team("definitions");
     const governance = { context_window: { max_input_tokens: 200 }, system_prompt: { banned_patterns: ["(?i)titan"] } };
     expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
@@ -63,7 +63,7 @@ describe("parameter governance", () => {
     expect(world.upstream.seen).toHaveLength(length + DEFINED.length);
   });
 
-  test("what text files say counts as input like what messages say, on every surface", async () => {
+  test("text files count as input on every surface", async () => {
     const a = await team("files");
     expect((await patch(a.id, "llm-global-governance", { governance: { context_window: { max_input_tokens: 200 } } })).status).toBe(200);
     const read = async (words: string) => {
@@ -98,7 +98,7 @@ describe("parameter governance", () => {
     expect(await read("word")).toEqual([200, 200, 200]);
   });
 
-  test("arguments of earlier calls are searched for banned patterns as whoever parses them has them", async () => {
+  test("arguments of earlier tool calls are checked for banned patterns after their escapes are decoded", async () => {
     const a = await team("escaped-arguments");
     const governance = { system_prompt: { banned_patterns: ["(?i)titan"] } };
     expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
@@ -114,7 +114,7 @@ describe("parameter governance", () => {
     expect((await called('{"q":"\\u0074ables"}')).status).toBe(200);
   });
 
-  test("clamps what is too high and says so; the rest leaves byte for byte", async () => {
+  test("too high values are clamped and named in a header; the rest passes byte for byte", async () => {
     const a = await team("clamp-a");
     expect(
       (
@@ -139,7 +139,7 @@ describe("parameter governance", () => {
     expect(untouched.headers.get("x-gw-parameters-clamped")).toBeNull();
   });
 
-  test("a tool is taken away by whichever of its names a reader may know it", async () => {
+  test("a blocked tool is removed whichever of its names matches", async () => {
     const a = await team("two-names");
     await patch(a.id, "llm-global-governance", { governance: { tool_use: { blocked_tools: ["shell", "code_interpreter"] } } });
     const inner = { name: "weather", parameters: { type: "object" } };
@@ -160,7 +160,7 @@ describe("parameter governance", () => {
     }
   });
 
-  test("what a provider keeps is refused where it may bring tools, and all of it where several share its account", async () => {
+  test("stored prompts are refused where tools are blocked, and vendor IDs where the policy refuses them", async () => {
     const [ruled, sharing, free] = [await team("kept-ruled"), await team("kept-sharing"), await team("kept-free")];
     await patch(ruled.id, "llm-global-governance", { governance: { tool_use: { blocked_tools: ["shell"] } } });
     expect((await patch(sharing.id, "llm-global-governance", { governance: { tool_use: { vendor_ids: "refuse" } } })).status).toBe(200);
@@ -184,7 +184,7 @@ describe("parameter governance", () => {
     expect((await ask(free.key, file))[0]).toBe(200);
   });
 
-  test("rejects, adds mandatory fragments, bans patterns", async () => {
+  test("enforce reject refuses, mandatory fragments are added, and banned patterns are refused", async () => {
     const a = await team("reject-a");
     const governance = {
       temperature: { max: 0.5, enforce: "reject" },
@@ -281,9 +281,9 @@ describe("the temperature of calls to a routing group", () => {
   const broken = { model_name: "broken", default_temperature: 0.2 };
 
   test.each([
-    ["its own", 1.5],
-    ["the vendor's", null],
-  ])("is under the ceiling whichever member serves them, where the default is %s", async (_whose, temperature) => {
+    ["the model's own default", 1.5],
+    ["the vendor's default", null],
+  ])("stays under the ceiling whichever member serves the call, with %s as default", async (_whose, temperature) => {
     const members = [broken, { model_name: "fake-1", default_temperature: temperature }];
     const reply = await bodyOf(members, { temperature: { max: 0.5 } }, {});
     expect(reply).toMatchObject({ status: 200, clamped: "temperature", sent: { model: "fake-1", temperature: 0.5 } });
@@ -291,8 +291,8 @@ describe("the temperature of calls to a routing group", () => {
 
   test.each([
     ["no temperature", {}],
-    ["one above the ceiling", { temperature: 1 }],
-  ])("is not put in for a member that takes none, where the caller sent %s", async (_what, body) => {
+    ["a temperature above the ceiling", { temperature: 1 }],
+  ])("is not added for a member that takes none, if the caller sent %s", async (_what, body) => {
     const members = [{ model_name: "broken" }, { model_name: "fake-1", supports_sampling: false }];
     const reply = await bodyOf(members, { temperature: { max: 0.5 } }, body);
     expect(reply.sent).toMatchObject({ model: "fake-1" });
@@ -395,7 +395,7 @@ describe("on every text surface", () => {
     await limit(locked.id, { concurrency: { max_concurrent: 0 } });
   });
 
-  test.each(ASKED)("%s: clamped, told, and banned", async (surface, path, body) => {
+  test.each(ASKED)("%s: parameters are clamped, banned patterns refused, and a header names the changes", async (surface, path, body) => {
     const before = world.upstream.seen.length;
     const clamped = await ask(governed, path, body("hello"));
     const outbound = world.upstream.seen
@@ -429,7 +429,7 @@ describe("on every text surface", () => {
     expect(JSON.stringify(long.body)).toContain(`\`${named}\` must be at most 200 tokens`);
   });
 
-  test.each(ASKED.slice(0, 5))("%s: rejected by the name the caller gave it", async (surface, path, body) => {
+  test.each(ASKED.slice(0, 5))("%s: a rejected parameter is named as the caller's format names it", async (surface, path, body) => {
     const seen = world.upstream.seen.length;
     const { status, body: answer } = await ask(strict, path, body("hello"));
     const named = {
@@ -443,7 +443,7 @@ describe("on every text surface", () => {
     expect(JSON.stringify(answer)).toContain(`\`${named}\` must be at most 50`);
   });
 
-  test.each(ASKED)("%s: 429 with what 7.1 and 7.2 tell, in the surface's own shape", async (surface, path, body) => {
+  test.each(ASKED)("%s: 429 with the usage limit and rate limit details in the surface's own format", async (surface, path, body) => {
     const quota = await ask(spent, path, body("hello"));
     const rate = await ask(locked, path, body("hello"));
     const usage_limit = { group_id: spent.id, group_name: "surface-spent", limit_type: "daily_requests", current_usage: 0, max_limit: 0 };

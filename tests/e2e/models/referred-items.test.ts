@@ -36,7 +36,7 @@ async function say(id: string, messages: ModelMessage[], stream: boolean, more: 
   return { text: await result.text, messages: said, id: headers?.["x-request-id"] };
 }
 
-test.each(table)("a conversation goes on with %s (streamed: %p)", async (id, stream) => {
+test.each(table)("a conversation that refers to earlier items continues with %s (streamed: %p)", async (id, stream) => {
   const question: ModelMessage = { role: "user", content: PROMPT };
   const first = await say(id, [question], stream);
   expect(JSON.stringify(first.messages)).toContain("itemId");
@@ -47,17 +47,20 @@ test.each(table)("a conversation goes on with %s (streamed: %p)", async (id, str
   expect(sent).not.toContain("item_reference");
 });
 
-test.each(table.filter(([id]) => id !== "echo"))("a loop of tool calls comes to its end with %s (streamed: %p)", async (id, stream) => {
-  const reasons = (REASONING.providers as readonly string[]).includes(id);
-  const { text } = await say(id, [{ role: "user", content: PROMPT }], stream, {
-    stopWhen: stepCountIs(3),
-    tools: { [TOOL_NAME]: tool({ description: TOOL_DESCRIPTION, inputSchema: jsonSchema(TOOL_SCHEMA), execute: async () => "4" }) },
-    ...(reasons ? { providerOptions: { openai: { forceReasoning: true, reasoningEffort: "low", reasoningSummary: "auto" } } } : {}),
-  });
-  expect(text).toBe(AFTER_TOOL);
-});
+test.each(table.filter(([id]) => id !== "echo"))(
+  "a tool loop that refers to earlier items completes with %s (streamed: %p)",
+  async (id, stream) => {
+    const reasons = (REASONING.providers as readonly string[]).includes(id);
+    const { text } = await say(id, [{ role: "user", content: PROMPT }], stream, {
+      stopWhen: stepCountIs(3),
+      tools: { [TOOL_NAME]: tool({ description: TOOL_DESCRIPTION, inputSchema: jsonSchema(TOOL_SCHEMA), execute: async () => "4" }) },
+      ...(reasons ? { providerOptions: { openai: { forceReasoning: true, reasoningEffort: "low", reasoningSummary: "auto" } } } : {}),
+    });
+    expect(text).toBe(AFTER_TOOL);
+  },
+);
 
-test("an item is known to the credential that was given it, and nobody else", async () => {
+test("an item can be referred to only with the credential that received it", async () => {
   const clientOf = (apiKey: string) => new OpenAI({ baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, apiKey, maxRetries: 0 });
   const own = clientOf(world.apiKey).responses;
   const { output } = await own.create({ model: "sdk-anthropic", input: PROMPT });
@@ -78,7 +81,7 @@ test("an item is known to the credential that was given it, and nobody else", as
   expect((error as Error).message).toContain("`input[1].id` names an item that is not kept");
 });
 
-test.each([false, true])("an answer of the cache can be referred to like any other (streamed: %p)", async (stream) => {
+test.each([false, true])("items of a cached answer can be referred to (streamed: %p)", async (stream) => {
   const group = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: `cached ${stream}`, group_type: "team" });
   const model = `cached-${stream}`;
   await world.admin.post("/v1/admin/llms", {

@@ -81,7 +81,7 @@ function rank(model: string, more: object = {}, { path = "/rerank", key = apiKey
   });
 }
 
-test("documents are ordered by Cohere's API, whatever version its clients put before the path, and billed by search units", async () => {
+test("rerank works in Cohere's API at every version's path, and is charged by search units", async () => {
   for (const path of ["/rerank", "/v1/rerank", "/v2/rerank"]) {
     const response = await rank("ranks", { top_n: 2, max_tokens_per_doc: 100 }, { path });
     expect(await response.json()).toMatchObject({ id: "r-1", results: [{ index: 2 }, { index: 0 }] });
@@ -99,14 +99,14 @@ test("documents are ordered by Cohere's API, whatever version its clients put be
   }
 });
 
-test("who tells tokens is billed by them, in Voyage's shape too", async () => {
+test("a provider that reports tokens is charged by them, also in Voyage's format", async () => {
   const response = await rank("ranks-tokens", { top_k: 1, return_documents: true });
   expect(await response.json()).toMatchObject({ data: [{ index: 1 }] });
   expect(sent().body).toMatchObject({ top_k: 1, return_documents: true });
   expect(await rowBy(response)).toMatchObject({ llm_prompt_tokens: 50, llm_completion_tokens: 0, llm_estimated_cost_usd: 0.005 });
 });
 
-test("models on Bedrock are asked in their own shape", async () => {
+test("rerank models on Bedrock are called in Bedrock's format", async () => {
   const response = await rank("ranks-bedrock", { top_n: 2, return_documents: true, documents: [{ text: "One" }, "Two", "Three"] });
   expect(await response.json()).toEqual({
     results: [
@@ -128,13 +128,13 @@ test("models on Bedrock are asked in their own shape", async () => {
   });
 });
 
-test("another member of a group answers where the first is down", async () => {
+test("a routing group falls back to another member for rerank", async () => {
   const response = await rank("spare");
   expect(response.status).toBe(200);
   expect(await rowBy(response)).toMatchObject({ llm_model_used: "second", llm_used_fallback: true });
 });
 
-test("what is no request, no answer and no such model is told with its name", async () => {
+test("invalid requests are refused by field, an invalid answer becomes 502, and a wrong kind of model gets 400", async () => {
   for (const [more, field] of [
     [{ query: "" }, "query"],
     [{ documents: [] }, "documents"],
@@ -149,7 +149,7 @@ test("what is no request, no answer and no such model is told with its name", as
   expect([(await rank("talks")).status, (await rank("ranks-not")).status]).toEqual([400, 400]);
 });
 
-test("a budget that stops hard holds all that may be billed, and covers nothing without a price", async () => {
+test("a hard budget holds the highest possible charge, and refuses a model without a price", async () => {
   const { admin } = world;
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "poor", group_type: "team" });
   const models = (await admin.get("/v1/admin/llms?tenant_id=default&page_size=100")).llms;
@@ -168,7 +168,7 @@ test("a budget that stops hard holds all that may be billed, and covers nothing 
   expect((await rank("ranks", {}, { key })).status).toBe(200);
 });
 
-test("guardrails look at the query and at every document", async () => {
+test("guardrails inspect the query and every document", async () => {
   await world.admin.post("/v1/admin/guardrails/configs", {
     tenant_id: "default",
     name: "no addresses",

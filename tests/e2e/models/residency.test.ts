@@ -39,7 +39,7 @@ async function ask(model: string): Promise<{ id: string; status: number }> {
   return { id: answer.headers.get("x-request-id") as string, status: answer.status };
 }
 
-test("where content went is told with the rows that show it, and what was kept from leaving apart from it", async () => {
+test("the report lists where content went with the first and last row, and blocked calls separately", async () => {
   const calls = [await ask("in-frankfurt"), await ask("in-virginia"), await ask("in-nowhere")];
   expect(calls.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect((await world.admin.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: ["eu-central-1"] })).status).toBe(200);
@@ -80,7 +80,7 @@ test("where content went is told with the rows that show it, and what was kept f
   expect(report.regions.find(({ region }: any) => region === "us-east-1")).toMatchObject({ allowed: false });
 });
 
-test("another tenant's places are not told", async () => {
+test("the report has no calls of another tenant", async () => {
   await world.admin.post("/v1/admin/tenants", { id: "others", name: "others" });
   const account = { tenant_id: "others", username: "keeper", password: ADMIN_PASSWORD };
   await world.admin.post("/v1/admin/admin-users", { ...account, role: "owner" });

@@ -18,7 +18,7 @@ afterAll(() => world.end());
 
 const input = "How long is a piece of string, in tokens? ".repeat(50);
 
-test("the input tokens of a response are estimated where the vendor is not OpenAI, which the answer says, and cost nothing", async () => {
+test("input tokens are estimated for vendors other than OpenAI, marked as an estimate, and cost nothing", async () => {
   const { data, response } = await client.responses.inputTokens.count({ model: "fake-1", input }).withResponse();
   expect(data.object).toBe("response.input_tokens");
   expect(data.input_tokens).toBeGreaterThan(300);
@@ -29,13 +29,13 @@ test("the input tokens of a response are estimated where the vendor is not OpenA
   expect(row).toMatchObject({ success: true, llm_model_requested: "fake-1", llm_estimated_cost_usd: null });
 });
 
-test("Azure's client counts them too", async () => {
+test("Azure's client counts tokens too", async () => {
   const azure = new AzureOpenAI({ endpoint: world.gateway.runtimeUrl, apiKey: served.apiKey, apiVersion: "2026-10-01", maxRetries: 0 });
   expect((await azure.responses.inputTokens.count({ model: "fake-1", input })).input_tokens).toBeGreaterThan(300);
 });
 
 test.each([{ previous_response_id: "resp_1" }, { conversation: "conv_1" }])(
-  "what only the vendor keeps is not counted: %p",
+  "a count that needs state stored by the vendor is refused: %p",
   async (kept) => {
     const [field = ""] = Object.keys(kept);
     const counted = client.responses.inputTokens.count({ model: "fake-1", input: "more", ...kept });

@@ -42,7 +42,7 @@ const messages = [{ role: "user", content: "Hi" }];
 const rowFor = (response: Response) => rowOf(admin, { id: response.headers.get("x-request-id") });
 
 describe("a routing group", () => {
-  test("is in the models list, as a virtual model", async () => {
+  test("is in the models list as a virtual model", async () => {
     const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, {
       headers: { authorization: `Bearer ${served.apiKey}` },
     });
@@ -50,7 +50,7 @@ describe("a routing group", () => {
     expect(data.find(({ id }) => id === "any-model")).toMatchObject({ mode: "routing", object: "model" });
   });
 
-  test("has the same modes wherever it is listed: those that every member that is on serves", async () => {
+  test("lists the same modes everywhere: those that every enabled member serves", async () => {
     const id = "many-modes";
     const { model_id: virtual } = await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id });
     const { total } = await admin.get("/v1/admin/llms?tenant_id=default");
@@ -88,7 +88,7 @@ describe("a routing group", () => {
   });
 
   test.each(["any-model", "Any model"])(
-    "serves a call that names it %j by the next member when the first fails, and the row says so",
+    "named %j falls back to the next member when the first fails, and the row says so",
     async (model) => {
       const response = await call("/v1/proxy/llm/chat/completions", { model, messages });
       expect(response.status).toBe(200);
@@ -109,7 +109,7 @@ describe("a routing group", () => {
     },
   );
 
-  test("has no request id of its first choice on the row where the last member was never reached", async () => {
+  test("has no upstream request ID of an earlier member on the row if the last member was unreachable", async () => {
     const id = "out-of-reach";
     const failing = fakeVendor(() => new Response("{}", { status: 500, headers: { "x-request-id": "req_first" } }));
     await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id, routing_strategy: "ordered", num_retries: 1 });
@@ -127,13 +127,13 @@ describe("a routing group", () => {
     await failing.stop();
   });
 
-  test("ends a stream that falls silent for longer than its timeout, with an error the caller sees", async () => {
+  test("ends a stream that is silent for longer than its timeout with an error", async () => {
     const response = await call("/v1/proxy/llm/chat/completions", { model: "impatient", messages, stream: true });
     expect(await response.text()).toContain('"code":"upstream_timeout"');
     expect(await rowFor(response)).toMatchObject({ success: false, error_type: "upstream_timeout", llm_model_used: "stalls" });
   });
 
-  test("opens no model that is not granted", async () => {
+  test("gives no access to models that are not granted", async () => {
     const other = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "others", group_type: "team" });
     const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${other.id}/api-keys`, {
       name: "others key",
@@ -145,7 +145,7 @@ describe("a routing group", () => {
 });
 
 describe("translation", () => {
-  test("says which fields the provider was not told", async () => {
+  test("names the dropped parameters in a header", async () => {
     const response = await call(
       "/v1/messages",
       { model: "plain", max_tokens: 10, messages, top_k: 5 },
@@ -157,7 +157,7 @@ describe("translation", () => {
     expect(JSON.parse(world.upstream.seen.at(-1)?.body ?? "")).not.toHaveProperty("top_k");
   });
 
-  test("refuses by name what would change the answer, before anything leaves", async () => {
+  test("refuses by name a parameter that would change the answer, before anything is sent", async () => {
     const before = world.upstream.seen.length;
     const response = await call("/v1/proxy/llm/responses", { model: "plain", input: "Hi", previous_response_id: "resp_1" });
     expect(response.status).toBe(400);
@@ -168,7 +168,7 @@ describe("translation", () => {
     expect(await rowFor(response)).toMatchObject({ success: false, error_type: "unsupported_parameter" });
   });
 
-  test("a key in the query string is on no row", async () => {
+  test("leaves a key from the query string out of rows and logs", async () => {
     const response = await fetch(`${world.gateway.runtimeUrl}/v1beta/models/plain:generateContent?key=${served.apiKey}`, {
       method: "POST",
       body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] }),
@@ -181,11 +181,11 @@ describe("translation", () => {
   });
 });
 
-describe("embeddings of a vendor that takes one text a call", () => {
+describe("embeddings of a vendor that takes one text per call", () => {
   test.each([
-    ["refuses one of them", () => new Response("{}", { status: 429 }), 429],
-    ["answers one of them with nonsense", () => new Response("<html>"), 502],
-  ])("are metered as far as they were made where it %s", async (how, fault, status) => {
+    ["refuses one text", () => new Response("{}", { status: 429 }), 429],
+    ["answers one text with an invalid body", () => new Response("<html>"), 502],
+  ])("are metered up to the failure if the vendor %s", async (how, fault, status) => {
     const vendor = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
@@ -216,7 +216,7 @@ describe("embeddings of a vendor that takes one text a call", () => {
 });
 
 describe("data residency", () => {
-  test("a tenant with regions is served only from them", async () => {
+  test("a tenant with allowed regions is served only from them", async () => {
     await admin.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: ["eu"] });
     const refused = await call("/v1/proxy/llm/chat/completions", { model: "plain", messages });
     expect(refused.status).toBe(403);
@@ -242,7 +242,7 @@ describe("data residency", () => {
 });
 
 describe("health checks", () => {
-  test("ask the provider, and is_healthy follows", async () => {
+  test("call the provider and update is_healthy", async () => {
     expect(await admin.post(`/v1/admin/llms/${served.models.plain}/health-check`, {})).toMatchObject({ name: "plain", is_healthy: true });
     expect(await admin.post(`/v1/admin/llms/${served.models.broken}/health-check`, {})).toMatchObject({
       is_healthy: false,

@@ -86,29 +86,22 @@ const ways = [
   ["other", 0, true],
 ] as const;
 
-test.each(ways)(
-  "a client that carries sealed reasoning itself goes on with the model %s, which is given %i (streamed: %p)",
-  async (...way) => {
-    const [model, thoughts, stream] = way;
-    const tools = [{ type: "function" as const, name: "look", parameters: { type: "object" }, strict: false }];
-    const question = { role: "user" as const, content: "Look." };
-    const asked = { model: "one", input: [question], tools, store: false, include: ["reasoning.encrypted_content" as const] };
-    const { output } = stream ? await client.responses.stream(asked).finalResponse() : await client.responses.create(asked);
-    const call = output.at(-1) as OpenAI.Responses.ResponseFunctionToolCall;
-    const answer = await client.responses.create({
-      ...{ ...asked, model },
-      input: [
-        question,
-        ...(output as OpenAI.Responses.ResponseInput),
-        { type: "function_call_output", call_id: call.call_id, output: "4" },
-      ],
-    });
-    expect(answer.output_text).toBe(`Done with ${thoughts} thoughts`);
-  },
-);
+test.each(ways)("encrypted reasoning carried by the client: model %s is sent %i reasoning items (streamed: %p)", async (...way) => {
+  const [model, thoughts, stream] = way;
+  const tools = [{ type: "function" as const, name: "look", parameters: { type: "object" }, strict: false }];
+  const question = { role: "user" as const, content: "Look." };
+  const asked = { model: "one", input: [question], tools, store: false, include: ["reasoning.encrypted_content" as const] };
+  const { output } = stream ? await client.responses.stream(asked).finalResponse() : await client.responses.create(asked);
+  const call = output.at(-1) as OpenAI.Responses.ResponseFunctionToolCall;
+  const answer = await client.responses.create({
+    ...{ ...asked, model },
+    input: [question, ...(output as OpenAI.Responses.ResponseInput), { type: "function_call_output", call_id: call.call_id, output: "4" }],
+  });
+  expect(answer.output_text).toBe(`Done with ${thoughts} thoughts`);
+});
 
 test.each(ways)(
-  "a loop of a format without a place for sealed reasoning that began at one account goes on with the model %s, which is given %i thoughts (streamed: %p)",
+  "encrypted reasoning kept for a chat client: model %s is sent %i reasoning items (streamed: %p)",
   async (model, thoughts, stream) => {
     const tools = [{ type: "function" as const, function: { name: "look", parameters: { type: "object" } } }];
     const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: "Look." };
@@ -130,7 +123,7 @@ test.each(ways)(
   },
 );
 
-test("a compacted conversation goes on at the account that compacted it, and nowhere else", async () => {
+test("a compacted conversation continues at the account that compacted it and is refused elsewhere", async () => {
   const { output } = await client.responses.compact({ model: "one", input: [{ role: "user", content: "Look." }] });
   const input = [...(output as OpenAI.Responses.ResponseInput), { role: "user" as const, content: "And?" }];
   // Without the compacted item, the other account would be called first.

@@ -13,7 +13,7 @@ import { type SdkWorld, startSdkWorld } from "../../support/vendors/sdk-world.ts
 const CONFIGS = "/v1/admin/semantic-cache/configs";
 const tenant = { tenant_id: "default" };
 
-describe("by the official clients", () => {
+describe("through official clients", () => {
   let world: SdkWorld;
   let cache: any;
   let hits = 0;
@@ -46,18 +46,18 @@ describe("by the official clients", () => {
     for (const row of rows) expect(row.llm_tokens_saved).toBeGreaterThan(0);
   }
 
-  test.each(CLIENTS.map(({ id }) => id))("%s is given a whole answer and a streamed one again, each in both ways", async (client) => {
+  test.each(CLIENTS.map(({ id }) => id))("%s gets cached answers whole and streamed, whichever way they were stored", async (client) => {
     await askInTurn(client, "sdk-openai", TEXT, [false, true, false]);
     await askInTurn(client, "sdk-openai", TEXT, [true, false, true]);
   });
 
-  test.each(PROVIDERS.filter(({ id }) => id !== "openai").map(({ id }) => id))("answers of %s are given again", async (provider) => {
+  test.each(PROVIDERS.filter(({ id }) => id !== "openai").map(({ id }) => id))("answers of %s are cached", async (provider) => {
     await askInTurn("openai chat", `sdk-${provider}`, provider === "echo" ? PROMPT : TEXT, [false, true]);
     await askInTurn("anthropic 1", `sdk-${provider}`, provider === "echo" ? PROMPT : TEXT, [true, false]);
   });
 
   test.each(["openai chat", "openai responses", "anthropic 1", "google genai"] as const)(
-    "%s is given a tool call again where that is configured",
+    "%s gets a cached tool call if include_tools is set",
     async (client) => {
       await world.admin.request("PATCH", `${CONFIGS}/${cache.id}`, { include_tools: true });
       const sdk = world.clients.sdks[client];
@@ -73,7 +73,7 @@ describe("by the official clients", () => {
     },
   );
 
-  test("a Google client that streams without events is given its array", async () => {
+  test("a Google client that streams without SSE gets a cached answer as an array", async () => {
     await askInTurn("google genai", "sdk-gemini", TEXT, [false]);
     const key = (await world.admin.post(`/v1/admin/resource-groups/${cache.group_ids[0]}/api-keys`, { name: "array" })).key_value;
     const ask = async () => {
@@ -98,7 +98,7 @@ describe("by the official clients", () => {
   });
 });
 
-describe("what is given again, and to whom", () => {
+describe("cache entries", () => {
   let database: TestDatabase;
   let upstream: FakeUpstream;
   let gateway: GatewayProcess;
@@ -155,7 +155,7 @@ describe("what is given again, and to whom", () => {
     await until(entries, (found) => found.length >= count);
   }
 
-  test("the same request, whatever order its members are in and whoever its user is", async () => {
+  test("hit for the same request, whatever the order of its members and its user", async () => {
     const messages = user(fresh());
     const seen = upstream.seen.length;
     expect(
@@ -168,7 +168,7 @@ describe("what is given again, and to whom", () => {
     expect(upstream.seen.length).toBe(seen + 1);
   });
 
-  test("nothing that differs", async () => {
+  test("do not hit for a request that differs", async () => {
     const question = fresh();
     const messages = user(question);
     const others = [
@@ -184,7 +184,7 @@ describe("what is given again, and to whom", () => {
     expect((await layers({ messages }, ...others)).filter((layer) => layer !== null)).toEqual([]);
   });
 
-  test("nothing where the caller wants variety, tools or a fresh answer", async () => {
+  test("are not used when the caller asks for variety, tools or a fresh answer", async () => {
     const messages = user(fresh());
     const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
     for (const body of [
@@ -208,7 +208,7 @@ describe("what is given again, and to whom", () => {
     ]);
   });
 
-  test("tools and temperatures where it is configured so", async () => {
+  test("cover tools and temperatures if so configured", async () => {
     const change = (body: object) => admin.request("PATCH", `${CONFIGS}/${cache.id}`, body);
     await change({ include_tools: true, max_temperature: 1 });
     const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
@@ -224,14 +224,14 @@ describe("what is given again, and to whom", () => {
     await change({ max_temperature: 0 });
   });
 
-  test("no refusal, no torn and no unreadable answer", async () => {
+  test("are not made of refused, interrupted or invalid answers", async () => {
     for (const body of [{ model: "bad-request" }, { model: "short", stream: true }, { model: "nonsense" }]) {
       const messages = user(fresh());
       expect(await layers({ ...body, messages }, { ...body, messages })).toEqual([null, null]);
     }
   });
 
-  test("nothing to another group, and to another only under the same policies where the tenant shares", async () => {
+  test("are not shared with another group, unless the scope is tenant and the policies are the same", async () => {
     const body = { messages: user(fresh()) };
     const made = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "other team", group_type: "team" });
     await admin.post(`/v1/admin/resource-groups/${made.id}/llm-models`, { model_ids: [served.models["fake-1"]] });
@@ -250,7 +250,7 @@ describe("what is given again, and to whom", () => {
     await admin.request("PATCH", `${CONFIGS}/${cache.id}`, { scope: "group" });
   });
 
-  test("nothing to a child group under another policy, and what its parent's configuration says", async () => {
+  test("are not shared with a child group under another policy, but its parent's cache configuration applies", async () => {
     const child = await admin.post("/v1/admin/resource-groups", {
       ...tenant,
       name: "child team",
@@ -262,7 +262,7 @@ describe("what is given again, and to whom", () => {
     expect([(await call(body)).layer, (await call(body, { key })).layer, (await call(body, { key })).layer]).toEqual([null, null, "exact"]);
   });
 
-  test("nothing after a change of the model or of the rules it came about under", async () => {
+  test("do not hit after a change of the model or of the policies", async () => {
     const body = { messages: user(fresh()) };
     expect(await layers(body, body)).toEqual([null, "exact"]);
     await admin.request("PATCH", `/v1/admin/llms/${served.models["fake-1"]}`, { system_prompt: "Be kind." });
@@ -275,7 +275,7 @@ describe("what is given again, and to whom", () => {
     await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-governance`, { governance: {} });
   });
 
-  test("nothing that a guardrail touched, and nothing from before it was there", async () => {
+  test("are not made of answers a guardrail changed, and older entries do not hit under a new guardrail", async () => {
     const body = { model: "parrot", messages: user(`${fresh()} to frodo@example.com`) };
     const plain = { model: "parrot", messages: user(fresh()) };
     expect(await layers(body, body, plain, plain)).toEqual([null, "exact", null, "exact"]);
@@ -297,7 +297,7 @@ describe("what is given again, and to whom", () => {
     expect(await layers(body)).toEqual(["exact"]);
   });
 
-  test("nothing that was dropped: all of it, one model's, or what is older than a time", async () => {
+  test("do not hit after they were dropped: all, of one model, or older than a time", async () => {
     const one = { messages: user(fresh()) };
     const other = { messages: user(fresh()), model: "parrot" };
     const drop = (body: object) => admin.post(`${CONFIGS}/${cache.id}/invalidate`, body);
@@ -313,7 +313,7 @@ describe("what is given again, and to whom", () => {
     expect(await layers(one, other)).toEqual([null, null]);
   });
 
-  test("a question of the same meaning, by a nested call that is metered and has a row of its own", async () => {
+  test("hit for a question of the same meaning, with a metered embedding call in a row of its own", async () => {
     await admin.request("PATCH", `${CONFIGS}/${cache.id}`, {
       semantic_match: { enabled: true, similarity_threshold: 0.9 },
       embedding_model_id: served.models["parrot-embed"],
@@ -349,7 +349,7 @@ describe("what is given again, and to whom", () => {
     await admin.request("PATCH", `${CONFIGS}/${cache.id}`, { semantic_match: { enabled: false } });
   });
 
-  test("the same answer by another process that has just begun, and a hit in under 3 ms", async () => {
+  test("hit in another process that has just started; a hit takes less than 3 ms", async () => {
     const body = { messages: user(fresh()) };
     expect(await layers(body)).toEqual([null]);
     const second = await startGateway({ databaseUrl: database.url, env: { GW_SECRET_KEY: await secretKeyOf(gateway) } });
@@ -374,7 +374,7 @@ describe("what is given again, and to whom", () => {
     expect(durations[25]).toBeLessThan(3);
   });
 
-  test("a hit counts as a request and as nothing else, under a routing group too", async () => {
+  test("count as a request and cost nothing, under a routing group too", async () => {
     await admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "any" });
     const made = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "counted", group_type: "team" });
     await admin.post("/v1/admin/llms", {
@@ -412,7 +412,7 @@ describe("what is given again, and to whom", () => {
     });
   });
 
-  test("and the official client knows no difference", async () => {
+  test("look like any answer to the official client", async () => {
     const openai = new OpenAI({ apiKey: served.apiKey, baseURL: `${gateway.runtimeUrl}/v1/proxy/llm` });
     const body = { model: "fake-1", messages: [{ role: "user" as const, content: fresh() }] };
     const [first, again] = [await openai.chat.completions.create(body), await openai.chat.completions.create(body)];

@@ -167,31 +167,31 @@ const STREAM = { stream: true };
 
 test.each([
   // The tier in the answer counts, whatever was requested.
-  ["the usual tier", CHAT, chat("gpt", "default", { service_tier: "priority" }), 1, null],
-  ["the vendor's dearer tier, by the factor that holds for it", CHAT, chat("gpt", "priority"), 2.5, "priority"],
-  ["it in a stream", CHAT, chat("gpt", "priority", STREAM), 2.5, "priority"],
-  ["the dearest", CHAT, chat("gpt", "ultrafast", STREAM), 6, "ultrafast"],
-  ["prices of the model's own", CHAT, chat("priced", "priority"), 2, "priority"],
-  ["a cheaper tier that has no price", CHAT, chat("gpt", "flex"), 1, "flex"],
-  ["a cheaper tier that has one", CHAT, chat("priced", "flex"), 0.5, "flex"],
-  ["a name that nobody knows", CHAT, chat("gpt", "gold"), 1, "gold"],
+  ["the default tier in the answer though priority was requested", CHAT, chat("gpt", "default", { service_tier: "priority" }), 1, null],
+  ["the priority tier, by the vendor's known factor", CHAT, chat("gpt", "priority"), 2.5, "priority"],
+  ["the priority tier of a stream", CHAT, chat("gpt", "priority", STREAM), 2.5, "priority"],
+  ["the highest-priced tier of a stream", CHAT, chat("gpt", "ultrafast", STREAM), 6, "ultrafast"],
+  ["a tier price in the model's record", CHAT, chat("priced", "priority"), 2, "priority"],
+  ["a cheaper tier without a price", CHAT, chat("gpt", "flex"), 1, "flex"],
+  ["a cheaper tier with a price", CHAT, chat("priced", "flex"), 0.5, "flex"],
+  ["an unknown tier", CHAT, chat("gpt", "gold"), 1, "gold"],
   // The requested tier counts if the answer names none.
-  ["what was asked for", CHAT, chat("gpt", null, { service_tier: "fast" }), 2.5, "priority"],
-  ["what was asked for, in a stream", CHAT, chat("gpt", null, { service_tier: "priority", ...STREAM }), 2.5, "priority"],
-  ["nothing", CHAT, chat("gpt", null, { service_tier: "auto" }), 1, null],
+  ["the requested tier if the answer names none", CHAT, chat("gpt", null, { service_tier: "fast" }), 2.5, "priority"],
+  ["the requested tier if the stream names none", CHAT, chat("gpt", null, { service_tier: "priority", ...STREAM }), 2.5, "priority"],
+  ["no tier in request or answer", CHAT, chat("gpt", null, { service_tier: "auto" }), 1, null],
   ["a response", RESPONSES, responses("priority"), 2.5, "priority"],
   ["a streamed response", RESPONSES, responses("priority", STREAM), 2.5, "priority"],
   ["a message", MESSAGES, message("fast"), 2, "fast"],
   ["a streamed message", MESSAGES, message("fast", STREAM), 2, "fast"],
-  ["a message asked to be fast that was not", MESSAGES, message("standard", { speed: "fast" }), 1, null],
-  ["a message of a place", MESSAGES, message("geous"), 1.1, "inference_geo_us"],
-  ["a fast message of a place", MESSAGES, message("geous", { speed: "fast" }), 2.2, "fast inference_geo_us"],
-  ["Google's", GEMINI, gemini("priority"), 2, "priority"],
-  ["Google's as asked for", GEMINI, gemini(null, { serviceTier: "PRIORITY" }), 2, "priority"],
-  ["what another format was not asked for", MESSAGES, { ...message(null), model: "gpt", speed: "fast" }, 1, null],
-  ["what another format tells", MESSAGES, { ...message("priority"), model: "gpt" }, 2.5, "priority"],
-  ["what another format tells, in a stream", MESSAGES, { ...message("priority", STREAM), model: "gpt" }, 2.5, "priority"],
-])("a call costs what its tier costs: %s", async (_name, path, body, factor, tier) => {
+  ["a message requested as fast but served as standard", MESSAGES, message("standard", { speed: "fast" }), 1, null],
+  ["a message with an inference region", MESSAGES, message("geous"), 1.1, "inference_geo_us"],
+  ["a fast message with an inference region", MESSAGES, message("geous", { speed: "fast" }), 2.2, "fast inference_geo_us"],
+  ["a Gemini answer", GEMINI, gemini("priority"), 2, "priority"],
+  ["a Gemini request, if the answer names no tier", GEMINI, gemini(null, { serviceTier: "PRIORITY" }), 2, "priority"],
+  ["a translated request whose tier the other format lacks", MESSAGES, { ...message(null), model: "gpt", speed: "fast" }, 1, null],
+  ["a translated answer", MESSAGES, { ...message("priority"), model: "gpt" }, 2.5, "priority"],
+  ["a translated stream", MESSAGES, { ...message("priority", STREAM), model: "gpt" }, 2.5, "priority"],
+])("a call is charged the price of its service tier: %s", async (_name, path, body, factor, tier) => {
   const { status, text, id } = await ask(path, body);
   expect([status, text.includes("Yes")]).toEqual([200, true]);
   const row = await rowOf(world.admin, { id });
@@ -200,10 +200,10 @@ test.each([
 });
 
 test.each([
-  ["in its own format", CHAT, chat("gpt", null, STREAM)],
-  ["in another format", MESSAGES, { ...message(null, STREAM), model: "gpt" }],
-  ["of a response, in another format", MESSAGES, { ...message(null, STREAM), model: "responds" }],
-])("a stream that breaks off costs what the tier does that its first chunk told: %s", async (_name, path, body) => {
+  ["chat completion", CHAT, chat("gpt", null, STREAM)],
+  ["chat completion translated to a message", MESSAGES, { ...message(null, STREAM), model: "gpt" }],
+  ["response translated to a message", MESSAGES, { ...message(null, STREAM), model: "responds" }],
+])("an interrupted stream is charged at the tier that its first chunk names: %s", async (_name, path, body) => {
   const costs = [];
   for (const told of ["default", "priority"]) {
     const { id } = await ask(path, { ...body, messages: [{ role: "user", content: `breaks off told:${told} ${"x".repeat(4_000)}` }] });
@@ -222,12 +222,12 @@ async function teamWith(daily_limit_usd: number): Promise<string> {
   return key_value;
 }
 
-test("Google's tier in both spellings is refused: nobody knows which of them counts", async () => {
+test("a Gemini request with both spellings of the service tier is refused", async () => {
   const { status, text } = await ask(GEMINI, gemini(null, { serviceTier: "priority", service_tier: "standard" }));
   expect([status, text]).toEqual([400, expect.stringContaining("service_tier")]);
 });
 
-test("a budget holds what a tier that is asked for may come to, and never less than the usual price", async () => {
+test("a budget holds the worst case in the requested tier, and at least the default price", async () => {
   const asks = async (model: string, service_tier: string | undefined, limit: number) =>
     (await ask(CHAT, chat(model, "default", { max_tokens: 1_000, ...(service_tier && { service_tier }) }), await teamWith(limit))).status;
   // 1,000 output tokens cost $0.01 in the default tier, $0.025 in the priority tier, and $0.02 at prices of its own.
@@ -238,7 +238,7 @@ test("a budget holds what a tier that is asked for may come to, and never less t
   expect(await asks("priced", "flex", 0.007)).toBe(429);
 });
 
-test("an answer that nobody bounded is bounded to what is left in the tier it is asked in", async () => {
+test("an answer without an output limit is limited to what is left of the budget in the requested tier", async () => {
   const bound = async (service_tier: string) => {
     expect((await ask(CHAT, chat("gpt", "default", { service_tier }), await teamWith(0.025))).status).toBe(200);
     const sent = JSON.parse(vendor.seen.at(-1)?.body ?? "{}");
@@ -250,7 +250,7 @@ test("an answer that nobody bounded is bounded to what is left in the tier it is
   expect(dear).toBeLessThan(1_000);
 });
 
-test("fifty calls at once in a dearer tier do not pass the last cent of their budget", async () => {
+test("fifty concurrent calls in a higher-priced tier do not exceed their budget", async () => {
   const limit = 0.1;
   const apiKey = await teamWith(limit);
   const body = {
@@ -266,7 +266,7 @@ test("fifty calls at once in a dearer tier do not pass the last cent of their bu
   expect(spent).toBeGreaterThan(limit * 0.8);
 });
 
-test("prices of tiers are read, changed and checked like other prices", async () => {
+test("service tier prices are read, changed and validated like other prices", async () => {
   const { id } = await world.admin.post("/v1/admin/llms", { tenant_id: "default", name: "own", mode: "chat", provider: "fake", ...PRICED });
   const service_tier_prices = [
     { service_tier: "priority", price_factor: 1.8, price_tiers: [{ above_input_tokens: 5, input_cost_per_million_tokens: 9 }] },

@@ -46,7 +46,7 @@ async function asking(path: string, body: object): Promise<{ readonly whole: Pro
   return { whole: response.then((given) => given.text()) };
 }
 
-test("clients are given the beginning of a stream while its model still thinks, and do not ask again", async () => {
+test("a stream whose model is still thinking starts before client timeouts, so that clients do not retry", async () => {
   const { runtimeUrl } = world.gateway;
   const client = { apiKey: served.apiKey, timeout: CLIENT_TIMEOUT_MS };
   const messages = [{ role: "user" as const, content: "Hi" }];

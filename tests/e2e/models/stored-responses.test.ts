@@ -93,7 +93,7 @@ async function raw(method: string, path: string, key: string | null = keys.ours 
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
 
-test("a response is retrieved, listed, gone on from and deleted by its caller", async () => {
+test("a stored response is retrieved, listed, continued and deleted by its caller", async () => {
   const { ours } = clients as { ours: OpenAI };
   const made = await ours.responses.create({ model: "m", input: "Hi" });
   const got = await ours.responses.retrieve(made.id);
@@ -113,7 +113,7 @@ test("a response is retrieved, listed, gone on from and deleted by its caller", 
   expect([row.llm_total_tokens ?? null, row.llm_estimated_cost_usd ?? null]).toEqual([null, null]);
 });
 
-test("the answer of a retrieve says that a model wrote it, and a streamed one can be read again from a number on", async () => {
+test("a retrieved response is marked as AI-generated, and its stream can be read again from a sequence number", async () => {
   const { ours } = clients as { ours: OpenAI };
   let id = "";
   for await (const event of await ours.responses.create({ model: "m", input: "Hi", stream: true }))
@@ -125,7 +125,7 @@ test("the answer of a retrieve says that a model wrote it, and a streamed one ca
   expect(numbers).toEqual([6, 7]);
 });
 
-test("nobody but its caller reaches a response, by any route", async () => {
+test("only its caller can reach a stored response, by any route", async () => {
   const { ours } = clients as { ours: OpenAI };
   const { id } = await ours.responses.create({ model: "m2", input: "secret" });
   const unknown = await raw("GET", "/resp_unknown");
@@ -158,7 +158,7 @@ test("nobody but its caller reaches a response, by any route", async () => {
   expect((await ours.responses.retrieve(id)).id).toBe(id);
 });
 
-test("a response of a person is theirs, and not that of the keys of their group", async () => {
+test("a person's response is not readable by other people or keys of their group", async () => {
   const [person, another] = [await newPerson(world.gateway.runtimeUrl, "keeper"), await newPerson(world.gateway.runtimeUrl, "colleague")];
   for (const { id } of [person, another])
     await world.admin.request("PATCH", `/v1/admin/end-users/${id}/primary-group`, { group_id: groupId });
@@ -170,7 +170,7 @@ test("a response of a person is theirs, and not that of the keys of their group"
   expect((await raw("GET", `/${body.id}`, person.token)).status).toBe(401);
 });
 
-test("ids in odd shapes are nobody's, and no provider hears of them", async () => {
+test("malformed response IDs get 404 and are not sent to the provider", async () => {
   const asked = vendor.seen.length;
   for (const id of ["..%2Fmodels", "%2e%2e", "a%2Fb", "a%00b", "%", "x".repeat(9_000), "-resp", "resp%20x", "%F0%9F%91%8B"]) {
     const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/responses/${id}`, {
@@ -191,7 +191,7 @@ test("ids in odd shapes are nobody's, and no provider hears of them", async () =
     expect((await raw("GET", `/resp_1?${query}`)).body).toMatchObject({ code: "invalid_query" });
 });
 
-test("a conversation goes on where it is kept, whichever member of a routing group would be chosen", async () => {
+test("a conversation continues at the provider that stored it, whichever member of a routing group would be chosen", async () => {
   const { ours } = clients as { ours: OpenAI };
   const { admin } = world;
   await admin.post("/v1/admin/llm-router/routing-groups", {
@@ -215,7 +215,7 @@ test("a conversation goes on where it is kept, whichever member of a routing gro
   expect([stateless.status, stateless.body.code]).toEqual([400, "unsupported_parameter"]);
 });
 
-test("another process goes on with it at once; what was told not to be stored is nobody's", async () => {
+test("another process can continue a response at once; a response with store false cannot be retrieved", async () => {
   const { ours } = clients as { ours: OpenAI };
   const there = new OpenAI({ apiKey: keys.ours as string, baseURL: `${second.runtimeUrl}/v1/proxy/llm`, maxRetries: 0 });
   for (let turn = 0; turn < 10; turn++) {
@@ -227,7 +227,7 @@ test("another process goes on with it at once; what was told not to be stored is
   expect((await failure(ours.responses.retrieve(unstored.id))).status).toBe(404);
 });
 
-test("what responses in the background used is told once each, however many processes look", async () => {
+test("usage of background responses is recorded once each with several processes polling", async () => {
   const ids: string[] = [];
   for (let i = 0; i < 10; i++) {
     const baseURL = `${(i % 2 === 0 ? world.gateway : second).runtimeUrl}/v1/proxy/llm`;
@@ -247,7 +247,7 @@ test("what responses in the background used is told once each, however many proc
   expect(told.map(({ custom_metadata: of }) => of.response_end.response_id).toSorted()).toEqual(ids.toSorted());
 });
 
-test("a provider that gives another's id, or another response, gives nothing of it", async () => {
+test("a provider that returns another response's ID or body discloses nothing of it", async () => {
   const { ours, theirs } = clients as { ours: OpenAI; theirs: OpenAI };
   const { id } = await ours.responses.create({ model: "m2", input: "secret" });
   // The other provider returns our response's ID for its new one.
@@ -268,7 +268,7 @@ test("a provider that gives another's id, or another response, gives nothing of 
   expect([said.includes("resp_of_somebody"), said.includes("upstream_invalid_response")]).toEqual([false, true]);
 });
 
-test("a stream that names many responses is one, and an answer without end is none", async () => {
+test("a stream that names many responses is one response, and an endless answer becomes 502", async () => {
   const { ours } = clients as { ours: OpenAI };
   let id = "";
   for await (const event of await ours.responses.create({ model: "many", input: "Hi", stream: true }))
@@ -285,7 +285,7 @@ test("a stream that names many responses is one, and an answer without end is no
   expect([status, body.code]).toEqual([502, "upstream_interrupted"]);
 });
 
-test("every question has one row of its own", async () => {
+test("each retrieval has a row of its own", async () => {
   const { ours } = clients as { ours: OpenAI };
   const { id } = await ours.responses.create({ model: "m", input: "Hi" });
   const told = { headers: { "x-correlation-id": "asks again and again" } };

@@ -82,11 +82,11 @@ async function toolLoop(apiKey: string, stream: boolean): Promise<string | null 
   return answer.choices[0]?.message.content;
 }
 
-test.each([false, true])("another process knows what a call was signed with (streamed: %p)", async (stream) => {
+test.each([false, true])("another process has the signature of a tool call (streamed: %p)", async (stream) => {
   expect(await toolLoop(await newKey(), stream)).toBe(AFTER_TOOL);
 });
 
-test.each([false, true])("an answer does not end before another process can go on with it (streamed: %p)", async (stream) => {
+test.each([false, true])("an answer ends only once another process can continue it (streamed: %p)", async (stream) => {
   const apiKey = await newKey();
   let loop: Promise<string | null | undefined> | undefined;
   await database.db.transaction().execute(async (transaction) => {
@@ -103,7 +103,7 @@ test.each([false, true])("an answer does not end before another process can go o
   expect(await loop).toBe(AFTER_TOOL);
 });
 
-test.each([false, true])("another process knows the items an answer was made of (streamed: %p)", async (stream) => {
+test.each([false, true])("another process has the items of an answer (streamed: %p)", async (stream) => {
   const apiKey = await newKey();
   const { responses } = clientOf(first, apiKey);
   const said = stream

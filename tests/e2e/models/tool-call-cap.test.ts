@@ -72,7 +72,7 @@ const callsIn = (text: string) => new Set(text.match(/at\\?"\s*:\s*\d/g)?.map((f
 
 describe.each(MODELS)("over %s", (model) => {
   test.each(CALLING.map((surface) => [surface.name, surface] as const))(
-    "%s: an answer with too many tool calls is refused",
+    "%s: an answer with more tool calls than the cap is refused",
     async (_name, surface) => {
       const allowed = await ask(surface, model, CAP);
       expect([allowed.status, surface.read(allowed.text), callsIn(allowed.text)]).toEqual([200, "answer", CAP]);
@@ -86,7 +86,7 @@ describe.each(MODELS)("over %s", (model) => {
   );
 });
 
-describe("the calls of an hour", () => {
+describe("the cap on tool calls per hour", () => {
   const HOURLY = 3;
   const teamKey = async (name: string) => {
     const { admin } = world;
@@ -98,22 +98,25 @@ describe("the calls of an hour", () => {
     return (await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name, access_mode: "shared" })).key_value as string;
   };
 
-  test.each(CALLING.map((surface) => [surface.name, surface] as const))("%s: are counted when they are made", async (name, surface) => {
-    const key = await teamKey(`hour of ${name}`);
-    const outcome = async (calls: number): Promise<unknown[]> => {
-      const { status, text } = await ask(surface, "openai", calls, key);
-      return [status, status === 200 ? surface.read(text) : "error"];
-    };
-    const refused: unknown[] = surface.streamed ? [200, "error"] : [403, "error"];
-    expect(await outcome(2)).toEqual([200, "answer"]);
-    expect(await outcome(2)).toEqual(refused);
-    // The stream above already delivered the one remaining call.
-    expect(await outcome(1)).toEqual(surface.streamed ? refused : [200, "answer"]);
-    expect(await outcome(1)).toEqual(refused);
-    expect(await outcome(0)).toEqual([200, "answer"]);
-  });
+  test.each(CALLING.map((surface) => [surface.name, surface] as const))(
+    "%s: counts tool calls when they are made",
+    async (name, surface) => {
+      const key = await teamKey(`hour of ${name}`);
+      const outcome = async (calls: number): Promise<unknown[]> => {
+        const { status, text } = await ask(surface, "openai", calls, key);
+        return [status, status === 200 ? surface.read(text) : "error"];
+      };
+      const refused: unknown[] = surface.streamed ? [200, "error"] : [403, "error"];
+      expect(await outcome(2)).toEqual([200, "answer"]);
+      expect(await outcome(2)).toEqual(refused);
+      // The stream above already delivered the one remaining call.
+      expect(await outcome(1)).toEqual(surface.streamed ? refused : [200, "answer"]);
+      expect(await outcome(1)).toEqual(refused);
+      expect(await outcome(0)).toEqual([200, "answer"]);
+    },
+  );
 
-  test("calls at once do not pass it together", async () => {
+  test("is not exceeded by concurrent calls", async () => {
     const key = await teamKey("hour at once");
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask(CALLING[0] as (typeof SURFACES)[number], "openai", 1, key)));
     expect(answers.filter(({ status }) => status === 200).length).toBe(HOURLY);

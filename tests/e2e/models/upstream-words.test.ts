@@ -100,7 +100,7 @@ function call(path: string, body: unknown): Promise<Response> {
 const messages = [{ role: "user", content: "Hi" }];
 const contents = [{ role: "user", parts: [{ text: "Hi" }] }];
 
-describe("a stream that its provider lets fail", () => {
+describe("a stream that its provider ends with an error", () => {
   test.each([
     [
       "/v1/proxy/llm/chat/completions",
@@ -110,7 +110,7 @@ describe("a stream that its provider lets fail", () => {
     ["/v1/proxy/llm/responses", { model: "openai", input: "Hi", stream: true }, "/v1/responses"],
     ["/v1/messages", { model: "anthropic", max_tokens: 5, messages, stream: true }, "/v1/messages"],
     ["/v1beta/models/gemini:streamGenerateContent?alt=sse", { contents }, "/v1beta/models/m:streamGenerateContent"],
-  ])("%s: every byte passes as it came, and nothing is added", async (path, body, upstream) => {
+  ])("%s: passes byte for byte, and nothing is added", async (path, body, upstream) => {
     const answer = await call(path, body);
     expect(await answer.text()).toBe(STREAMS[upstream] ?? "");
     expect(await rowOf(world.admin, { id: answer.headers.get("x-request-id") })).toMatchObject({
@@ -124,27 +124,27 @@ describe("a stream that its provider lets fail", () => {
     ["/v1/proxy/llm/responses", { model: "gemini", input: "Hi", stream: true }],
     ["/v1/messages", { model: "openai", max_tokens: 5, messages, stream: true }],
     ["/v1beta/models/anthropic:streamGenerateContent?alt=sse", { contents }],
-  ])("%s: another vendor's words come once", async (path, body) => {
+  ])("%s: has the vendor's error message once when translated", async (path, body) => {
     const answer = await call(path, body);
     const text = await answer.text();
     expect(text.split("\n\n").filter((frame) => frame.includes("The vendor gave up."))).toHaveLength(1);
     expect(text).not.toContain("upstream_interrupted");
   });
 
-  test("the gateway's own words are numbered like what came before them", async () => {
+  test("continues the sequence numbers in the gateway's own error event", async () => {
     const text = await (await call("/v1/proxy/llm/responses", { model: "cut", input: "Hi", stream: true })).text();
     expect(text).toContain("upstream_interrupted");
     expect([...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => number)).toEqual(["0", "1", "2"]);
   });
 
-  test("one JSON array ends as one", async () => {
+  test("stays one JSON array", async () => {
     const answer = await call("/v1beta/models/anthropic:streamGenerateContent", { contents });
     const elements = (await answer.json()) as { error?: { message: string } }[];
     expect(elements.map(({ error }) => error?.message)).toContain("The vendor gave up.");
   });
 });
 
-test.each(["bedrock-embed", "vertex-embed"])("an embedding that never ends times out (%s)", async (model) => {
+test.each(["bedrock-embed", "vertex-embed"])("an embedding answer that never ends times out (%s)", async (model) => {
   const answer = await call("/v1/proxy/llm/embeddings", { model, input: ["Hello"] });
   expect(answer.status).toBe(504);
   expect(await answer.json()).toMatchObject({ code: "upstream_timeout" });

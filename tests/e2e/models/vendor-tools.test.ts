@@ -140,7 +140,7 @@ test.each([
   }
 });
 
-test("a message that ran code costs what its container does, streamed or not, and an answer grounded on maps what those do", async () => {
+test("code execution in a message is charged, streamed or not, and so is grounding with Google Maps", async () => {
   for (const stream of [false, true])
     expect(
       await costOf(
@@ -160,7 +160,7 @@ test("a message that ran code costs what its container does, streamed or not, an
   ).toBeCloseTo(TOKENS + 0.025, 9);
 });
 
-test("a budget that stops hard holds what a request offers, and covers no picture without a price", async () => {
+test("a hard budget holds the cost of the offered tools, and refuses image generation without a price", async () => {
   const { admin } = world;
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: groupId });
   const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "careful", access_mode: "shared" });

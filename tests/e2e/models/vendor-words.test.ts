@@ -86,7 +86,7 @@ const ask = (model: string, headers: Record<string, string> = {}) =>
   openai().chat.completions.create({ model, messages }, { headers }).withResponse();
 
 describe("headers", () => {
-  test("of a client's betas, and its question for them, reach the vendor of its format", async () => {
+  test("for betas, and the beta query parameter, are sent to a vendor of the same format", async () => {
     const older = new AnthropicZero({ baseURL: world.gateway.runtimeUrl, apiKey, maxRetries: 0 });
     await older.beta.messages.create({ model: "anthropic", max_tokens: 10, messages, betas: ["a-1", "b-2"] });
     expect(vendor.seen.at(-1)).toMatchObject({ path: "/v1/messages?beta=true", headers: { "anthropic-beta": "a-1,b-2" } });
@@ -97,7 +97,7 @@ describe("headers", () => {
   });
 
   test.each(["openai", "anthropic"])(
-    "of the vendor's rates reach the caller of %s, and those that are named, and no credential",
+    "with rate limits from %s, and configured ones, reach the caller, but no credentials",
     async (model) => {
       const { response } = await ask(model);
       for (const [name, value] of Object.entries(RATES)) expect(response.headers.get(name)).toBe(value);
@@ -106,14 +106,14 @@ describe("headers", () => {
     },
   );
 
-  test.each(["openai", "anthropic"])("of a caller go on to %s where an administrator names them, and no others", async (model) => {
+  test.each(["openai", "anthropic"])("of a caller are sent to %s only if an administrator configured them", async (model) => {
     await ask(model, { "x-project": "blue", "x-trace-span": "7", "x-trace-token": "secret", "x-other": "1" });
     const { headers } = vendor.seen.at(-1) as { headers: Record<string, string> };
     expect(headers).toMatchObject({ "x-project": "blue", "x-trace-span": "7" });
     for (const name of ["x-trace-token", "x-other", "x-gw-run-id"]) expect(headers[name]).toBeUndefined();
   });
 
-  test("are named in lower case, and refused where they are nobody's to pass", async () => {
+  test("are configured in lower case, and names that must not be passed are refused", async () => {
     const [provider] = (await world.admin.get("/v1/admin/providers?tenant_id=default&provider_key=fake-openai")).providers;
     expect(provider).toMatchObject({ pass_request_headers: ["x-project", "x-trace-*"], pass_response_headers: ["x-vendor-*"] });
     for (const name of [
@@ -135,14 +135,14 @@ describe("headers", () => {
   });
 });
 
-describe("a failure of the vendor", () => {
+describe("an error of the vendor", () => {
   const failure = (asked: Promise<unknown>) =>
     asked.then(
       () => null,
       (error: unknown) => error as InstanceType<typeof Anthropic.APIError>,
     );
 
-  test.each([503, 529])("with status %d is an overloaded one to clients of its own format", async (status) => {
+  test.each([503, 529])("with status %d is an overloaded error for clients of its own format", async (status) => {
     const error = await failure(anthropic().messages.create({ model: `anthropic-${status}`, max_tokens: 10, messages }));
     expect(error?.status).toBe(status);
     expect(error?.error).toMatchObject({ error: { type: "overloaded_error" }, request_id: expect.any(String) });
@@ -150,21 +150,21 @@ describe("a failure of the vendor", () => {
     expect((await rowOf(world.admin, { id: error?.requestID })).http_status_code).toBe(status);
   });
 
-  test.each([503, 529])("with status %d is a 503 to others", async (status) => {
+  test.each([503, 529])("with status %d becomes 503 for clients of other formats", async (status) => {
     const error = (await failure(ask(`anthropic-${status}`))) as unknown as InstanceType<typeof OpenAI.APIError>;
     expect(error.status).toBe(503);
     expect(error.message).toContain("The model provider is overloaded.");
     expect(error.headers?.get("x-should-retry")).toBe("true");
   });
 
-  test("about the model is not called the credential's", async () => {
+  test("about access to the model does not mention the credential or the project", async () => {
     const error = await failure(ask("openai-403"));
     expect(error?.status).toBe(502);
     expect(error?.message).toContain("does not let the gateway's account use this model");
     expect(error?.message).not.toMatch(/credential|proj_1/);
   });
 
-  test("that is translated has the id of the request", async () => {
+  test("that is translated has the request ID", async () => {
     const error = await failure(anthropic().messages.create({ model: "openai-400", max_tokens: 10, messages }));
     expect(error?.status).toBe(400);
     const { request_id: id } = (error as unknown as { error: { request_id: string } }).error;
@@ -173,14 +173,14 @@ describe("a failure of the vendor", () => {
   });
 });
 
-describe("an error of the gateway's own", () => {
-  test("tells users of the openai client what is wrong", async () => {
+describe("an error of the gateway", () => {
+  test("has its message in the openai client's error", async () => {
     const error = (await ask("not-there").catch((refused: unknown) => refused)) as InstanceType<typeof OpenAI.APIError>;
     expect(error).toBeInstanceOf(OpenAI.NotFoundError);
     expect(error.message).toContain("There is no model");
   });
 
-  test("is there for users of the AI SDK in the body, with its code and its type", async () => {
+  test("has its message, code and type in the body for the AI SDK", async () => {
     const model = createOpenAI({ baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, apiKey }).chat("not-there");
     const error = await generateText({ model, prompt: "hello", maxRetries: 0 }).catch((refused: unknown) => refused);
     if (!APICallError.isInstance(error)) throw error;

@@ -90,7 +90,7 @@ async function call(team: Team, name: string, args: object) {
 
 const page = (path: string) => ({ title: `Page ${path}`, url: `${SITE}${path}`, text: `about ${path}` });
 
-test("official clients of both dialects search and read through the synthesized server", async () => {
+test("official clients of both protocol versions search and fetch through the built-in server", async () => {
   const team = await searching();
   vendors.found = [page("/otters"), { title: "Bad", url: "javascript:alert(1)", text: "x" }];
   const old = await handshakeClient(url(), team.apiKey);
@@ -117,7 +117,7 @@ test("official clients of both dialects search and read through the synthesized 
   expect(Object.fromEntries(asked?.query ?? [])).toMatchObject({ q: "otters", freshness: "pw", safesearch: "moderate" });
 });
 
-test("a search's price stands on its row and counts against budgets; a failed one costs nothing", async () => {
+test("a search's price is on its row and counts against budgets; a failed search costs nothing", async () => {
   const team = await searching();
   await set(team.groupId, "llm-global-limits", { llm_global_limits: { budget: { daily_limit_usd: 0.012, hard_stop: true } } });
   vendors.found = [page("/a")];
@@ -142,7 +142,7 @@ test("a search's price stands on its row and counts against budgets; a failed on
   expect((await failure.row()).llm_estimated_cost_usd).toBeNull();
 });
 
-test("the next provider is asked where one fails, and what was found is given again at no cost", async () => {
+test("search falls back to the next provider, and cached results cost nothing", async () => {
   const second = await world.admin.post("/v1/admin/web-search", {
     tenant_id: "default",
     name: "tavily",
@@ -167,7 +167,7 @@ test("the next provider is asked where one fails, and what was found is given ag
   await world.admin.request("DELETE", `/v1/admin/web-search/${second.id}`);
 });
 
-test("Exa and a SearXNG of one's own answer as well", async () => {
+test("Exa and a self-hosted SearXNG work as providers", async () => {
   await world.admin.request("PATCH", `/v1/admin/web-search/${brave.id}`, { enabled: false });
   const team = await searching();
   vendors.found = [page("/c")];
@@ -187,7 +187,7 @@ test("Exa and a SearXNG of one's own answer as well", async () => {
   await world.admin.request("PATCH", `/v1/admin/web-search/${brave.id}`, { enabled: true });
 });
 
-test("pages are read only where nothing leads inwards, the site agrees and they are pages", async () => {
+test("pages are fetched only from public addresses, if robots.txt allows it and the content is a page", async () => {
   const team = await searching({ fetch: { addresses: "any" } });
   const read = async (address: string) => (await call(team, "web_fetch", { url: address })).body.result;
   const refused: Record<string, string> = {
@@ -213,7 +213,7 @@ test("pages are read only where nothing leads inwards, the site agrees and they 
   expect((await read(`${SITE}/onwards`)).structuredContent).toMatchObject({ final_url: `${SITE}/otters` });
 });
 
-test("a PDF page is read as its text, and one that holds none says so", async () => {
+test("a PDF page is returned as text, and one without text gives an error", async () => {
   const team = await searching({ fetch: { addresses: "any" } });
   const read = async (path: string) => (await call(team, "web_fetch", { url: `${SITE}${path}` })).body.result;
   const whole = await read("/report.pdf");
@@ -225,7 +225,7 @@ test("a PDF page is read as its text, and one that holds none says so", async ()
   }
 });
 
-test("what nobody sees and a model reads is taken out of results and pages", async () => {
+test("invisible characters are removed from results and pages", async () => {
   const team = await searching();
   vendors.found = [{ title: "Un\u200Bseen", url: `${SITE}/unseen`, text: "about\u{E0041}\u{E0042} it" }];
   const { result } = (await call(team, "web_search", { query: "unseen" })).body;
@@ -235,7 +235,7 @@ test("what nobody sees and a model reads is taken out of results and pages", asy
   expect(JSON.stringify([result, read])).not.toMatch(/[\u200B\u202E]|[\u{E0000}-\u{E007F}]/u);
 });
 
-test("addresses nobody was given are read only where their domain is allowed by name", async () => {
+test("an address that no search returned is fetched only if its domain is allowed by name", async () => {
   const known = await searching();
   const foreign = await searching();
   vendors.found = [page("/given")];
@@ -252,7 +252,7 @@ test("addresses nobody was given are read only where their domain is allowed by 
   expect(await text(none, "/given")).toContain("not read here");
 });
 
-test("a group below may narrow the domains it inherits, never widen them", async () => {
+test("a child group may narrow the inherited domains but not widen them", async () => {
   const parent = await searching({
     domains: { allowed: ["example.com"], denied: ["bad.example.com"] },
     search: { safe_search: "moderate" },
@@ -282,7 +282,7 @@ test("a group below may narrow the domains it inherits, never widen them", async
   expect(await hosts(parent)).toEqual(["docs.example.com", "example.com", "a.docs.example.com"]);
 });
 
-test("guardrails look at what is searched for and at what comes back", async () => {
+test("guardrails inspect search queries, results and pages", async () => {
   const team = await searching({ fetch: { addresses: "any" } });
   await world.admin.post("/v1/admin/guardrails/configs", {
     tenant_id: "default",
@@ -302,7 +302,7 @@ test("guardrails look at what is searched for and at what comes back", async () 
   expect(leak.text).not.toContain("ghp_");
 });
 
-test("a page is looked at whole, wherever its reader has it cut", async () => {
+test("guardrails inspect a whole page, whichever part of it is requested", async () => {
   const guarded = async (builtin: object) => {
     const team = await searching({ fetch: { addresses: "any" } });
     const config = { tenant_id: "default", name: `cut wall ${teams}`, group_ids: [team.groupId], surfaces: { mcp_output: true }, builtin };
@@ -327,7 +327,7 @@ test("a page is looked at whole, wherever its reader has it cut", async () => {
   expect(pieces.join("")).toBe("Write to [REDACTED:email] about otters.");
 });
 
-test("strangers, other tenants and odd requests get nothing, and the key is shown to nobody", async () => {
+test("callers without a grant, other tenants and invalid requests are refused, and the key is never returned", async () => {
   const ungranted = await newTeam(world.admin, "without search");
   expect((await call(ungranted, "web_search", { query: "x" })).status).toBe(403);
   await world.admin.post("/v1/admin/tenants", { id: "acme", name: "acme" });

@@ -58,7 +58,7 @@ const cases = streamed.flatMap((surface) =>
   ),
 );
 
-test.each(cases)("%s of %s", async (name, model, surface) => {
+test.each(cases)("%s from the non-streaming provider %s", async (name, model, surface) => {
   const { path, body } = surface.request(model, "hello");
   const id = `${name} of ${model}`;
   const response = await fetch(world.gateway.runtimeUrl + path, {
@@ -86,7 +86,7 @@ test.each(cases)("%s of %s", async (name, model, surface) => {
   });
 });
 
-test("the official client reads it, and gets the usage it asks for", async () => {
+test("the official client reads the stream, with the usage it requested", async () => {
   const client = new OpenAI({ baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, apiKey });
   const stream = await client.chat.completions.create({
     model: "own",

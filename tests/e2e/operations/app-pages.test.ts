@@ -26,7 +26,7 @@ afterAll(() => rmSync(dist, { recursive: true }));
 const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   plane(new Request(`http://gateway${path}`, { headers, method }), null) as Promise<Response>;
 
-test("a browser at / is led to the app, and nobody else", async () => {
+test("a browser at / is redirected to the app, and other clients are not", async () => {
   const browser = await get("/", { accept: "text/html,*/*" });
   expect([browser.status, browser.headers.get("location")]).toEqual([302, "/portal/"]);
   expect(await (await get("/", { accept: "*/*" })).text()).toBe("the plane");
@@ -34,7 +34,7 @@ test("a browser at / is led to the app, and nobody else", async () => {
   expect(await (await get("/portals")).text()).toBe("the plane");
 });
 
-test("a view of the app is its page, which nobody keeps", async () => {
+test("every view of the app is its page, with no-store and security headers", async () => {
   for (const path of ["/portal/", "/portal/chat/01ABC", "/portal/a.b"]) {
     const page = await get(path);
     expect([page.status, await page.text(), page.headers.get("cache-control")]).toEqual([200, "<!doctype html>page", "no-store"]);
@@ -49,7 +49,7 @@ test("a view of the app is its page, which nobody keeps", async () => {
   }
 });
 
-test("a file with a hash in its name is kept for good, packed where that is taken", async () => {
+test("a file with a hash in its name is cacheable for good, and compressed if accepted", async () => {
   const packed = await get("/portal/assets/a-1.js", { "accept-encoding": "gzip, br" });
   expect([packed.headers.get("content-encoding"), packed.headers.get("cache-control")]).toEqual([
     "gzip",
@@ -59,20 +59,20 @@ test("a file with a hash in its name is kept for good, packed where that is take
   expect([await plain.text(), plain.headers.get("content-encoding")]).toEqual(["let a", null]);
 });
 
-test("a file that is not there is no page, and nothing beside the app is served", async () => {
+test("a missing file gets 404, and nothing outside the app is served", async () => {
   for (const path of ["/portal/assets/b-2.js", "/portal/missing.js", "/portal/..%2fsecret.js", "/portal/assets/..%2f..%2fsecret.js"])
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   for (const path of ["/portal/assets/../../secret.js", "/portal/%2e%2e/secret.js"])
     expect(await (await get(path)).text()).not.toBe("not of the app");
 });
 
-test("pages are read, and nothing else", async () => {
+test("pages accept GET and HEAD only", async () => {
   expect((await get("/portal/", {}, "POST")).status).toBe(405);
   const head = await get("/portal/", {}, "HEAD");
   expect([head.status, await head.text()]).toEqual([200, ""]);
 });
 
-test("the frame of a tool's interface has an origin of nobody and no network", async () => {
+test("the sandbox frame of a tool's UI has an opaque origin and no network", async () => {
   const page = await get("/portal/sandbox");
   const policy = page.headers.get("content-security-policy") ?? "";
   expect(policy).toContain("sandbox allow-scripts");
@@ -81,7 +81,7 @@ test("the frame of a tool's interface has an origin of nobody and no network", a
   expect(policy).not.toContain("connect-src");
 });
 
-test("the interface of a tool reaches the hosts that an administrator allows, of those that it asks for", async () => {
+test("the sandbox frame of a tool's UI may reach only requested hosts that an administrator allows", async () => {
   const asked = [
     ["connect", "https://api.example"],
     ["connect", "https://other.example"],

@@ -59,7 +59,7 @@ async function command(args: readonly string[], env: Record<string, string> = {}
   return { code, output };
 }
 
-test("a running gateway is backed up into a file that is its owner's alone, and that proves itself", async () => {
+test("a running gateway is backed up into a file that only its owner can read, and that can be verified", async () => {
   const made = await command(["backup", backup, "--data-dir", gateway.dataDir]);
   expect(made.output).toContain("3 secrets");
   expect(made).toMatchObject({ code: 0 });
@@ -73,7 +73,7 @@ test("a running gateway is backed up into a file that is its owner's alone, and 
   });
 });
 
-test("restored into an embedded database: records, rows, chains, secrets, people and what was used are there", async () => {
+test("a backup restored into an embedded database has all records, rows, chains, secrets, people and usage", async () => {
   // What came after the backup is not in it.
   expect((await chat(gateway, "after")).status).toBe(200);
   const dataDir = join(folder, "restored");
@@ -108,7 +108,7 @@ test("restored into an embedded database: records, rows, chains, secrets, people
   expect(doctor.output).not.toMatch(/^wrong/m);
 });
 
-test("restored into a PostgreSQL of one's own, empty, and into nothing else", async () => {
+test("a backup is restored into an external PostgreSQL only if that is empty", async () => {
   const database = await testDatabase();
   const dataDir = join(folder, "beside");
   const full = await command(["restore", backup, "--data-dir", dataDir, "--database-url", database.url]);
@@ -134,7 +134,7 @@ test("restored into a PostgreSQL of one's own, empty, and into nothing else", as
   expect(taken.output).toContain("is in use by process");
 });
 
-test("of a database whose columns stand in another order, since releases brought it here one by one", async () => {
+test("a database whose columns are in another order after upgrades is backed up and restored", async () => {
   const grown = await testDatabase();
   const run = (sql: string) => grown.db.executeQuery({ sql, parameters: [] } as never);
   await run("INSERT INTO tenants (id, name, display_name, data_retention) VALUES ('acme', 'acme', 'Acme', '{}')");
@@ -156,14 +156,14 @@ test("of a database whose columns stand in another order, since releases brought
   await grown.close();
 });
 
-test("the secrets of another gateway are not overwritten", async () => {
+test("a restore does not overwrite the secrets of another gateway", async () => {
   const dataDir = join(folder, "another");
   const other = await startGateway({ dataDir, env: { GW_QUICKSTART: "off" } });
   await other.stop();
   expect((await command(["restore", backup, "--data-dir", dataDir])).output).toContain("has a database already");
 });
 
-test("a backup that was cut off or changed is not restored, and says so", async () => {
+test("a truncated or altered backup is refused", async () => {
   const whole = readFileSync(backup);
   const half = Math.floor(whole.byteLength / 2);
   const damaged = join(folder, "damaged");

@@ -32,7 +32,7 @@ const ready = (plane: string) =>
     ((await response.json()) as { detail?: string }).detail,
   ]);
 
-test("what needs the database says so while it is away: 503, and not that the gateway failed", async () => {
+test("requests that need the database get 503 database_unavailable while it is down", async () => {
   const login = () =>
     fetch(`${gateway.adminUrl}/v1/admin-users/system/login`, {
       method: "POST",
@@ -57,7 +57,7 @@ test("what needs the database says so while it is away: 503, and not that the ga
   expect((await login()).status).toBe(200);
 });
 
-test("for calls alone a process is ready while the database is away, and serves them", async () => {
+test("/readyz?for=calls stays ready while the database is down, and calls are served", async () => {
   const { resource_groups: groups } = await admin.get("/v1/admin/resource-groups");
   const { key } = await admin.post(`/v1/admin/resource-groups/${groups[0].id}/api-keys`, { name: "caller" });
   const call = () =>
@@ -76,7 +76,7 @@ test("for calls alone a process is ready while the database is away, and serves 
   await proxy.start();
 });
 
-test("a database that takes connections and says nothing is told of by /readyz in time, on both planes", async () => {
+test("/readyz reports a database that accepts connections but does not answer, on both planes", async () => {
   proxy.silence();
   for (const plane of [gateway.adminUrl, gateway.runtimeUrl])
     expect(await ready(plane)).toEqual([503, expect.stringContaining("the database does not answer")]);

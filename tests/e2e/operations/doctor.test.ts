@@ -40,7 +40,7 @@ test("a data directory without a database is ready for a first start", async () 
   });
 });
 
-test("an embedded database whose password is gone is not taken for none", async () => {
+test("an embedded database whose password is missing is reported as wrong, not as absent", async () => {
   await mkdir(join(directory, "postgresql", "cluster"), { recursive: true });
   expect((await doctor()).findings.at(-1)).toEqual({
     state: "wrong",
@@ -49,7 +49,7 @@ test("an embedded database whose password is gone is not taken for none", async 
   });
 });
 
-test("what a start would refuse over permissions is wrong before it", async () => {
+test("file permissions that a start would refuse are reported as wrong", async () => {
   const database = await testDatabase();
   await mkdir(join(directory, "secrets"), { mode: 0o755 });
   await writeFile(join(directory, "secrets", "jwt-secret"), "x".repeat(32), { mode: 0o644 });
@@ -62,7 +62,7 @@ test("what a start would refuse over permissions is wrong before it", async () =
   await database.close();
 });
 
-test("the journals of all processes of a gateway are looked at, which share what they may take", async () => {
+test("the journals of all processes are checked against their shared limit", async () => {
   for (const home of [directory, join(directory, "processes", "2")]) {
     await mkdir(join(home, "journal"), { recursive: true, mode: 0o700 });
     await writeFile(join(home, "journal", "journal-0000000001.log"), Buffer.alloc(1024 * 1024));
@@ -74,12 +74,12 @@ test("the journals of all processes of a gateway are looked at, which share what
   expect(findings.find(({ state }) => state === "wrong")?.detail).toContain("processes/2/journal is open to other users (mode 755)");
 });
 
-test("each process of a gateway has its part of what journals may take, and never less than calls need", () => {
+test("each process gets its share of the journal limit, but at least what calls need", () => {
   const mib = 1024 * 1024;
   expect([journalShare(4096 * mib, 1), journalShare(4096 * mib, 8), journalShare(16 * mib, 8)]).toEqual([4096 * mib, 512 * mib, 16 * mib]);
 });
 
-test("a database that a newer release has migrated is wrong, as it is for a start", async () => {
+test("a database migrated by a newer release is reported as wrong", async () => {
   const database = await testDatabase();
   const known = sql`INSERT INTO schema_migrations (name, digest) VALUES ('9999_next_release.sql', '')`;
   await known.execute(database.db);
@@ -95,7 +95,7 @@ test("a database that a newer release has migrated is wrong, as it is for a star
   await database.close();
 });
 
-test.skipIf(!haveValkey)("a Valkey that answers is told from one that is away, and from one that may drop counters", async () => {
+test.skipIf(!haveValkey)("a reachable Valkey is ok, one that may evict counters a warning, and an unreachable one wrong", async () => {
   const valkey = await startValkey();
   const of = async () => (await doctor({ VALKEY_URL: valkey.url })).findings.filter(({ about }) => about === "valkey");
   expect(await of()).toEqual([{ state: "ok", about: "valkey", detail: expect.stringMatching(/^version \d+\.\S+ answers$/) }]);
@@ -115,7 +115,7 @@ test.skipIf(!haveValkey)("a Valkey that answers is told from one that is away, a
   ]);
 });
 
-test("a GW_HOST that is no address of this machine is wrong", async () => {
+test("a GW_HOST that is not an address of this machine is reported as wrong", async () => {
   const of = async (host: string) => (await doctor({ GW_HOST: host })).findings.find(({ about }) => about === "address");
   expect(await of("127.0.0.1")).toEqual({ state: "ok", about: "address", detail: "GW_HOST 127.0.0.1 can be listened on" });
   expect(await of("192.0.2.1")).toEqual({
@@ -125,7 +125,7 @@ test("a GW_HOST that is no address of this machine is wrong", async () => {
   });
 });
 
-test("a knowledge folder is told to be there, or what is in its place", async () => {
+test("a knowledge folder is reported as missing, not a folder, or readable", async () => {
   const folder = join(directory, "knowledge");
   const of = async () => (await doctor({ GW_KNOWLEDGE_DIR: folder })).findings.find(({ about }) => about === "knowledge folder");
   expect(await of()).toEqual({ state: "wrong", about: "knowledge folder", detail: `${folder} is not there` });
@@ -137,7 +137,7 @@ test("a knowledge folder is told to be there, or what is in its place", async ()
   expect((await doctor()).findings.filter(({ about }) => about === "knowledge folder")).toEqual([]);
 });
 
-test("a checkpoint file is told to have no place, before there is a database, and to lie beside the ledger it is to prove", async () => {
+test("a checkpoint file is reported without a folder, as a folder, or in the same place as the ledger it is to prove", async () => {
   const elsewhere = await temporaryDirectory();
   const of = async (file: string) =>
     (await doctor({ GW_AUDIT_CHECKPOINT_FILE: file })).findings.find(({ about }) => about === "checkpoint file");
@@ -151,7 +151,7 @@ test("a checkpoint file is told to have no place, before there is a database, an
   await removeDirectory(elsewhere);
 });
 
-test("rows that are dated in the future are told of, once the clock that dated them was set back", async () => {
+test("rows dated in the future by a clock that was set back are reported", async () => {
   const database = await testDatabase();
   const ahead = systemClock();
   const clock = { now: () => ahead.now() + 3_600_000, micros: () => ahead.micros() + 3_600_000_000 };
@@ -179,7 +179,7 @@ test("rows that are dated in the future are told of, once the clock that dated t
   await database.close();
 });
 
-test("a chain that was set back and went on is held to all that the checkpoint file has of it, not to what it was given last", async () => {
+test("a chain that was rolled back and continued is checked against all its checkpoints in the checkpoint file", async () => {
   const database = await testDatabase();
   const file = join(directory, "..", `${basename(directory)}.checkpoints`);
   const home = join(directory, "journal");

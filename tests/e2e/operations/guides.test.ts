@@ -102,7 +102,7 @@ async function runReadme(): Promise<Awaited<ReturnType<typeof run>>> {
   return ran;
 }
 
-test("the README's lines make the variables that the guides use", () => {
+test("the README's commands set the variables that the guides use", () => {
   expect(readme).toMatchObject({ code: 0 });
   expect(readme.stdout).toContain("data: [DONE]");
   expect(readme.stdout).toContain("verdict       intact");
@@ -111,7 +111,7 @@ test("the README's lines make the variables that the guides use", () => {
 });
 
 describe("the example at the head of", () => {
-  test.each(GUIDES)("%s runs, and prints what the guide shows", async (name) => {
+  test.each(GUIDES)("%s runs and prints what the guide shows", async (name) => {
     const guide = readFileSync(`${PROJECT}docs/guides/${name}`, "utf8");
     const [, example = "", expected = ""] = OPENING.exec(guide) ?? [];
     expect(example, "the guide opens with an introduction, an sh block and a text block").not.toBe("");

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test("the metrics tell what calls used and why calls failed, and name nobody", async () => {
+test("metrics show usage and the causes of failed calls, and name no caller", async () => {
   const { apiKey, groupId } = await serveModels(world.admin, world.upstream.baseUrl, [
     { name: "priced-model", input_cost_per_million_tokens: 500_000, output_cost_per_million_tokens: 1_000_000 },
   ]);

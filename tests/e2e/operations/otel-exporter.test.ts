@@ -54,40 +54,43 @@ function inference(span: Span, input: number, output: number): Span {
 const runOf = async (id: string): Promise<any> =>
   (await fetch(`${world.gateway.runtimeUrl}/v1/runs/${id}`, { headers: { "x-api-key": served.apiKey } })).json();
 
-test.each(["gzip", "none"] as const)("an agent's trace, compression %s: one row for each span, tokens once", async (compression) => {
-  const agent = program(compression);
-  const root = agent
-    .span("invoke_agent planner", ROOT_CONTEXT, SpanKind.INTERNAL)
-    .setAttributes({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner" });
-  agent.span("step 1", agent.under(root)).setAttributes({ "gen_ai.operation.name": "agent_step" }).end();
-  inference(agent.span("chat gpt-x", agent.under(root)), 100, 20).end();
-  agent
-    .span("execute_tool search", agent.under(root), SpanKind.INTERNAL)
-    .setAttributes({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search" })
-    .setStatus({ code: SpanStatusCode.ERROR, message: "no such index" })
-    .end();
-  root.end();
-  const { traceId } = root.spanContext();
-  expect(await agent.flush()).toEqual({ code: 0 });
+test.each(["gzip", "none"] as const)(
+  "an agent's trace with compression %s becomes one row for each span, with tokens counted once",
+  async (compression) => {
+    const agent = program(compression);
+    const root = agent
+      .span("invoke_agent planner", ROOT_CONTEXT, SpanKind.INTERNAL)
+      .setAttributes({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner" });
+    agent.span("step 1", agent.under(root)).setAttributes({ "gen_ai.operation.name": "agent_step" }).end();
+    inference(agent.span("chat gpt-x", agent.under(root)), 100, 20).end();
+    agent
+      .span("execute_tool search", agent.under(root), SpanKind.INTERNAL)
+      .setAttributes({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search" })
+      .setStatus({ code: SpanStatusCode.ERROR, message: "no such index" })
+      .end();
+    root.end();
+    const { traceId } = root.spanContext();
+    expect(await agent.flush()).toEqual({ code: 0 });
 
-  const rows = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 4);
-  expect(
-    Object.fromEntries(
-      rows.map((row) => [
-        row.proxy_subtype,
-        [row.proxy_type, row.llm_total_tokens, row.success, row.mcp_capability_name, row.trace_continuity],
-      ]),
-    ),
-  ).toEqual({
-    invoke_agent: ["a2a", null, true, null, "external"],
-    agent_step: ["llm", null, true, null, "external"],
-    chat: ["llm", 120, true, null, "external"],
-    execute_tool: ["mcp", null, false, "search", "external"],
-  });
-  expect(await runOf(traceId)).toMatchObject({ calls: 4, llm_calls: 1, external_calls: 4, total_tokens: 120 });
-});
+    const rows = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 4);
+    expect(
+      Object.fromEntries(
+        rows.map((row) => [
+          row.proxy_subtype,
+          [row.proxy_type, row.llm_total_tokens, row.success, row.mcp_capability_name, row.trace_continuity],
+        ]),
+      ),
+    ).toEqual({
+      invoke_agent: ["a2a", null, true, null, "external"],
+      agent_step: ["llm", null, true, null, "external"],
+      chat: ["llm", 120, true, null, "external"],
+      execute_tool: ["mcp", null, false, "search", "external"],
+    });
+    expect(await runOf(traceId)).toMatchObject({ calls: 4, llm_calls: 1, external_calls: 4, total_tokens: 120 });
+  },
+);
 
-test("a span that is none is refused by itself: the exporter keeps going, and the rest is recorded", async () => {
+test("an invalid span alone is rejected, and the rest of the batch is recorded without a retry", async () => {
   const agent = program("gzip");
   inference(agent.span("good"), 1, 2).end();
   agent.span("bad").end();
@@ -106,7 +109,7 @@ test("a span that is none is refused by itself: the exporter keeps going, and th
   expect(request.custom_metadata.spans_recorded).toBe(1);
 });
 
-test("a span around a call that the gateway carried joins its row: nothing is counted twice", async () => {
+test("a span around a call through the gateway joins that call's row, and nothing is counted twice", async () => {
   const agent = program("gzip");
   const around = inference(agent.span("chat fake-1"), 1000, 500);
   const { traceId, spanId } = around.spanContext();
@@ -142,7 +145,7 @@ test("a span around a call that the gateway carried joins its row: nothing is co
   expect(await runOf("instrumented")).toMatchObject({ calls, total_tokens, cost_usd, turns });
 });
 
-test("a key that is none is told as an error, and nothing is recorded as a span", async () => {
+test("an invalid API key is an error for the exporter, and no span is recorded", async () => {
   const agent = program("gzip", `sk_gw_api_${"n".repeat(43)}`);
   const span = inference(agent.span("chat gpt-x"), 1, 1);
   span.end();
@@ -154,7 +157,7 @@ test("a key that is none is told as an error, and nothing is recorded as a span"
   expect((await world.admin.post("/v1/admin/proxy-logs/query", { filters: { trace_id: span.spanContext().traceId } })).rows).toEqual([]);
 });
 
-test("counts of tokens that no call could come to are none: totals of the group still hold what comes after", async () => {
+test("implausible token counts are ignored, so that totals can still hold later calls", async () => {
   const agent = program("gzip");
   const root = agent.span("agent");
   // Together more than a total can hold.

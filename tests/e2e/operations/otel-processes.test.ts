@@ -56,7 +56,7 @@ async function shipped(gateway: GatewayProcess): Promise<void> {
   );
 }
 
-test("a batch that two processes are sent at the same moment is told once, and both senders are told so", async () => {
+test("a batch sent to two processes at the same time is recorded once, and both accept it", async () => {
   for (const gateway of gateways) await shipped(gateway);
   for (let round = 0; round < 3; round++) {
     const { traceId, body } = batchOf(20);

@@ -54,7 +54,7 @@ function run(env: Record<string, string>): Promise<{ code: number | null; stderr
   });
 }
 
-test("a command whose reader has gone ends as other commands do, and says nothing", async () => {
+test("a command whose output pipe is closed exits with 141 and prints no error", async () => {
   for (const command of [["audit", "--help"], ["doctor"]]) {
     const child = spawn("node", [LAUNCHER, ...command], {
       env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", GW_DATA_DIR: dataDir },
@@ -70,37 +70,41 @@ test("a command whose reader has gone ends as other commands do, and says nothin
   }
 });
 
-describe("a start that cannot be", () => {
+describe("a start that fails", () => {
   test.each([
     ["an unknown setting", { GW_PROT: "1" }, "GW_PROT"],
-    ["a bad value", { GW_RUNTIME_PORT: "eighty" }, "GW_RUNTIME_PORT"],
+    ["an invalid value", { GW_RUNTIME_PORT: "eighty" }, "GW_RUNTIME_PORT"],
     ["an unknown role", { GW_ROLES: "runtime,cook" }, "GW_ROLES"],
-    ["a bad secret, without showing it", { GW_SECRET_KEY: "hunter2hunter2" }, "GW_SECRET_KEY must be 32 bytes"],
+    ["an invalid secret, without showing it", { GW_SECRET_KEY: "hunter2hunter2" }, "GW_SECRET_KEY must be 32 bytes"],
     [
-      "a signing key that is none, without showing it",
+      "an invalid signing key, without showing it",
       { GW_AUDIT_SIGNING_KEY: "hunter2" },
       "GW_AUDIT_SIGNING_KEY must be an Ed25519 private key",
     ],
-    ["an address no Valkey has, without showing it", { VALKEY_URL: "http://:hunter2@127.0.0.1" }, "VALKEY_URL must be"],
-    ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }, "DATABASE_URL"],
+    ["an invalid Valkey URL, without showing it", { VALKEY_URL: "http://:hunter2@127.0.0.1" }, "VALKEY_URL must be"],
+    ["an unreachable database", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }, "DATABASE_URL"],
     [
-      "a database's port that cannot be, without showing the address",
+      "an invalid database port, without showing the URL",
       { DATABASE_URL: "postgres://x:hunter2@127.0.0.1:99999/none" },
       "DATABASE_URL cannot be used: ",
     ],
     [
-      "a database's certificate that is not there",
+      "a missing database certificate",
       { DATABASE_URL: "postgres://x:hunter2@127.0.0.1:1/none?sslrootcert=/nowhere.pem" },
       "DATABASE_URL cannot be used: ENOENT",
     ],
-    ["an address that is not here", { GW_HOST: "192.0.2.1" }, "192.0.2.1:0 cannot be listened on: is GW_HOST an address of this machine?"],
     [
-      "a name that is no address",
+      "an address of another machine",
+      { GW_HOST: "192.0.2.1" },
+      "192.0.2.1:0 cannot be listened on: is GW_HOST an address of this machine?",
+    ],
+    [
+      "a host name that does not resolve",
       { GW_HOST: "nowhere.invalid" },
       "nowhere.invalid:0 cannot be listened on: is GW_HOST an address of this machine?",
     ],
     ["a port in use", { GW_HOST: "127.0.0.1", GW_RUNTIME_PORT: "USED" }, "in use"],
-  ])("%s ends it with one line that says so", async (_name, env, says) => {
+  ])("because of %s exits with one line that says so", async (_name, env, says) => {
     const holder = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
     const { code, stderr } = await run(
       Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === "USED" ? String(holder.port) : value])),
@@ -116,7 +120,7 @@ describe("a start that cannot be", () => {
     expect(stderr).not.toContain("hunter2");
   });
 
-  test("a database of a newer release, and one it may not make tables in, end it with one line that says so", async () => {
+  test("because of a newer database, or one without the right to create tables, exits with one line that says so", async () => {
     const database = await testDatabase();
     await sql`INSERT INTO schema_migrations (name, digest) VALUES ('9999_tomorrow.sql', '')`.execute(database.db);
     expect(await run({ DATABASE_URL: database.url })).toEqual({
@@ -138,7 +142,7 @@ describe("a start that cannot be", () => {
     await database.close();
   });
 
-  test("a database that is not on its server ends it with one line that says what to do", async () => {
+  test("because of a missing database exits with one line that says what to do", async () => {
     const database = await testDatabase();
     const url = Object.assign(new URL(database.url), { pathname: "/never_made" });
     expect(await run({ DATABASE_URL: url.href })).toEqual({
@@ -148,7 +152,7 @@ describe("a start that cannot be", () => {
     await database.close();
   });
 
-  test("a Node.js that is too old ends a build with one line that says what to do", () => {
+  test("because of an old Node.js ends a build with one line that says what to do", () => {
     const older = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.20.8' })";
     const { status, stdout, stderr } = spawnSync("node", ["--import", older, BUILD], { encoding: "utf8" });
     expect([status, stdout, stderr]).toEqual([
@@ -158,7 +162,7 @@ describe("a start that cannot be", () => {
     ]);
   });
 
-  test("makes no secrets that would never be shown", async () => {
+  test("creates no credentials that would never be shown", async () => {
     const database = await testDatabase();
     const directory = await temporaryDirectory();
     const openLedger = async () => Promise.reject(new Error("the disk is gone"));
@@ -174,7 +178,7 @@ describe("a start that cannot be", () => {
     await removeDirectory(directory);
   });
 
-  test("a second process on the same data directory is refused and does not disturb the first", async () => {
+  test("because the data directory is in use leaves the running process undisturbed", async () => {
     const first = await startGateway({ databaseUrl, dataDir });
     const second = await run({});
     expect(second.code).toBe(1);
@@ -184,7 +188,7 @@ describe("a start that cannot be", () => {
   });
 });
 
-test.each(["start", "dev"])("gatehouse %s explains itself, and passes over nothing it is told", (command) => {
+test.each(["start", "dev"])("gatehouse %s prints its help, and refuses arguments", (command) => {
   const gatehouse = (...args: string[]) => spawnSync("node", [LAUNCHER, command, ...args], { encoding: "utf8" });
   expect(gatehouse("--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("Usage: gatehouse") });
   expect(gatehouse("--port", "9000")).toMatchObject({
@@ -227,7 +231,7 @@ describe("a stop", () => {
     },
   );
 
-  test("ends what does not finish in time, and its row says so", async () => {
+  test("ends a stream that does not finish in time, and its row says so", async () => {
     const upstream = startFakeUpstream();
     const gateway = await startGateway({ databaseUrl, dataDir, env: { GW_DRAIN_SECONDS: "0" } });
     const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, [{ name: "hold-2", model_name: "hold" }], {
@@ -253,7 +257,7 @@ describe("a stop", () => {
 });
 
 describe("roles", () => {
-  test("a runtime and a control process share a database; a change reaches the other within a second", async () => {
+  test("a change at a control process reaches a runtime process on the same database within a second", async () => {
     const upstream = startFakeUpstream();
     const runtimeDir = await temporaryDirectory();
     const control = await startGateway({ databaseUrl, dataDir, env: { GW_ROLES: "control,worker" } });
@@ -310,7 +314,7 @@ async function timedStart(directory: string) {
 }
 
 describe("the embedded database", () => {
-  test("serves a first start from nothing and a warm one after it, neither of which costs much", async () => {
+  test("serves a first start from nothing and a warm start after it, within a bound on CPU time", async () => {
     const directory = await temporaryDirectory();
     const cold = await timedStart(directory);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
@@ -347,7 +351,7 @@ describe("the embedded database", () => {
   });
 });
 
-test("where Node can give its place to another program, nothing of the launcher stays", () => {
+test("the launcher is replaced by the server where Node supports execve", () => {
   const execve = "process.execve = (file, args, env) => console.log(JSON.stringify([file, args, env.GATEHOUSE_LAUNCHER_PID ?? null]))";
   const { stdout } = spawnSync("node", [LAUNCHER, "start"], {
     encoding: "utf8",

@@ -33,7 +33,7 @@ const program = () => {
 const bundles = async () => (await readdir(join(copy, "server", "dist"))).filter((name) => !name.startsWith("."));
 const EDITED = "this is the edited source";
 
-test("the server runs from one file that is made of its source", async () => {
+test("the server runs from one bundle built from its source", async () => {
   expect(program()).toBe("server/main.ts");
   const help = verify();
   expect(help).toContain("gatehouse verify certificate");
@@ -45,7 +45,7 @@ test("the server runs from one file that is made of its source", async () => {
   expect(build()).toEqual({ status: 0, text: "" });
 });
 
-test("until the source changes", async () => {
+test("a bundle is used only until the source changes", async () => {
   const [first] = await bundles();
   await appendFile(join(copy, "server", "cli", "verify.ts"), `\nprocess.stdout.write("${EDITED}\\n");\n`);
   expect(program()).toBe("server/main.ts");
@@ -56,7 +56,7 @@ test("until the source changes", async () => {
   expect(verify()).toContain(EDITED);
 });
 
-test("the bundle's own program runs once and is not compiled: no module loops much while it is loaded", () => {
+test("no module of the bundle loops much while it is loaded", () => {
   expect(build().status).toBe(0);
   const compiled = spawnSync("node", ["bin/gatehouse.mjs", "verify", "--help"], {
     cwd: copy,
@@ -78,7 +78,7 @@ async function buildWith(pages: string): Promise<ReturnType<typeof node>> {
   return node("bin/build.mjs");
 }
 
-test("the pages and the server are built at once, and where the pages fail the server is whole and the build has failed", async () => {
+test("pages and server are built in parallel; a failure of the pages fails the build but keeps the server's bundle", async () => {
   // The script ends only once the server's build has begun.
   const together = await buildWith(
     'import { existsSync } from "node:fs"; while (!existsSync("server/dist")) await new Promise((next) => setTimeout(next, 10)); console.error("Built the pages");',
@@ -94,12 +94,12 @@ test("the pages and the server are built at once, and where the pages fail the s
   expect(program()).toMatch(/^server\/dist\/\w+\/main\.js$/);
 });
 
-test("a copy without a lock file, as a registry gives it, is started as well", async () => {
+test("a copy without a lock file starts too", async () => {
   await rm(join(copy, "package-lock.json"));
   expect(verify()).toContain(EDITED);
 });
 
-test("where no bundle can be made the source serves as well", async () => {
+test("the server starts from its source if no bundle can be written", async () => {
   await rm(join(copy, "server", "dist"), { recursive: true });
   await writeFile(join(copy, "server", "dist"), "in the way");
   expect(build()).toMatchObject({ status: 0, text: expect.stringContaining("The server is started from its source, which takes longer") });

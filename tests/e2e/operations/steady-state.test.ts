@@ -37,7 +37,7 @@ afterAll(async () => {
   await removeDirectory(dataDir);
 });
 
-test("a call in steady state reads no database", async () => {
+test("a model call in steady state reads no database", async () => {
   const upstream = startFakeUpstream();
   const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, ["fake-1"]);
   const person = await newPerson(gateway.runtimeUrl as string, "steady");
@@ -75,7 +75,7 @@ test("a call in steady state reads no database", async () => {
   await upstream.stop();
 });
 
-test("a response that goes on from one of this process, or asks for it, reads no database", async () => {
+test("continuing or retrieving a response created by this process reads no database", async () => {
   const vendor = startResponseVendor();
   const modes = { mode: "responses", modes: ["responses", "chat"] };
   const given = { group: "responders", providerKey: "keeps" };
@@ -101,7 +101,7 @@ test("a response that goes on from one of this process, or asks for it, reads no
   await vendor.stop();
 });
 
-test("a call of a tool in steady state reads no database and begins no session anew, whatever governs it and whichever dialects meet", async () => {
+test("a tool call in steady state reads no database and starts no session, whatever policies and protocol versions apply", async () => {
   const admin = await signIn(gateway.adminUrl);
   const tenant = { tenant_id: "default" };
   const team = await newTeam(admin, "tool users");

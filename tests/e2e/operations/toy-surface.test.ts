@@ -179,7 +179,7 @@ async function toy(name: string, given: object, { key = team.apiKey, token }: { 
   return { status: response.status, headers: response.headers, body, row, asked: upstream.asked.slice(before) };
 }
 
-test("access: only what is granted, and no tool that is switched off", async () => {
+test("access: an ungranted server and a disabled tool are refused", async () => {
   const refused = await toy("echo", {}, { key: stranger.apiKey });
   expect([refused.status, refused.body.toy_error, refused.asked]).toEqual([403, "tool_server_not_allowed", []]);
   const off = await toy("explode", {});
@@ -187,13 +187,13 @@ test("access: only what is granted, and no tool that is switched off", async () 
   expect(off.row).toMatchObject({ success: false, error_type: "tool_not_allowed" });
 });
 
-test("limits: what is over is refused", async () => {
+test("limits: a call over the limit is refused", async () => {
   expect((await toy("echo", {}, { key: limited.apiKey })).status).toBe(200);
   const over = await toy("echo", {}, { key: limited.apiKey });
   expect([over.status, over.body.toy_error, over.asked]).toEqual([429, "rate_limit_exceeded", []]);
 });
 
-test("guardrails: what goes in is redacted, what comes out is blocked", async () => {
+test("guardrails: input is redacted and output is blocked", async () => {
   const redacted = await toy("echo", { text: "Mail joe@example.com" });
   expect([redacted.status, redacted.asked]).toEqual([200, ['echo {"text":"Mail [REDACTED:email]"}']]);
   expect(redacted.row).toMatchObject({ guardrail_action: "redact", pii_detected: true, success: true });
@@ -202,7 +202,7 @@ test("guardrails: what goes in is redacted, what comes out is blocked", async ()
   expect(JSON.stringify([blocked.body, blocked.row])).not.toContain("ghp_");
 });
 
-test("argument policies: what is denied is not done", async () => {
+test("argument policies: a denied call does not reach the upstream", async () => {
   const denied = await toy("query", { text: "DELETE FROM t" });
   expect([denied.status, denied.body, denied.asked]).toMatchObject([
     403,
@@ -213,7 +213,7 @@ test("argument policies: what is denied is not done", async () => {
   expect((await toy("query", { text: "SELECT 1" })).status).toBe(200);
 });
 
-test("approvals: what needs one waits for it, and is done once with it", async () => {
+test("approvals: a call is held until approved, and the approval is valid once", async () => {
   const held = await toy("launch", { to: "the moon" });
   expect([held.body.toy_error, held.asked]).toEqual(["approval_required", []]);
   expect(held.row).toMatchObject({ proxy_subtype: "approval_required", agent_authz_decision: "approval_required" });
@@ -226,7 +226,7 @@ test("approvals: what needs one waits for it, and is done once with it", async (
   expect((await toy("launch", { to: "the moon" }, { token })).asked).toEqual([]);
 });
 
-test("every call left one row, and the row says where it went", async () => {
+test("audit: every call has one row with its target URL", async () => {
   const { row } = await toy("echo", { text: "hi" });
   expect(row).toMatchObject({
     target_url: expect.stringContaining("http://127.0.0.1:9"),

@@ -58,7 +58,7 @@ async function callTool(body: unknown, credential: Record<string, string>, more:
 
 const bearer = (person: PortalClient) => ({ authorization: `Bearer ${person.token}` });
 
-test("a call that needs approval is asked for by one person, resolved by another, and goes through once", async () => {
+test("a held tool call of one person is approved by another and goes through once", async () => {
   const given = { text: "with approval" };
   const body = message(given);
   const blocked = await callTool(body, bearer(asker));
@@ -126,7 +126,7 @@ test("a call that needs approval is asked for by one person, resolved by another
   expect(rows).not.toContain(token);
 });
 
-test("a key polls what it asked for, and a person rejects it", async () => {
+test("an API key polls its own approval request, and a person rejects it", async () => {
   const blocked = await callTool(message(), { "x-api-key": team.apiKey });
   const id = blocked.headers.get("x-gw-approval-id") as string;
   const poll = () =>
@@ -140,7 +140,7 @@ test("a key polls what it asked for, and a person rejects it", async () => {
   expect((await colleague.request("GET", `/approvals/${id}`)).body).toMatchObject({ resolution_note: "no", resolved_by: "colleague" });
 });
 
-test("who is also an administrator approves nothing of their own, is told so, and not by giving up the address that shows it", async () => {
+test("a person who is also an administrator cannot approve their own requests, even after changing their email address", async () => {
   const [runtime, password] = [world.gateway.runtimeUrl, "a long enough password"];
   const account = { username: "carol-adm", email: "Carol@example.com", password, role: "owner", tenant_id: "default" };
   await world.admin.post("/v1/admin/admin-users", account);
@@ -199,7 +199,7 @@ async function openPortal(person: PortalClient) {
   return { until, close: () => abort.abort() };
 }
 
-test("what is asked for and resolved reaches the open portals of those concerned, as their lists have it", async () => {
+test("new and resolved approvals reach the open portals of those concerned, as their lists show them", async () => {
   const [portal, own] = await Promise.all([openPortal(colleague), openPortal(asker)]);
   const id = (await callTool(message(), bearer(asker))).headers.get("x-gw-approval-id");
   for (const [person, { until }] of [
@@ -213,7 +213,7 @@ test("what is asked for and resolved reaches the open portals of those concerned
   for (const { close } of [portal, own]) close();
 });
 
-test("the servers of a person's group are listed with what the portal shows of them", async () => {
+test("the tool servers of a person's group are listed with the fields the portal shows", async () => {
   const { body } = await asker.request("GET", "/servers");
   expect(body.total).toBe(1);
   expect(body.servers[0]).toMatchObject({
@@ -238,7 +238,7 @@ test("the servers of a person's group are listed with what the portal shows of t
   expect((await outsider.request("GET", `/servers/by-group/${team.groupId}`)).status).toBe(403);
 });
 
-test("a page of a tool reads its server's resource through the portal, and nothing else", async () => {
+test("a tool's UI page reads only its own server's resources through the portal", async () => {
   const seen: string[] = [];
   const apps = Bun.serve({
     port: 0,

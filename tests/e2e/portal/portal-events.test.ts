@@ -66,7 +66,7 @@ async function open(client: PortalClient): Promise<Stream> {
   };
 }
 
-test("a member hears of an alert of their group at once, an outsider does not, and both have it in their lists", async () => {
+test("an alert reaches a member's event stream at once and no outsider's, and is in the right lists", async () => {
   const [heard, unheard] = [await open(member), await open(outsider)];
   expect([heard.response.headers.get("content-type"), await heard.next("ready"), await unheard.next("ready")]).toEqual([
     "text/event-stream",
@@ -140,7 +140,7 @@ test("a member hears of an alert of their group at once, an outsider does not, a
     });
 });
 
-test("asking for the head opens no stream, and is a call like any other", async () => {
+test("a HEAD request opens no event stream and leaves a row like any call", async () => {
   const HEADS = 11;
   const asker = await newPerson(world.gateway.runtimeUrl, "asker");
   for (let i = 0; i < HEADS; i++) {
@@ -154,7 +154,7 @@ test("asking for the head opens no stream, and is a call like any other", async 
   expect([rows.length, rows[0].endpoint, rows[0].http_status_code]).toEqual([HEADS, "/v1/portal/events", 200]);
 });
 
-test("the eleventh open portal of a person ends the first", async () => {
+test("the eleventh event stream of a person ends the first", async () => {
   const streams = [];
   for (let i = 0; i < 11; i++) streams.push(await open(outsider));
   expect(await (streams[0] as Stream).ended()).toBe("event: ready\ndata: {}\n\n");
@@ -166,7 +166,7 @@ test("the eleventh open portal of a person ends the first", async () => {
   for (const stream of streams) stream.close();
 });
 
-test("a gateway that stops does not wait for open portals", async () => {
+test("a stopping gateway does not wait for open event streams", async () => {
   const other = await startWorld({ GW_DRAIN_SECONDS: "90" });
   const person = await newPerson(other.gateway.runtimeUrl, "late");
   const response = await fetch(`${other.gateway.runtimeUrl}/v1/portal/events`, { headers: { authorization: `Bearer ${person.token}` } });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test("the models to pick from are narrowed by provider, mode, switch and health", async () => {
+test("the model picker is filtered by provider, mode, enabled state and health", async () => {
   const { admin } = world;
   const picker = await newPerson(url, "picker");
   const group = (await admin.post("/v1/admin/resource-groups", { name: "pickers" })).id;
@@ -58,7 +58,7 @@ test("the models to pick from are narrowed by provider, mode, switch and health"
   ]);
 });
 
-test("what a list of one of their groups shows a person can be read, whichever of the groups is theirs first", async () => {
+test("items in the list of any of a person's groups can be read, whichever group is their primary one", async () => {
   const { admin } = world;
   const reader = await newPerson(url, "reader");
   const home = (await admin.post("/v1/admin/resource-groups", { name: "home of readers" })).id;
@@ -85,8 +85,8 @@ test("what a list of one of their groups shows a person can be read, whichever o
   expect((await reader.request("GET", `/models/${served.models["hidden-1"]}`)).status).toBe(404);
 });
 
-describe("the group of a call", () => {
-  test("is the header's, then the primary, then the first; a foreign one is 403", async () => {
+describe("the resource group of a call", () => {
+  test("is the header's, else the primary one, else the first; another group's name gets 403", async () => {
     const user = await newPerson(url, "grouped");
     const second = (await world.admin.post("/v1/admin/resource-groups", { name: "second" })).id;
     const third = (await world.admin.post("/v1/admin/resource-groups", { name: "third" })).id;
@@ -120,7 +120,7 @@ describe("the group of a call", () => {
     expect((await user.request("GET", "/auth/groups")).body.primary_group_id).toBeNull();
   });
 
-  test("is named by the header in UTF-8, which most clients send, and in Latin-1", async () => {
+  test("may be named in the header in UTF-8 and in Latin-1", async () => {
     const name = "Größe";
     const { id } = await world.admin.post("/v1/admin/resource-groups", { name });
     const user = await newPerson(url, "sized");
@@ -131,7 +131,7 @@ describe("the group of a call", () => {
     expect((await Promise.all([inUtf8, name, `${inUtf8}r`].map(named))).map(({ status }) => status)).toEqual([200, 200, 403]);
   });
 
-  test("a key of a user opens its own group and those of the user", async () => {
+  test("may be the group of a user's key or one of the user's groups", async () => {
     const user = await newPerson(url, "keyed");
     const home = (await world.admin.post("/v1/admin/resource-groups", { name: "keyed home" })).id;
     await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}/primary-group`, { group_id: home });
@@ -164,7 +164,7 @@ describe("the group of a call", () => {
   });
 });
 
-test("a routing group is left out of the picker where its virtual model is hidden, as the nearest group says that binds it", async () => {
+test("a routing group whose virtual model is hidden in the nearest binding group is not in the picker", async () => {
   const { admin } = world;
   const { groupId: above, models } = await serveModels(admin, world.upstream.baseUrl, ["routed-1"], {
     group: "choosers",

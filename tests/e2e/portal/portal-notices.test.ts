@@ -45,8 +45,8 @@ async function chat(handle: string): Promise<any> {
   return rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") });
 }
 
-describe("the configuration", () => {
-  test("is the built-in one in eight languages, then the tenant's, then the system's; each change is in the admin log with its digests", async () => {
+describe("the notice configuration", () => {
+  test("is the AI System's, else the tenant's, else the built-in one in eight languages; changes are in the admin log", async () => {
     const first = (await person.request("GET", "/evidence/notice-config")).body;
     expect([first.enabled, first.surface, Object.keys(first.text).sort(), first.exemption]).toEqual([
       true,
@@ -132,21 +132,21 @@ describe("the configuration", () => {
     [{ ai_system_id: crypto.randomUUID() }, "ai_system_id"],
     [{ ai_system_id: "mine" }, "ai_system_id"],
     [{ ai_system_id: ["mine"] }, "ai_system_id"],
-  ])("%j is refused", async (body, field) => {
+  ])("%j is refused by field", async (body, field) => {
     const reply = await world.admin.request("PUT", CONFIG, body);
     expect([reply.status, reply.body.fields[0].field]).toEqual([400, field]);
   });
 });
 
 describe("a notice record", () => {
-  test("that is posted several times at once is one", async () => {
+  test("posted several times at once is stored once", async () => {
     const handle = newHandle();
     const replies = await Promise.all([1, 2, 3].map(() => post(handle)));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(new Set(replies.map(({ body }) => body.record_id)).size).toBe(1);
   });
 
-  test("is sealed without its user, once for a conversation and method, verifies offline, and the answers refer to it", async () => {
+  test("is sealed without its user, once per conversation and method, verifies offline, and answers refer to it", async () => {
     const handle = newHandle();
     const text = (await person.request("GET", "/evidence/notice-config")).body.text_sha256.de;
     const reply = await post(handle, { locale: "de", text_sha256: text });
@@ -181,7 +181,7 @@ describe("a notice record", () => {
     expect((await rowOf(world.admin, { id: inline.body.record_id })).custom_metadata.action_record.controls[0].result).toBe("fail");
   });
 
-  test("that is malformed is 422, and the thirty-first in a minute 429", async () => {
+  test("that is malformed gets 422, and the thirty-first in a minute 429", async () => {
     for (const wrong of [
       { conversation_handle: "x" },
       { locale: "english please" },
@@ -208,7 +208,7 @@ describe("a notice record", () => {
     }
   });
 
-  test("is one of at most 30 of a person in a minute, whichever process they come to", async () => {
+  test("is limited to 30 per person and minute, across all processes", async () => {
     const other = await startGateway({ databaseUrl: world.databaseUrl, env: { ...SECRETS, GW_ROLES: "runtime" } });
     const eager = await newPerson(world.gateway.runtimeUrl, "eager");
     const clients = [eager, portalClient(other.runtimeUrl, eager.token)];
@@ -224,7 +224,7 @@ describe("a notice record", () => {
   });
 });
 
-test("no row of what a person asked of the evidence endpoints names them or their group, however it ended", async () => {
+test("no row of a request to the evidence endpoints names the person or their group", async () => {
   const { admin, gateway } = world;
   const provider = await admin.post("/v1/admin/identity-providers", {
     kind: "oidc",
@@ -262,7 +262,7 @@ test("no row of what a person asked of the evidence endpoints names them or thei
   }
 });
 
-test("the statement counts the conversations whose notice came first, as a recount from the exported ledger does", async () => {
+test("the statement counts conversations whose notice came first, as does a recount from the exported ledger", async () => {
   const [noticed, late, never] = [newHandle(), newHandle(), newHandle()];
   await post(noticed);
   await chat(noticed);
@@ -301,7 +301,7 @@ test("the statement counts the conversations whose notice came first, as a recou
   expect((await world.admin.get(`${CONFIG}/statement?from=2999-01-01T00:00:00Z`)).of).toBe(0);
 });
 
-test("a portal that looks up models of a conversation before its notice is shown has had no answer of an AI yet", async () => {
+test("looking up models before the notice is shown does not count as an answer of an AI", async () => {
   const handle = newHandle();
   const asked = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, {
     headers: { authorization: `Bearer ${person.token}`, "x-gw-conversation-handle": handle },

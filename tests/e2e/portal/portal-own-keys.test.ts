@@ -20,7 +20,7 @@ const put = (id: string, group_id: string | null) => world.admin.request("PATCH"
 const models = (key: string, headers: Record<string, string> = {}) =>
   fetch(`${runtime}/v1/proxy/llm/models`, { headers: { "x-api-key": key, ...headers } });
 
-test("people make keys only where their tenant lets them, and see and end their own ones alone", async () => {
+test("people create keys only if their tenant allows it, and see and revoke only their own", async () => {
   const [ada, eve] = [await newPerson(runtime, "ada-keys"), await newPerson(runtime, "eve-keys")];
   expect((await ada.request("POST", "/api-keys", { name: "mine" })).body.code).toBe("own_keys_off");
   await allow("on");
@@ -46,7 +46,7 @@ test("people make keys only where their tenant lets them, and see and end their 
   expect(JSON.stringify(log.body)).not.toContain('"mine"');
 });
 
-test("a key of one's own opens what its owner may use now, and leaves their name on the row", async () => {
+test("a person's own key has the person's current access, and rows name the person", async () => {
   const ada = await newPerson(runtime, "ada-opens");
   const [here, there] = [await newTeam(world.admin, "own keys here"), await newTeam(world.admin, "own keys there")];
   const { body } = await ada.request("POST", "/api-keys", { name: "opens" });
@@ -65,14 +65,14 @@ test("a key of one's own opens what its owner may use now, and leaves their name
   expect((await models(body.key)).status).toBe(403);
 });
 
-test("twenty keys are enough, also when more are asked for at once", async () => {
+test("a person can have at most twenty keys, even when requested at the same time", async () => {
   const many = await newPerson(runtime, "many-keys");
   const answers = await Promise.all(Array.from({ length: 24 }, (_, at) => many.request("POST", "/api-keys", { name: `key ${at}` })));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
   expect(new Set(answers.filter(({ status }) => status !== 201).map(({ body }) => body.code))).toEqual(new Set(["conflict"]));
 });
 
-test("keys in use are counted and shown, however many have been made and ended since", async () => {
+test("all active keys are counted and listed, however many were revoked since", async () => {
   await allow("on");
   const eve = await newPerson(runtime, "turns-keys-over");
   const made = await Promise.all(Array.from({ length: 20 }, (_, at) => eve.request("POST", "/api-keys", { name: `kept ${at}` })));
@@ -91,7 +91,7 @@ test("keys in use are counted and shown, however many have been made and ended s
   expect((await eve.request("POST", "/api-keys", { name: "kept 0" })).body.error).toContain("of this name");
 });
 
-test("a password that somebody else chose opens nothing but its own replacement", async () => {
+test("a password set by somebody else only permits changing it", async () => {
   const { user } = await world.admin.post("/v1/admin/end-users", {
     tenant_id: "default",
     username: "handed-out",
@@ -120,7 +120,7 @@ test("a password that somebody else chose opens nothing but its own replacement"
   expect((await portalClient(runtime, changed.body.access_token).request("GET", "/models")).body.code).toBe("password_change_required");
 });
 
-test("people see what their groups used of their limits, of no other group, also when a budget is spent", async () => {
+test("people see the usage of their own groups' limits only", async () => {
   const ada = await newPerson(runtime, "ada-usage");
   const [own, other] = [await newTeam(world.admin, "usage own"), await newTeam(world.admin, "usage other")];
   await put(ada.id, own.groupId);
@@ -136,7 +136,7 @@ test("people see what their groups used of their limits, of no other group, also
   expect((await ada.request("GET", `/usage?group_id=${other.groupId}`)).status).toBe(403);
 });
 
-test("an administrator of another tenant sees and ends none of these keys", async () => {
+test("an administrator of another tenant can neither see nor revoke a person's keys", async () => {
   const { tenantId, password } = await otherTenant();
   const ada = await newPerson(runtime, "ada-foreign");
   const { body } = await ada.request("POST", "/api-keys", { name: "foreign" });

@@ -171,7 +171,7 @@ async function onlyRow(headers: Headers): Promise<any> {
   return row;
 }
 
-test("the table knows every route", () => {
+test("the table has a body for every route that takes one", () => {
   expect(
     PORTAL_ROUTES.filter(({ method }) => method !== "GET")
       .map(nameOf)
@@ -210,7 +210,7 @@ describe("without a user: 401 and a row", () => {
   });
 });
 
-describe("with the token of a user who was switched off: 403 and a row", () => {
+describe("with the token of a deactivated user: 403 and a row", () => {
   test.each(cases(guarded))("%s", async (name, route) => {
     const reply = await inactive.request(route.method, pathOf(route), BODIES[name]);
     expect([reply.status, reply.body.code]).toEqual([403, "inactive_user"]);
@@ -223,14 +223,14 @@ describe("with the token of a user who was switched off: 403 and a row", () => {
   });
 });
 
-describe("with another tenant's name: 401", () => {
+describe("with another tenant's ID: 401", () => {
   test.each(cases(guarded))("%s", async (name, route) => {
     const reply = await person.request(route.method, pathOf(route), BODIES[name], { "x-tenant-id": "other" });
     expect([reply.status, (await onlyRow(reply.headers)).error_type]).toEqual([401, "tenant_mismatch"]);
   });
 });
 
-describe("a record of another tenant is answered as one that is not there, with a row of the asker's tenant", () => {
+describe("a record of another tenant gets the same response as a missing one, and a row of the caller's tenant", () => {
   const kindOf = ({ path }: PortalRoute, parameter: string) => NAMED.find((kind) => kind === `${path.split("/")[3]} ${parameter}`);
   const naming = guarded.filter((route) =>
     [...route.path.matchAll(/:(\w+)/g)].some(([, parameter]) => kindOf(route, parameter as string) !== undefined),
@@ -265,7 +265,7 @@ describe("a body that is too large: 413 and a row", () => {
   });
 });
 
-test("a form that is none, or has no file: 400 that names the field, and a row", async () => {
+test("a photo upload without a form or file: 400 that names the field, and a row", async () => {
   const empty = new FormData();
   empty.set("other", "x");
   for (const body of [{ file: "x" }, empty]) {
@@ -302,7 +302,7 @@ describe("a malformed body: 400 that names the field, and a row", () => {
   });
 });
 
-describe("a path that names what no record can hold: 404, and a row", () => {
+describe("a path parameter with a NUL character: 404 and a row", () => {
   test.each(cases(PORTAL_ROUTES.filter(({ path }) => path.includes("/:"))))("%s", async (name, route) => {
     const reply = await person.request(
       route.method,
@@ -314,7 +314,7 @@ describe("a path that names what no record can hold: 404, and a row", () => {
   });
 });
 
-describe("a path whose name is no id is answered as one that names nothing, with a row", () => {
+describe("a malformed ID in a path gets the same response as an unknown one, and a row", () => {
   test.each(cases(PORTAL_ROUTES.filter(({ path }) => path.includes("/:"))))("%s", async (name, route) => {
     const sent = (idOf?: () => string) => person.request(route.method, pathOf(route, idOf), BODIES[name]);
     const [strange, unknown] = [await sent(() => "x"), await sent()];
@@ -324,14 +324,14 @@ describe("a path whose name is no id is answered as one that names nothing, with
   });
 });
 
-describe("a query that is not known: 400 that names it", () => {
+describe("an unknown query parameter: 400 that names it", () => {
   test.each(["/models", "/servers", "/knowledgebases", "/notifications", "/alerts", "/approvals"])("%s", async (path) => {
     const reply = await person.request("GET", `${path}?surprise=1`);
     expect([reply.status, reply.body.fields]).toEqual([400, [{ field: "surprise", message: "is not known here" }]]);
   });
 });
 
-describe("every route answers a user, with one row that has no body of theirs", () => {
+describe("every route answers a user with one row that has no body previews", () => {
   const whole = guarded.filter(({ audit }) => audit.proxySubtype !== "events");
   test.each(cases(whole))("%s", async (name, route) => {
     const reply = await foreigner.request(route.method, pathOf(route), BODIES[name]);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.end());
 
 test(
-  "a storm of logins is answered or told to come again, and calls go on beside it",
+  "under a storm of logins each is answered or gets a retry-after, and calls are still served",
   async () => {
     const url = world.gateway.runtimeUrl;
     await newPerson(url, "in-the-storm");
@@ -46,7 +46,7 @@ test(
   LONG_TEST_MS,
 );
 
-test("a storm of administrators' logins from everywhere is held to a queue as well, and the portal's logins have turns beside it", async () => {
+test("a storm of administrator logins is queued too, and portal logins take turns with it", async () => {
   const enough = new AbortController();
   const refused: unknown[] = [];
   const many = Promise.withResolvers<void>();
@@ -75,7 +75,7 @@ test("a storm of administrators' logins from everywhere is held to a queue as we
   for (const told of refused) expect(told).toEqual(["too_many_logins", "1"]);
 });
 
-test("a storm of portal logins shuts out neither whoever has signed in from there before nor, from one place, anybody else", async () => {
+test("a storm of portal logins does not lock out other addresses or people who signed in from there before", async () => {
   const url = world.gateway.runtimeUrl;
   const logIn = (username: string, address: string, signal?: AbortSignal) =>
     fetch(`${url}/v1/portal/auth/login`, {
@@ -114,7 +114,7 @@ function nicenesses(): number[] {
   });
 }
 
-test("the thread that hashes gives way to those that serve calls", () => {
+test("the thread that hashes passwords has a lower priority than those that serve calls", () => {
   const own = nicenesses();
   const usual = Math.min(...own);
   expect([...new Set(own.filter((niceness) => niceness > usual))]).toEqual([Math.min(usual + 5, 19)]);

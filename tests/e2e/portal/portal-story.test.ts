@@ -115,7 +115,7 @@ async function callTool(client: PortalClient, approvalToken?: string): Promise<{
   return { status: reply.status, body: JSON.parse(data ?? "null"), headers: reply.headers };
 }
 
-test("she registers, and her name is taken in her tenant alone", async () => {
+test("ada registers, and her user name is taken only in her tenant", async () => {
   const body = { username: "ada", password: PASSWORD, email: "ada@example.com" };
   const made = await portalClient(url).request("POST", "/auth/register", body);
   const again = await portalClient(url).request("POST", "/auth/register", { ...body, username: "ADA" });
@@ -126,7 +126,7 @@ test("she registers, and her name is taken in her tenant alone", async () => {
   expect(namesake.id).not.toBe(made.body.id);
 });
 
-test("she signs in with her own password in her own tenant, and yesterday's token is over", async () => {
+test("she signs in with her own password in her own tenant, and an expired token is refused", async () => {
   const tries = [
     { username: "ada", password: "wrong" },
     { username: "nobody", password: PASSWORD },
@@ -151,7 +151,7 @@ test("she signs in with her own password in her own tenant, and yesterday's toke
   expect((await ada.request("GET", "/auth/profile", undefined, inOther)).status).toBe(401);
 });
 
-test("a token of the same secret for somebody who cannot be here is that of nobody, and not to be tried again", async () => {
+test("a token for a malformed user or tenant ID is refused with 401", async () => {
   for (const [id, tenant_id] of [
     ["ada", "default"],
     [ada.id, "def\0ault"],
@@ -164,7 +164,7 @@ test("a token of the same secret for somebody who cannot be here is that of nobo
   }
 });
 
-test("she sets up a second factor; a code is good once, and for nobody else", async () => {
+test("she sets up a second factor; a code is valid once and only for her", async () => {
   expect(await refused("POST", "/auth/2fa/setup", undefined, [])).toEqual([OVER]);
   const { body: setup } = await ada.request("POST", "/auth/2fa/setup");
   ({
@@ -193,7 +193,7 @@ test("she sets up a second factor; a code is good once, and for nobody else", as
   ada = { ...portalClient(url, signedIn.body.access_token), id: ada.id };
 });
 
-test("an administrator who may puts her and her colleague in a group", async () => {
+test("only an administrator with the right permission adds her to a group", async () => {
   expect((await ada.request("GET", "/models")).body).toEqual({ models: [], total: 0 });
   const members = await world.admin.post("/v1/admin/end-user-groups", { name: "growers", initial_member_ids: [ada.id, ben.id] });
   const path = `/v1/admin/end-user-groups/${members.id}/resource-groups`;
@@ -205,7 +205,7 @@ test("an administrator who may puts her and her colleague in a group", async () 
   expect((await ada.request("GET", "/models")).body.models.map(({ name }: { name: string }) => name)).toEqual(["fake-1"]);
 });
 
-test("she chats with a model her group may use", async () => {
+test("she chats with a model of her group", async () => {
   const answer = await chat(ada, { "x-gw-run-id": "the harvest", "x-gw-conversation-handle": "01JABCDEFGHJKMNPQRSTVWXYZ0" });
   expect([answer.status, answer.headers.get("x-gw-ai-generated")]).toEqual([200, "true"]);
   runId = answer.headers.get("x-gw-run-id") as string;
@@ -231,7 +231,7 @@ test("she chats with a model her group may use", async () => {
   }
 });
 
-test("a tool she calls waits for approval, which her colleague gives and she uses, once", async () => {
+test("her tool call is held, a colleague approves it, and it goes through once", async () => {
   const blocked = await callTool(ada);
   const id = blocked.headers.get("x-gw-approval-id");
   expect(blocked.body.error).toMatchObject({ code: 4030, data: { code: "approval_required", status: "pending" } });
@@ -264,14 +264,14 @@ test("a tool she calls waits for approval, which her colleague gives and she use
   expect(await rowOf(world.admin, { consumed_approval_request_id: id })).toMatchObject({ gateway_user_id: ada.id, success: true });
 });
 
-test("she says what she thought of it, as nobody else can", async () => {
+test("only she can give feedback on her run", async () => {
   const path = `/runs/${encodeURIComponent(runId)}/feedback`;
   expect(await refused("POST", path, { score: -1 }, [ben, outsider, namesake])).toEqual([OVER, NOT_THERE, NOT_THERE, NOT_THERE]);
   expect((await ada.request("POST", path, { score: 1, comment: "helpful" })).body).toEqual({ run_id: runId, score: 1 });
   expect((await ada.request("POST", path, { score: 0 })).body).toEqual({ run_id: runId, score: null });
 });
 
-test("she is in her tenant's export, for administrators who may read it", async () => {
+test("she is in her tenant's user export, for administrators who may read it", async () => {
   const path = "/v1/admin/end-users/export/csv";
   const csv = await world.admin.get(`${path}?tenant_id=default`);
   expect(csv).toContain(`${ada.id},ada,ada@example.com`);
@@ -283,7 +283,7 @@ test("she is in her tenant's export, for administrators who may read it", async 
   for (const client of [ada, yesterday]) expect((await fetch(world.gateway.adminUrl + path, { headers: bearer(client) })).status).toBe(401);
 });
 
-test("all of it is in the ledger, whole, without a password, a code or a token", async () => {
+test("the ledger is intact and has no password, code or token", async () => {
   await rowsOf(world.admin, { gateway_user_id: ada.id, proxy_subtype: "run_feedback" }, 2);
   const rows = JSON.stringify(await world.admin.post("/v1/admin/proxy-logs/query", { page_size: 200 }));
   for (const hidden of [PASSWORD, secret, backupCode, ada.token as string]) expect(rows).not.toContain(hidden);

@@ -90,7 +90,7 @@ function residentMegabytes(): number {
 }
 
 test(
-  "open portals cost little memory, and each hears what is told to all",
+  "open event streams take little memory, and each gets every broadcast",
   async () => {
     const tokens = await people(Math.ceil(STREAMS / PORTALS_OF_A_PERSON));
     // Warm-up: the first use of anything loads code that stays, which is not a cost of a stream.

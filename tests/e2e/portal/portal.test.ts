@@ -27,7 +27,7 @@ const decodeProtectedHeader = (token: string) => part(token, 0);
 const decodeJwt = (token: string) => part(token, 1);
 
 describe("a new user", () => {
-  test("registers, signs in, is put in a group, picks a model, chats and rates the answer", async () => {
+  test("registers, signs in, is added to a group, picks a model, chats and rates the answer", async () => {
     const made = await stranger().request("POST", "/auth/register", {
       username: "ada",
       password: PASSWORD,
@@ -131,7 +131,7 @@ describe("a new user", () => {
     ]);
   });
 
-  test("chats with the official client and a token in either header", async () => {
+  test("chats with the official client, with a token in either header", async () => {
     const eve = await newPerson(url, "eve");
     await world.admin.request("PATCH", `/v1/admin/end-users/${eve.id}/primary-group`, { group_id: served.groupId });
     const client = new OpenAI({ apiKey: eve.token as string, baseURL: `${url}/v1/proxy/llm` });
@@ -144,7 +144,7 @@ describe("a new user", () => {
     expect(((await both.json()) as any).data.map((model: { id: string }) => model.id)).toEqual(["fake-1", "hidden-1"]);
   });
 
-  test("cannot register where a tenant has closed it, take a taken name, or register badly", async () => {
+  test("cannot register where registration is closed, with a taken or look-alike name, or with invalid fields", async () => {
     await world.admin.post("/v1/admin/tenants", { id: "shut", name: "shut", portal_registration: "closed" });
     const shut = await stranger().request("POST", "/auth/register", { username: "x", password: PASSWORD }, { "x-tenant-id": "shut" });
     const nowhere = await stranger().request("POST", "/auth/register", { username: "x", password: PASSWORD }, { "x-tenant-id": "nowhere" });
@@ -174,7 +174,7 @@ describe("a new user", () => {
   });
 });
 
-test("a name is one person, composed or not, for whoever registers, signs in or guesses", async () => {
+test("a user name in NFC and NFD is the same person for registration, login and throttling", async () => {
   const [name, apart] = ["jörg-ångström", "jo\u0308rg-a\u030angstro\u0308m"];
   const made = await stranger().request("POST", "/auth/register", { username: apart, password: PASSWORD });
   expect([made.status, made.body.username]).toEqual([201, name]);
@@ -190,7 +190,7 @@ test("a name is one person, composed or not, for whoever registers, signs in or 
     expect((await stranger().request("POST", "/auth/login", { username: way, password: PASSWORD })).status).toBe(429);
 });
 
-test("a password of any length one may have is the same, composed or not", async () => {
+test("a password in NFC and NFD is the same, up to the greatest length", async () => {
   const password = "\uac01".repeat(200);
   expect((await stranger().request("POST", "/auth/register", { username: "typist", password: password.normalize("NFD") })).status).toBe(
     201,
@@ -214,14 +214,14 @@ test("a password of any length one may have is the same, composed or not", async
   ).toEqual([{ field: "password", message: "must be at least 8 characters" }]);
 });
 
-describe("registering over and over", () => {
+describe("too many registrations", () => {
   let other: World;
   beforeAll(async () => {
     other = await startWorld();
   });
   afterAll(() => other.end());
 
-  test("closes registration to the address, with the time to wait, and nothing else", async () => {
+  test("close registration to their address for a while, but not login", async () => {
     await other.admin.post("/v1/admin/tenants", { id: "shut", name: "shut", portal_registration: "closed" });
     await newPerson(other.gateway.runtimeUrl, "early");
     const register = (username: string, headers = {}) =>
@@ -237,8 +237,8 @@ describe("registering over and over", () => {
   });
 });
 
-describe("signing in", () => {
-  test("unknown user, wrong password, unknown tenant and disabled tenant are one 401, told apart on the row only", async () => {
+describe("login", () => {
+  test("of an unknown user, with a wrong password, or in an unknown or disabled tenant gets the same 401", async () => {
     await newPerson(url, "known");
     await world.admin.post("/v1/admin/tenants", { id: "off", name: "off" });
     await world.admin.post("/v1/admin/end-users", { tenant_id: "off", username: "known", password: PASSWORD });
@@ -268,7 +268,7 @@ describe("signing in", () => {
     }
   });
 
-  test("too many failures from one place are 429, with how long to wait", async () => {
+  test("gets 429 with a retry-after after too many failures", async () => {
     await newPerson(url, "target");
     const statuses = [];
     for (let i = 0; i < 7; i++)
@@ -278,7 +278,7 @@ describe("signing in", () => {
     expect([blocked.status, blocked.body.code, Number(blocked.headers.get("retry-after")) > 0]).toEqual([429, "too_many_logins", true]);
   });
 
-  test("an inactive user is told so with a right password or token, and so is a key of theirs", async () => {
+  test("of an inactive user with the right password or token gets 403, and so does a key of theirs", async () => {
     const away = await newPerson(url, "away");
     await world.admin.request("PATCH", `/v1/admin/end-users/${away.id}/primary-group`, { group_id: served.groupId });
     const key = (
@@ -306,7 +306,7 @@ describe("signing in", () => {
     expect([(await chat(key)).status, (await chat(away.token as string)).status]).toEqual([401, 401]);
   });
 
-  test("a changed password ends every token but the new one", async () => {
+  test("with a changed password needs a new token: every older one is refused", async () => {
     const mover = await newPerson(url, "mover");
     const other = await logIn(url, "mover");
     const wrong = await mover.request("POST", "/auth/change-password", { current_password: "wrong", new_password: "another long one" });
@@ -322,7 +322,7 @@ describe("signing in", () => {
     expect((await logIn(url, "mover", "another long one")).token).toBeString();
   });
 
-  test("tokens of other makes are refused: another secret, no signature, an administrator's, an expired one", async () => {
+  test("with a token of another secret, without signature, of an administrator or expired is refused", async () => {
     const someone = await newPerson(url, "someone");
     const [head = "", payload = "", signature = ""] = (someone.token as string).split(".");
     const none = Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url");
@@ -348,7 +348,7 @@ describe("signing in", () => {
 });
 
 describe("two-factor login", () => {
-  test("from set-up over codes and backup codes to switching it off, each code good once", async () => {
+  test("is set up, used with codes and backup codes, and switched off; each code is valid once", async () => {
     const user = await newPerson(url, "careful");
     expect((await user.request("GET", "/auth/2fa/status")).body).toEqual({ enabled: false, pending: false, backup_codes_remaining: 0 });
     const { body: setup } = await user.request("POST", "/auth/2fa/setup");
@@ -393,7 +393,7 @@ describe("two-factor login", () => {
     expect((await logIn(url, "careful")).token).toBeString();
   });
 
-  test("a temp token is nobody's who lost the password since, and an administrator can help who lost the device", async () => {
+  test("with a temporary token fails after a password change, and an administrator can reset it", async () => {
     const user = await newPerson(url, "loser");
     const { body: setup } = await user.request("POST", "/auth/2fa/setup");
     await user.request("POST", "/auth/2fa/verify", { code: codeOf(setup.secret) });
@@ -407,7 +407,7 @@ describe("two-factor login", () => {
   });
 });
 
-describe("one's own record", () => {
+describe("a user's own record", () => {
   const PNG = png();
   /** The same picture with metadata about its location, and a page appended to it. */
   const TELLING = png({ around: pngChunk("tEXt", "Comment\0at home"), after: "<script>alert(1)</script>" });
@@ -417,7 +417,7 @@ describe("one's own record", () => {
     return data;
   };
 
-  test("is read and changed, and only what may be", async () => {
+  test("is read and changed, in its writable fields only", async () => {
     const user = await newPerson(url, "vera");
     const before = await user.request("GET", "/auth/profile");
     expect(Object.keys(before.body).sort()).toEqual([
@@ -440,7 +440,7 @@ describe("one's own record", () => {
       expect((await user.request("PATCH", "/auth/profile", wrong)).status).toBe(400);
   });
 
-  test("a photo is taken for what it is, served so that nothing in it runs, and nothing else is taken", async () => {
+  test("has a photo, which is re-encoded and served so that nothing in it runs; other files are refused", async () => {
     const user = await newPerson(url, "pia");
     const set = await user.request("POST", "/auth/profile/photo", form(TELLING, "text/html"));
     expect(set.body).toEqual({ success: true, avatar_url: expect.stringMatching(/^\/v1\/portal\/photos\/[\w-]{32}$/) });

@@ -25,7 +25,7 @@ const deployment = (name: string, body: object, headers: Record<string, string> 
   });
 const seenModel = () => JSON.parse(world.upstream.seen.at(-1)?.body ?? "{}").model;
 
-test.each(["fake-1", "team/fake 2"])("a deployment is the model of that name: %s", async (model) => {
+test.each(["fake-1", "team/fake 2"])("the deployment %s is the model of that name", async (model) => {
   const { data, response } = await client.chat.completions.create({ model, messages }).withResponse();
   expect([data.choices[0]?.message.content, seenModel()]).toEqual([expect.any(String), model]);
   const stream = await client.chat.completions.create({ model, messages, stream: true });
@@ -39,7 +39,7 @@ test.each(["fake-1", "team/fake 2"])("a deployment is the model of that name: %s
   });
 });
 
-test("the deployment counts, whatever model the body names, and none has to be there", async () => {
+test("the deployment in the path decides, whatever model the body names", async () => {
   const id = served.models["fake-1"];
   const bodies = [{ messages }, { model: "fake-1", messages }, { messages, model: "no such model" }, { messages, model_id: id }];
   for (const body of [...bodies, { model: "team/fake 2", model_id: id, messages }]) {
@@ -50,7 +50,7 @@ test("the deployment counts, whatever model the body names, and none has to be t
   expect([unknown.status, await unknown.json()]).toEqual([404, expect.objectContaining({ code: "model_not_found" })]);
 });
 
-test("a body that is no request is told as at OpenAI's path, and a stranger is let in to neither", async () => {
+test("an invalid body gets the same error as at OpenAI's path, and a missing key 401", async () => {
   const broken = await fetch(`${world.gateway.runtimeUrl}/openai/deployments/fake-1/chat/completions`, {
     method: "POST",
     headers: { "api-key": served.apiKey },
@@ -60,7 +60,7 @@ test("a body that is no request is told as at OpenAI's path, and a stranger is l
   expect((await deployment("fake-1", { messages }, {})).status).toBe(401);
 });
 
-test("responses and models are asked for beside deployments", async () => {
+test("responses and models are served beside deployments", async () => {
   const response = await client.responses.create({ model: "fake-1", input: "Hello" });
   expect(response.output_text).not.toBe("");
   const names: string[] = [];

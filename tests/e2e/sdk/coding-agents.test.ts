@@ -35,19 +35,19 @@ describe("codex", () => {
   // The tool is in a namespace; the agent itself answers that no agent of this name exists.
   const grouped = scripted({ name: "multi_agent_v1__close_agent", arguments: { target: "nobody" } });
 
-  test.each(providers)("with %s", async (id) => {
+  test.each(providers)("runs a tool call with %s", async (id) => {
     const told = id === "openai-responses" ? command : command + grouped;
     expectFinished(await codex(gateway(), `sdk-${id}`, told));
   });
 
-  test("with tools that take no JSON, as it has for the models it knows", async () => {
+  test("runs tools with non-JSON input, which it uses for models it knows", async () => {
     const code = 'const r = await tools.exec_command({cmd: "cat word.txt"}); text(r.output);';
     expectFinished(await codex(gateway(), "gpt-5.6-sol", scripted({ name: "functions__exec", arguments: { input: code } })));
   });
 });
 
 describe("claude code", () => {
-  test.each(providers)("with %s", async (id) => {
+  test.each(providers)("runs a tool call with %s", async (id) => {
     const prompt = scripted({ name: "Bash", arguments: { command: "cat word.txt", description: "Reads the word" } });
     expectFinished(await claudeCode(gateway(), `sdk-${id}`, prompt));
   });

@@ -70,7 +70,7 @@ const evil = (value: unknown): unknown =>
     JSON.stringify(value, (_name, one: unknown) => (typeof one === "number" ? MOST : typeof one === "string" ? EVIL : one)),
   ) as unknown;
 
-test("the stand-in reads as Go does", () => {
+test("the test's reader parses JSON as Go does", () => {
   const shape: GoStruct = { model: true, messages: [{ content: true }], params: { name: true, arguments: { text: true } } };
   expect(goRead('{"model":"a","Model":"b","me\u017f\u017fages":[{"content":"x"},{"CONTENT":"y"}]}', shape)).toEqual({
     model: "b",
@@ -99,7 +99,7 @@ const CHAT_READ: GoStruct = {
   tools: [{ type: true, function: { name: true, description: true } }],
 };
 
-test("no spelling of a name takes anything past governance to a model, at any depth", async () => {
+test("a field name in another spelling gets nothing past governance to a model, at any depth", async () => {
   const url = `${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`;
   for (const { at, text } of ambiguousBodies(CHAT, evil)) {
     const before = world.upstream.seen.length;
@@ -120,7 +120,7 @@ test("no spelling of a name takes anything past governance to a model, at any de
 const CALL = { name: "echo", arguments: { text: "fine", order: { amount: 5 } } };
 const CALL_READ: GoStruct = { method: true, params: { name: true, arguments: { text: true, order: { amount: true } } } };
 
-test("nor to a tool server, whether the name is one of the protocol's or of a policy's", async () => {
+test("a field name in another spelling gets nothing past policies to a tool server", async () => {
   for (const url of urls)
     for (const { at, text } of ambiguousBodies(stateless(1, "tools/call", CALL), evil)) {
       // `_meta` concerns only the two endpoints.

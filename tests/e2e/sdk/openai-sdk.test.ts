@@ -25,7 +25,7 @@ afterAll(() => world.end());
 const messages = [{ role: "user" as const, content: "Hi" }];
 
 describe("the official openai client", () => {
-  test("gets a completion whose request id is that of its audit row", async () => {
+  test("gets a completion whose request ID is that of its audit row", async () => {
     const { data, response } = await client.chat.completions.create({ model: "fake-1", messages }).withResponse();
     expect(data.choices[0]?.message.content).toBe(ANSWER.choices[0]?.message.content as string);
     expect(response.headers.get("x-gw-ai-generated")).toBe("true");
@@ -33,7 +33,7 @@ describe("the official openai client", () => {
     expect(row).toMatchObject({ success: true, llm_model_used: "fake-1", llm_total_tokens: 1500, upstream_request_id: "req_fake" });
   });
 
-  test("streams, word by word", async () => {
+  test("streams chunk by chunk", async () => {
     const stream = await client.chat.completions.create({ model: "fake-1", messages, stream: true });
     const words: string[] = [];
     for await (const chunk of stream) {
@@ -44,7 +44,7 @@ describe("the official openai client", () => {
     expect(words).toEqual(STREAM_WORDS);
   });
 
-  test("gets the usage of a stream when it asks for it", async () => {
+  test("gets the usage of a stream if requested", async () => {
     const stream = await client.chat.completions.create({
       model: "fake-1",
       messages,
@@ -56,7 +56,7 @@ describe("the official openai client", () => {
     expect(usage).toMatchObject({ total_tokens: 16 });
   });
 
-  test("calls tools, plain and streamed", async () => {
+  test("gets tool calls, whole and streamed", async () => {
     const tools = [
       {
         type: "function" as const,
@@ -75,7 +75,7 @@ describe("the official openai client", () => {
     });
   });
 
-  test("lists the models of its group and gets one", async () => {
+  test("lists the models of its group and retrieves one", async () => {
     const names = (await client.models.list()).data.map(({ id }) => id).sort();
     expect(names).toEqual(["bad-request", "broken", "fake-1", "slow-down", "tools", "torn"]);
     expect(await client.models.retrieve("fake-1")).toMatchObject({ id: "fake-1", object: "model", owned_by: "fake" });
@@ -86,9 +86,9 @@ describe("the official openai client", () => {
     ["a wrong key", { apiKey: `sk_gw_api_${"x".repeat(43)}` }, "fake-1", OpenAI.AuthenticationError, 401],
     ["an unknown model", {}, "no-such-model", OpenAI.NotFoundError, 404],
     ["a model of another group", {}, "echo", OpenAI.PermissionDeniedError, 403],
-    ["a request the provider refuses", {}, "bad-request", OpenAI.BadRequestError, 400],
-    ["a provider that is busy", {}, "slow-down", OpenAI.RateLimitError, 429],
-    ["a provider that fails", {}, "broken", OpenAI.InternalServerError, 502],
+    ["a request that the provider refuses", {}, "bad-request", OpenAI.BadRequestError, 400],
+    ["a rate-limited provider", {}, "slow-down", OpenAI.RateLimitError, 429],
+    ["a failing provider", {}, "broken", OpenAI.InternalServerError, 502],
   ])("raises its own error class for %s", async (_name, options, model, kind, status) => {
     const other = client.withOptions(options);
     const error = await other.chat.completions.create({ model, messages }).catch((thrown: unknown) => thrown);
@@ -96,7 +96,7 @@ describe("the official openai client", () => {
     expect((error as InstanceType<typeof OpenAI.APIError>).status).toBe(status);
   });
 
-  test("raises an error when a stream breaks off, instead of ending it quietly", async () => {
+  test("raises an error when a stream is interrupted", async () => {
     const stream = await client.chat.completions.create({ model: "torn", messages, stream: true });
     const read = async () => {
       for await (const _ of stream) upstream.release();

@@ -18,24 +18,21 @@ afterAll(() => world.end());
 describe("embeddings by the openai client", () => {
   const input = ["one", "two"];
 
-  test.each(["openai", "azure", "gemini"])(
-    "come from %s the same as numbers and as the bytes the client asks for by itself",
-    async (provider) => {
-      const { openai } = world.clients;
-      const model = `sdk-${provider}-embed`;
-      const plain = await openai.embeddings.create({ model, input, encoding_format: "float" });
-      // Without an encoding format, the client requests base64 and decodes it.
-      const packed = await openai.embeddings.create({ model, input });
-      expect(plain.data.map(({ embedding }) => embedding)).toEqual(VECTORS as number[][]);
-      expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(VECTORS as number[][]);
-      expect(plain.data.map(({ index }) => index)).toEqual([0, 1]);
-      const bytes = await openai.embeddings.create({ model, input: "one", encoding_format: "base64" });
-      const [first] = bytes.data as unknown as { embedding: string }[];
-      expect([...new Float32Array(Uint8Array.from(Buffer.from(first?.embedding as string, "base64")).buffer)]).toEqual([
-        ...(VECTORS[0] as number[]),
-      ]);
-    },
-  );
+  test.each(["openai", "azure", "gemini"])("come from %s with the same values as floats and as base64", async (provider) => {
+    const { openai } = world.clients;
+    const model = `sdk-${provider}-embed`;
+    const plain = await openai.embeddings.create({ model, input, encoding_format: "float" });
+    // Without an encoding format, the client requests base64 and decodes it.
+    const packed = await openai.embeddings.create({ model, input });
+    expect(plain.data.map(({ embedding }) => embedding)).toEqual(VECTORS as number[][]);
+    expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(VECTORS as number[][]);
+    expect(plain.data.map(({ index }) => index)).toEqual([0, 1]);
+    const bytes = await openai.embeddings.create({ model, input: "one", encoding_format: "base64" });
+    const [first] = bytes.data as unknown as { embedding: string }[];
+    expect([...new Float32Array(Uint8Array.from(Buffer.from(first?.embedding as string, "base64")).buffer)]).toEqual([
+      ...(VECTORS[0] as number[]),
+    ]);
+  });
 
   test("come from bedrock one text at a time, in order", async () => {
     const { data, usage } = await world.clients.openai.embeddings.create({ model: "sdk-bedrock-embed", input });
@@ -62,7 +59,7 @@ describe("embeddings by google's clients", () => {
     ["bedrock", [VECTORS[0], VECTORS[0]]],
   ] as const;
 
-  test.each(providers)("come from %s, one and several", async (id, vectors) => {
+  test.each(providers)("come from %s, for one and for several texts", async (id, vectors) => {
     const model = `sdk-${id}-embed`;
     const config = { taskType: "RETRIEVAL_QUERY", ...(id === "bedrock" ? {} : { outputDimensionality: 3 }) };
     const { embeddings } = await world.clients.google.models.embedContent({ model, contents: ["one", "two"], config });
@@ -73,7 +70,7 @@ describe("embeddings by google's clients", () => {
     expect(embedding).toEqual(vectors[0] as never);
   });
 
-  test("say what only google's own models are told", async () => {
+  test("name the parameters dropped for other vendors' models in a header", async () => {
     const ask = (id: string) =>
       fetch(`${world.gateway.runtimeUrl}/v1beta/models/sdk-${id}-embed:embedContent`, {
         method: "POST",
@@ -85,14 +82,14 @@ describe("embeddings by google's clients", () => {
     expect(await (await ask("gemini")).json()).toEqual({ embedding: { values: VECTORS[0] }, usageMetadata: EMBEDDED });
   });
 
-  test("are google's own answers from google's models, with the usage that they tell", async () => {
+  test("have the usage that Google's models report", async () => {
     const { google, openai } = world.clients;
     const model = "sdk-gemini-embed";
     expect((await google.models.embedContent({ model, contents: ["one", "two"] })).usageMetadata).toMatchObject(EMBEDDED);
     expect((await openai.embeddings.create({ model, input: "one" })).usage.prompt_tokens).toBe(EMBEDDED.promptTokenCount);
   });
 
-  test("are refused in google's own shape", async () => {
+  test("are refused in google's own error format", async () => {
     const answer = await fetch(`${world.gateway.runtimeUrl}/v1beta/models/sdk-openai-embed:batchEmbedContents`, {
       method: "POST",
       headers: { "x-goog-api-key": world.apiKey, "content-type": "application/json" },
@@ -109,7 +106,7 @@ describe("token counts", () => {
   const providers = PROVIDERS.map(({ id, apiFormat }) => [id, apiFormat] as const);
 
   test.each(providers)(
-    "by both anthropic clients for %s: the vendor's own where the model is Claude in its own format, else an estimate that says so",
+    "by both anthropic clients for %s are the vendor's for Claude in its own format, else marked as an estimate",
     async (id, apiFormat) => {
       const asked = { model: `sdk-${id}`, messages: [{ role: "user" as const, content: PROMPT }] };
       for (const client of [world.clients.anthropicOne, world.clients.anthropicZero]) {
@@ -122,14 +119,14 @@ describe("token counts", () => {
     },
   );
 
-  test.each(providers)("by the google client for %s", async (id, apiFormat) => {
+  test.each(providers)("by the google client for %s are the vendor's for Gemini, else an estimate", async (id, apiFormat) => {
     const { totalTokens } = await world.clients.google.models.countTokens({ model: `sdk-${id}`, contents: PROMPT });
     if (apiFormat === "gemini") expect(totalTokens).toBe(COUNTED);
     else expect(totalTokens).toBeWithin(1, 20);
   });
 });
 
-test("every client of the table is installed under the name the table gives", async () => {
+test("every client in the table is installed under its package name", async () => {
   const { devDependencies } = (await import("../../package.json")) as { devDependencies: Record<string, string> };
   const installed = new Set(
     Object.entries(devDependencies).map(([name, version]) => /^npm:(.+)@(\d+)\./.exec(version)?.slice(1).join("@") ?? name),

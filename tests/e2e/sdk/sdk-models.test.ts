@@ -15,14 +15,14 @@ afterAll(() => world.end());
 const expected = PROVIDERS.map(({ id }) => `sdk-${id}`);
 
 describe("the models a key may use", () => {
-  test("are listed and shown by the openai client", async () => {
+  test("are listed and retrieved by the openai client", async () => {
     const { models } = world.clients.openai;
     const names = (await Array.fromAsync(await models.list())).map(({ id }) => id);
     expect(names).toEqual(expect.arrayContaining(expected));
     expect(await models.retrieve("sdk-gemini")).toMatchObject({ id: "sdk-gemini", object: "model" });
   });
 
-  test.each(["anthropicOne", "anthropicZero"] as const)("are listed and shown by the client %s", async (client) => {
+  test.each(["anthropicOne", "anthropicZero"] as const)("are listed and retrieved by the client %s", async (client) => {
     const { models } = world.clients[client] as Anthropic;
     const listed = await Array.fromAsync(await models.list());
     expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining(expected));
@@ -32,14 +32,14 @@ describe("the models a key may use", () => {
     expect(listed).toContainEqual(shown);
   });
 
-  test("are listed and shown by the google client", async () => {
+  test("are listed and retrieved by the google client", async () => {
     const { models } = world.clients.google;
     const listed = await Array.fromAsync(await models.list());
     expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(expected.map((name) => `models/${name}`)));
     expect(await models.get({ model: "sdk-anthropic" })).toMatchObject({ name: "models/sdk-anthropic" });
   });
 
-  test("say to the google client what can be asked of them", async () => {
+  test("have their supported actions in the google client", async () => {
     await world.admin.post("/v1/admin/llms", {
       ...{ tenant_id: "default", name: "sdk-painter", provider: "fake-gemini", model_name: "gemini-3-image", modes: ["image"] },
       group_ids: [world.groupId],
@@ -51,7 +51,7 @@ describe("the models a key may use", () => {
     expect(asked).toEqual([["generateContent", "streamGenerateContent", "countTokens"], ["embedContent", "batchEmbedContents"], []]);
   });
 
-  test("are no others, which each client is told in its own way", async () => {
+  test("are the only ones: each client gets its own not-found error for others", async () => {
     const { anthropicOne, google } = world.clients;
     expect(await anthropicOne.models.retrieve("not-there").catch((error: unknown) => error)).toBeInstanceOf(Anthropic.NotFoundError);
     expect(await google.models.get({ model: "not-there" }).catch((error: unknown) => error)).toMatchObject({

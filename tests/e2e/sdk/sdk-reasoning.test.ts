@@ -40,18 +40,15 @@ describe("reasoning", () => {
     expect(content[0]).toMatchObject({ type: "thinking", thinking: THOUGHT });
   });
 
-  test.each(["gemini", "vertex-gemini", "bedrock"])(
-    "of %s is shown to an anthropic client that says nothing of its display",
-    async (id) => {
-      const { content } = await world.clients.anthropicOne.messages.create({
-        model: `sdk-${id}`,
-        max_tokens: 4000,
-        messages: [{ role: "user" as const, content: PROMPT }],
-        thinking: { type: "enabled" as const, budget_tokens: 2048 },
-      });
-      expect(content[0]).toMatchObject({ type: "thinking", thinking: THOUGHT });
-    },
-  );
+  test.each(["gemini", "vertex-gemini", "bedrock"])("of %s is returned to an anthropic client that sets no display", async (id) => {
+    const { content } = await world.clients.anthropicOne.messages.create({
+      model: `sdk-${id}`,
+      max_tokens: 4000,
+      messages: [{ role: "user" as const, content: PROMPT }],
+      thinking: { type: "enabled" as const, budget_tokens: 2048 },
+    });
+    expect(content[0]).toMatchObject({ type: "thinking", thinking: THOUGHT });
+  });
 
   test.each(table)("of %s is a thought part in the google client (streamed: %p)", async (id, stream) => {
     const { models } = world.clients.google;
@@ -67,23 +64,20 @@ describe("reasoning", () => {
   });
 });
 
-test.each(table)(
-  "of %s may be referred to in a tool loop, as the AI SDK does for what it takes to be stored (streamed: %p)",
-  async (id, stream) => {
-    const { baseURL, apiKey } = world.clients.openai;
-    const asked = {
-      model: createOpenAI({ baseURL, apiKey: apiKey as string })(`sdk-${id}`),
-      prompt: PROMPT,
-      maxRetries: 0,
-      stopWhen: stepCountIs(2),
-      tools: { [TOOL_NAME]: tool({ inputSchema: jsonSchema(TOOL_SCHEMA), execute: () => "4" }) },
-      providerOptions: { openai: { reasoningEffort: "low", reasoningSummary: "auto", forceReasoning: true } },
-    };
-    expect(stream ? await streamText(asked).text : (await generateText(asked)).text).toBe(AFTER_TOOL);
-  },
-);
+test.each(table)("reasoning of %s can be referred to in a tool loop of the AI SDK (streamed: %p)", async (id, stream) => {
+  const { baseURL, apiKey } = world.clients.openai;
+  const asked = {
+    model: createOpenAI({ baseURL, apiKey: apiKey as string })(`sdk-${id}`),
+    prompt: PROMPT,
+    maxRetries: 0,
+    stopWhen: stepCountIs(2),
+    tools: { [TOOL_NAME]: tool({ inputSchema: jsonSchema(TOOL_SCHEMA), execute: () => "4" }) },
+    providerOptions: { openai: { reasoningEffort: "low", reasoningSummary: "auto", forceReasoning: true } },
+  };
+  expect(stream ? await streamText(asked).text : (await generateText(asked)).text).toBe(AFTER_TOOL);
+});
 
-test("a call's signature is kept for the credential that made it, and for no call it never saw", async () => {
+test("a tool call's signature is not added to a call the gateway never saw", async () => {
   const tools = [{ type: "function" as const, function: { name: TOOL_NAME, parameters: TOOL_SCHEMA } }];
   const messages: OpenAI.ChatCompletionMessageParam[] = [
     { role: "user", content: PROMPT },

@@ -23,10 +23,10 @@ afterAll(() => world.end());
 const vendors = PROVIDERS.map(({ id }) => id).filter((id) => id !== "echo");
 const table = vendors.flatMap((id) => [[id, false] as const, [id, true] as const]);
 
-describe("by the openai client", () => {
+describe("a tool loop of the openai client", () => {
   const tools = [{ type: "function" as const, function: { name: TOOL_NAME, description: TOOL_DESCRIPTION, parameters: TOOL_SCHEMA } }];
 
-  test.each(table)("with %s (streamed: %p)", async (id, stream) => {
+  test.each(table)("completes with %s (streamed: %p)", async (id, stream) => {
     const { openai } = world.clients;
     const ask = (messages: OpenAI.ChatCompletionMessageParam[]) =>
       stream
@@ -46,25 +46,28 @@ describe("by the openai client", () => {
     expect(answer.choices[0]?.message.content).toBe(AFTER_TOOL);
   });
 
-  test.each(["anthropic", "bedrock", "vertex-claude"])("with the reasoning of %s, which the chat format has no place for", async (id) => {
-    const { openai } = world.clients;
-    const ask = (messages: OpenAI.ChatCompletionMessageParam[]) =>
-      openai.chat.completions.create({ model: `sdk-${id}`, messages, tools, reasoning_effort: "high" });
-    const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: PROMPT };
-    const called = (await ask([question])).choices[0]?.message as OpenAI.ChatCompletionMessage;
-    const answer = await ask([
-      question,
-      { role: "assistant", content: called.content, tool_calls: called.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[] },
-      { role: "tool", tool_call_id: called.tool_calls?.[0]?.id as string, content: "4" },
-    ]);
-    expect(answer.choices[0]?.message.content).toBe(AFTER_TOOL);
-  });
+  test.each(["anthropic", "bedrock", "vertex-claude"])(
+    "returns the reasoning of %s, for which the chat format has no place",
+    async (id) => {
+      const { openai } = world.clients;
+      const ask = (messages: OpenAI.ChatCompletionMessageParam[]) =>
+        openai.chat.completions.create({ model: `sdk-${id}`, messages, tools, reasoning_effort: "high" });
+      const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: PROMPT };
+      const called = (await ask([question])).choices[0]?.message as OpenAI.ChatCompletionMessage;
+      const answer = await ask([
+        question,
+        { role: "assistant", content: called.content, tool_calls: called.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[] },
+        { role: "tool", tool_call_id: called.tool_calls?.[0]?.id as string, content: "4" },
+      ]);
+      expect(answer.choices[0]?.message.content).toBe(AFTER_TOOL);
+    },
+  );
 });
 
-describe("by the openai client's responses", () => {
+describe("a tool loop of the openai client's responses", () => {
   const tools = [{ type: "function" as const, name: TOOL_NAME, description: TOOL_DESCRIPTION, parameters: TOOL_SCHEMA, strict: true }];
 
-  test.each(vendors)("with %s", async (id) => {
+  test.each(vendors)("completes with %s", async (id) => {
     const { openai } = world.clients;
     const ask = (input: OpenAI.Responses.ResponseInput) =>
       openai.responses.create({ model: `sdk-${id}`, input, tools, store: false, include: ["reasoning.encrypted_content"] });
@@ -80,7 +83,7 @@ describe("by the openai client's responses", () => {
   });
 });
 
-describe("by both anthropic clients", () => {
+describe("a tool loop of both anthropic clients", () => {
   const tools = [{ name: TOOL_NAME, description: TOOL_DESCRIPTION, input_schema: TOOL_SCHEMA }];
   const thinking = { type: "enabled" as const, budget_tokens: 1024 };
   const question = { role: "user" as const, content: PROMPT };
@@ -108,7 +111,7 @@ describe("by both anthropic clients", () => {
     return answers;
   };
 
-  test.each(table)("with %s (streamed: %p)", async (id, stream) => {
+  test.each(table)("completes with %s (streamed: %p)", async (id, stream) => {
     for (const { content, stop_reason } of await loop(id, stream, false)) {
       expect(content.at(-1)).toMatchObject({ type: "tool_use", name: TOOL.name, input: TOOL.arguments });
       expect(stop_reason).toBe("tool_use");
@@ -116,7 +119,7 @@ describe("by both anthropic clients", () => {
   });
 
   test.each(["anthropic", "bedrock", "vertex-claude"].flatMap((id) => [[id, false] as const, [id, true] as const]))(
-    "with the signed thinking of %s (streamed: %p)",
+    "returns the signed thinking of %s (streamed: %p)",
     async (id, stream) => {
       for (const { content } of await loop(id, stream, true))
         expect(content[0]).toMatchObject({ type: "thinking", thinking: THOUGHT, signature: SIGNATURE });
@@ -124,12 +127,12 @@ describe("by both anthropic clients", () => {
   );
 });
 
-describe("by the anthropic client's tool runner, which leaves the conversation with the vendor wherever it may", () => {
+describe("a tool loop of the anthropic client's tool runner, which keeps conversations at the vendor", () => {
   let calls = 0;
   const run = () => `${++calls}`;
   const tool = betaTool({ name: TOOL_NAME, description: TOOL_DESCRIPTION, inputSchema: TOOL_SCHEMA, run });
 
-  test.each(table)("with %s (streamed: %p)", async (id, stream) => {
+  test.each(table)("completes with %s (streamed: %p)", async (id, stream) => {
     const { messages } = world.clients.anthropicOne.beta;
     // Only the first message requests the second call, so a model that sees only the newest message makes none.
     const content = `${PROMPT} ${scripted(TOOL)} ${scripted(TOOL)}`;
@@ -140,7 +143,7 @@ describe("by the anthropic client's tool runner, which leaves the conversation w
     expect(calls).toBe(2);
   });
 
-  test("and a conversation that shall be kept is refused in the vendor's own words", async () => {
+  test("a thread to be stored at the vendor is refused with the vendor's error code", async () => {
     const thread = world.clients.anthropicOne.beta.messages.thread({ model: "sdk-openai", max_tokens: 100 });
     const refused = (await thread.send({ role: "user", content: PROMPT }).catch((error: unknown) => error)) as { error: unknown };
     expect(refused).toMatchObject({
@@ -158,12 +161,12 @@ describe("by the anthropic client's tool runner, which leaves the conversation w
   });
 });
 
-describe("by the google client", () => {
+describe("a tool loop of the google client", () => {
   const config = {
     tools: [{ functionDeclarations: [{ name: TOOL_NAME, description: TOOL_DESCRIPTION, parametersJsonSchema: TOOL_SCHEMA }] }],
   };
 
-  test.each(table)("with %s (streamed: %p)", async (id, stream) => {
+  test.each(table)("completes with %s (streamed: %p)", async (id, stream) => {
     const { models } = world.clients.google;
     const ask = async (contents: Content[]) => {
       const asked = { model: `sdk-${id}`, contents, config };

@@ -45,7 +45,7 @@ async function typesOf(plane: "runtime" | "control", origin: string): Promise<vo
   expect(made).toBe("");
 }
 
-test("they compile strictly, and what they read is there", async () => {
+test("strictly typed clients generated from the API documents compile, and find the fields they read", async () => {
   await typesOf("runtime", world.gateway.runtimeUrl);
   await typesOf("control", world.gateway.adminUrl);
   expect(await run(["node", tool("typescript", "bin/tsc"), "-p", "."])).toBe("");
@@ -76,7 +76,7 @@ test("they compile strictly, and what they read is there", async () => {
   });
 });
 
-test("every route of the runtime plane is in its document", () => {
+test("every route of the runtime plane is in its API document", () => {
   const said = documentedRoutes().map(({ method, path }) => `${method} ${path}`);
   // Documented together, under the path for any tool server.
   const ofOwnServers = GOVERNED_ROUTES.filter(({ path }) => path.includes("{system-")).length;

@@ -62,7 +62,7 @@ async function upload(bytes: Uint8Array, query: Record<string, string> = {}, asF
 
 const skillText = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\r\nkept as it is\n`;
 
-test("a folder of the repository is imported with its bytes and what may run, as the branch or tag has it", async () => {
+test("a folder of the repository is imported byte for byte, with executable bits, from a branch or tag", async () => {
   const place = repository("many", {
     "README.md": "no skill",
     "skills/first/SKILL.md": skillText("first"),
@@ -94,7 +94,7 @@ test("a folder of the repository is imported with its bytes and what may run, as
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith("gatehouse-bundle-"))).toEqual([]);
 });
 
-test("a repository that is one skill needs no path, and links, parts and nonsense are refused by name", async () => {
+test("a single-skill repository needs no path; links, partial bundles and invalid files are refused by field", async () => {
   const place = repository("single", { "SKILL.md": skillText("single") });
   expect((await upload(bundleOf(place, "main"))).body.skill.name).toBe("single");
   symlinkSync("/etc/passwd", join(place, "link.txt"));
@@ -113,7 +113,7 @@ test("a repository that is one skill needs no path, and links, parts and nonsens
   expect((await upload(bundleOf(large))).body.fields[0].message).toContain("16 MiB");
 });
 
-test("limits of a skill that is not there are not there", async () => {
+test("limits of an unknown skill get 404", async () => {
   const { groupId } = await newTeam(admin, "limited");
   const path = `/v1/admin/resource-groups/${groupId}/agent-skills/skill-none/limits`;
   for (const [method, body] of [

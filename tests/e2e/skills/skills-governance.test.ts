@@ -53,8 +53,8 @@ async function use(name: string, args: Record<string, unknown>, key = team.apiKe
 const run = (script: string, args: unknown, rest: Record<string, unknown> = {}, key = team.apiKey) =>
   use("skills__run_script", { skill_name: "talker", script, args, ...rest }, key);
 
-describe("a row", () => {
-  test("tells of each call what it did, of which skill, and of a run what it came to", async () => {
+describe("the row of a skill call", () => {
+  test("has the operation, the skill, and the outcome of a script", async () => {
     const row = await (await run("scripts/say.sh", ["hello"])).row();
     expect(row).toMatchObject({
       proxy_type: "skill",
@@ -89,8 +89,8 @@ describe("a row", () => {
   });
 });
 
-describe("access", () => {
-  test("is for whom it was granted to, and what a key leaves out is not there for it", async () => {
+describe("access to a skill", () => {
+  test("follows its grants, and the allow-list of an API key", async () => {
     const stranger = await newTeam(admin, "ungranted");
     expect((await use("skills__list", {}, stranger.apiKey)).structured).toEqual({ skills: [] });
     const refused = await use("skills__load", { skill_name: "talker" }, stranger.apiKey);
@@ -108,7 +108,7 @@ describe("access", () => {
     expect((await use("skills__load", { skill_name: "other" }, key.key_value)).isError).toBe(false);
   });
 
-  test("ends with the skill switched off and with its grant taken, for the next call", async () => {
+  test("ends with the next call once the skill is disabled", async () => {
     const gone = await published([{ path: "SKILL.md", content: document("short-lived") }]);
     const load = async () => (await use("skills__load", { skill_name: "short-lived" })).isError;
     expect(await load()).toBe(true);
@@ -118,7 +118,7 @@ describe("access", () => {
     expect(await load()).toBe(true);
   });
 
-  test("is not for another tenant, nor for who shows no key", async () => {
+  test("is refused to other tenants and without a key", async () => {
     await world.admin.post("/v1/admin/tenants", { id: "others", name: "others" });
     const theirs = await newTeam(world.admin, "their team", {}, "others");
     expect((await use("skills__list", {}, theirs.apiKey)).status).toBe(404);
@@ -130,8 +130,8 @@ describe("access", () => {
   });
 });
 
-describe("a script that somebody has to approve", () => {
-  test("runs once with the token, with the very arguments and the version that were approved", async () => {
+describe("a script that needs approval", () => {
+  test("runs once with the approval token, with the approved arguments and version only", async () => {
     const held = await run("scripts/sign.sh", ["contract"]);
     expect([held.status, held.isError]).toEqual([200, false]);
     expect(held.structured).toMatchObject({ status: "pending_approval", execution_id: expect.stringMatching(/^skillrun-/) });
@@ -164,8 +164,8 @@ describe("a script that somebody has to approve", () => {
   });
 });
 
-describe("policies", () => {
-  test("on arguments refuse a run, and guardrails look at what goes in and comes out", async () => {
+describe("policies on skills", () => {
+  test("refuse a script by its arguments, and guardrails inspect input and output", async () => {
     const watched = await newTeam(admin, "watched");
     await admin.post(`/v1/admin/resource-groups/${watched.groupId}/agent-skills`, { skill_ids: [skillId] });
     await admin.post("/v1/admin/guardrails/configs", {
@@ -194,7 +194,7 @@ describe("policies", () => {
     expect(await denied.row()).toMatchObject({ argument_policy_denied: true, error_type: "argument_policy_denied" });
   });
 
-  test("guardrails look at the files a script leaves, and of a withheld answer none is kept", async () => {
+  test("have guardrails inspect the files a script creates; none is stored of a withheld answer", async () => {
     const writing = await newTeam(admin, "writing");
     const writer = await published([
       { path: "SKILL.md", content: document("writer") },
@@ -227,7 +227,7 @@ describe("policies", () => {
     expect(await kept()).toBe(2);
   });
 
-  test("hold for a file that is read as a resource as for one that the tool reads", async () => {
+  test("apply to a file read as a resource as to one read by the tool", async () => {
     const reading = await newTeam(admin, "reading");
     const kept = await published([
       { path: "SKILL.md", content: document("keeper") },
@@ -254,7 +254,7 @@ describe("policies", () => {
     expect((await resource("SKILL.md")).body.result.contents).toHaveLength(1);
   });
 
-  test("what a client is told of skills when it connects is looked at, in both dialects", async () => {
+  test("have guardrails inspect the skills in the instructions, in both protocol versions", async () => {
     const told = await newTeam(admin, "told");
     const described = (name: string, what: string) =>
       published([{ path: "SKILL.md", content: `---\nname: ${name}\ndescription: ${what}\n---\nRun it.\n` }]);
@@ -276,7 +276,7 @@ describe("policies", () => {
     for (const said of await instructions(team.apiKey)) expect(said).toContain("- talker: About talker.");
   });
 
-  test("limits of skills hold for the group and for one skill, and end a script that takes too long", async () => {
+  test("limit the group's and a single skill's calls, and end a script that takes too long", async () => {
     const limited = await newTeam(admin, "limited");
     const path = `/v1/admin/resource-groups/${limited.groupId}`;
     await admin.post(`${path}/agent-skills`, { skill_ids: [skillId, otherId] });

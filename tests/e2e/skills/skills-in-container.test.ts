@@ -46,7 +46,7 @@ function uncollected(): string[] {
   });
 }
 
-test("scripts run where the gateway is process 1, and no process is left of them", async () => {
+test("scripts run if the gateway is process 1, and leave no zombies", async () => {
   const files = [
     { path: "SKILL.md", content: "---\nname: contained\ndescription: Runs in a container.\n---\n" },
     { path: "scripts/say.sh", content: 'sleep 60 & echo "said $1"' },
@@ -59,7 +59,7 @@ test("scripts run where the gateway is process 1, and no process is left of them
   expect(uncollected()).toEqual([]);
 });
 
-test("gateways whose processes are numbered apart leave each other's files alone", async () => {
+test("gateways in different PID namespaces leave each other's files alone", async () => {
   const files = [
     { path: "SKILL.md", content: "---\nname: shared\ndescription: Runs wherever it is asked to.\n---\n" },
     { path: "scripts/say.sh", content: "echo said" },

@@ -68,7 +68,7 @@ function packed(source: string, name: string): Uint8Array {
 }
 
 describe("an import", () => {
-  test("of a ZIP that another program made is stored to the byte, and exported as the same bytes twice", async () => {
+  test("of a ZIP file is stored byte for byte, and exported identically each time", async () => {
     const source = join(folder, "report-maker");
     mkdirSync(join(source, "scripts"), { recursive: true });
     writeFileSync(join(source, "SKILL.md"), documentOf("report-maker"));
@@ -110,7 +110,7 @@ describe("an import", () => {
     }
   });
 
-  test("of other files is the next version; to publish it, or an earlier one, is told in the admin log", async () => {
+  test("of changed files is the next version; publishing any version is in the admin log", async () => {
     const { skill } = await imported("grows");
     const second = await imported("grows", [{ path: "notes.md", content: "more" }], "Grows more.");
     expect([second.skill.id, second.version.version, second.skill.published_version, second.skill.description]).toEqual([
@@ -132,13 +132,13 @@ describe("an import", () => {
     expect(log.map(({ action }: any) => action).sort()).toEqual(["create", "import", "import", "publish", "publish"]);
   });
 
-  test("at the same time as the same one is one version", async () => {
+  test("repeated at the same time creates one version", async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => imported("at-once")));
     expect(new Set(answers.map(({ skill }) => skill.id)).size).toBe(1);
     expect(answers.map(({ created }) => created).sort()).toEqual([false, false, false, false, true]);
   });
 
-  test("of what is no skill is refused with its place, and leaves nothing", async () => {
+  test("of an invalid skill is refused with the place of the error, and stores nothing", async () => {
     const before = (await admin.get(PATH)).total;
     const refused = async (files: object[]) => {
       const { status, body } = await admin.request("POST", `${PATH}/import`, { files });
@@ -158,8 +158,8 @@ describe("an import", () => {
   });
 });
 
-describe("who may", () => {
-  test("another tenant finds nothing of a skill, and cannot grant it", async () => {
+describe("access to a skill", () => {
+  test("is refused to another tenant, which cannot grant it either", async () => {
     const { skill } = await imported("private-one");
     const group = (await other.post("/v1/admin/resource-groups", { name: "theirs" })).id;
     for (const [method, path, body] of [
@@ -178,7 +178,7 @@ describe("who may", () => {
     expect((await other.get(PATH)).total).toBe(0);
   });
 
-  test("grants go down the tree, but not where a group inherits nothing", async () => {
+  test("is inherited by child groups, unless they do not inherit", async () => {
     const { skill } = await imported("handed-down");
     const group = async (name: string, more: object = {}) => (await admin.post("/v1/admin/resource-groups", { name, ...more })).id;
     const top = await group("skills-top");
@@ -214,7 +214,7 @@ describe("the portal", () => {
   const listed = async () => (await person.request("GET", "/skills")).body;
   const take = (id: string) => taken(`${world.gateway.runtimeUrl}/v1/portal/skills/${id}/export`, person.token ?? "");
 
-  test("offers a skill only once it is granted, published, on and free to leave", async () => {
+  test("offers a skill only if it is granted, published, enabled and exportable", async () => {
     person = await newPerson(world.gateway.runtimeUrl, "taker");
     const top = (await admin.post("/v1/admin/resource-groups", { name: "takers" })).id;
     const below = (await admin.post("/v1/admin/resource-groups", { name: "takers-below", parent_group_id: top })).id;
@@ -241,7 +241,7 @@ describe("the portal", () => {
     expect(row).toMatchObject({ success: true, subject_id: person.id });
   });
 
-  test("no longer does when it is switched off, and a stranger never", async () => {
+  test("stops offering a disabled skill, and never offers it to an outsider", async () => {
     const stranger = await newPerson(world.gateway.runtimeUrl, "no-taker");
     expect((await stranger.request("GET", `/skills/${skill.id}/export`)).status).toBe(404);
     expect((await person.request("GET", "/skills/%00/export")).status).toBe(404);

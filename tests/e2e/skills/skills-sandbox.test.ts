@@ -63,7 +63,7 @@ const confined = () =>
   });
 const mounts = () => readFileSync("/proc/self/mounts", "utf8").split("\n").length;
 
-test("no attempt to get out succeeds, the gateway stays up, and each attempt has its row", async () => {
+test("no escape attempt succeeds, the gateway stays up, and each attempt has its row", async () => {
   const file = join(folder, "host.txt");
   writeFileSync(file, "a secret of the host");
   const host: Host = {
@@ -100,7 +100,7 @@ test("no attempt to get out succeeds, the gateway stays up, and each attempt has
   expect([confined(), mounts()]).toEqual([[], before]);
 });
 
-test("runs go on side by side, and nothing is left of them", async () => {
+test("scripts run in parallel, and no process or mount is left", async () => {
   const scripts = [
     ["say.sh", 'echo "said $1"'],
     ["nap.sh", "sleep 0.5; echo rested"],

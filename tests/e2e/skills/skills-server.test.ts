@@ -52,8 +52,8 @@ afterAll(async () => {
 const use = (name: string, args: Record<string, unknown> = {}) => first.callTool({ name, arguments: args });
 const run = (script: string, rest: Record<string, unknown> = {}) =>
   use("skills__run_script", { skill_name: "word-counter", script, ...rest });
-describe("a client of either dialect", () => {
-  test("is told of its skills, and offered five tools", async () => {
+describe("a client of either protocol version", () => {
+  test("gets the skills in its instructions, and five tools", async () => {
     const names = ["skills__list", "skills__load", "skills__read_resource", "skills__run_script", "skills__render_template"];
     expect(first.getInstructions()).toContain("word-counter: Counts words.");
     for (const client of [first, second]) expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(names);
@@ -63,7 +63,7 @@ describe("a client of either dialect", () => {
     expect(second.getInstructions()).toContain("word-counter");
   });
 
-  test("loads a skill as it was imported, reads its files and fills in its templates", async () => {
+  test("loads a skill as imported, reads its files and renders its templates", async () => {
     for (const client of [first, second]) {
       const { content } = (await client.callTool({ name: "skills__load", arguments: { skill_name: "word-counter" } })) as any;
       expect(content).toHaveLength(2);
@@ -82,14 +82,14 @@ describe("a client of either dialect", () => {
     expect((await use("skill__word-counter")).isError).toBe(false);
   });
 
-  test("runs scripts of Python, JavaScript and bash", async () => {
+  test("runs scripts in Python, JavaScript and bash", async () => {
     expect(textOf(await run("scripts/count.py", { args: ["one two", "three"] }))).toBe("3\n");
     expect(textOf(await run("scripts/told.js", { args: { n: 21 } }))).toBe("42\n");
     const failed = await run("scripts/fails.sh");
     expect([failed.isError, textOf(failed)]).toEqual([true, "The script ended with status 3.\nreason"]);
   });
 
-  test("gives scripts and templates each digit of the numbers it sends", async () => {
+  test("passes numbers with all digits to scripts and templates", async () => {
     const large = "12345678901234567890";
     const asked = async (name: string, rest: string) => {
       const params = `{"name":"${name}","arguments":{"skill_name":"word-counter",${rest}}`;
@@ -103,7 +103,7 @@ describe("a client of either dialect", () => {
     );
   });
 
-  test("gives a script files of its own, and has those it leaves stored", async () => {
+  test("gives a script input files, and its output files are stored", async () => {
     const form = new FormData();
     form.set("file", new File(["hello"], "in.txt"));
     form.set("kind", "document");
@@ -123,7 +123,7 @@ describe("a client of either dialect", () => {
   });
 });
 
-test("skills are there as the extension for them has it, each file with its digest", async () => {
+test("skills are listed as the skills extension defines, each file with its digest", async () => {
   const listed = (await post(url, team.apiKey, stateless(1, "skills/list"))).body.result;
   expect(listed).toMatchObject({ resultType: "complete", cacheScope: "private" });
   const [skill] = listed.skills;

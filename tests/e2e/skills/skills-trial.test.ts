@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test("what a script printed, left and ended with is told, and that it was run stands in the admin log", async () => {
+test("a trial returns the script's output, files and exit code, and is in the admin log", async () => {
   const said = await admin.post(path, { script: "scripts/say.sh", args: ["one thing"], stdin: "more" });
   expect(said).toMatchObject({
     ...{ script: "scripts/say.sh", version: 1, end: "exited", exit_code: 3, sandbox: "bubblewrap" },
@@ -41,14 +41,14 @@ test("what a script printed, left and ended with is told, and that it was run st
   expect(JSON.stringify(entries)).not.toContain("one thing");
 });
 
-test("files that a script leaves come under names that fit, whatever it called them", async () => {
+test("files created by a script get valid names", async () => {
   const { files } = await admin.post(path, { script: "scripts/names.py" });
   expect(files.map(({ name }: { readonly name: string }) => name).sort()).toEqual(
     ["_a.txt", "a_b.txt", "2_a_b.txt", "größe.txt", "plain.txt", "_fdp.exe", "x".repeat(128), "zuletzt 1.txt"].sort(),
   );
 });
 
-test("what is no script, of no version or of another tenant is refused", async () => {
+test("an unknown script or version, and a skill of another tenant, are refused", async () => {
   for (const script of ["scripts/none.sh", "SKILL.md", "scripts/data.csv", "../../etc/passwd"]) {
     const refused = await admin.request("POST", path, { script });
     expect([script, refused.status >= 400 && refused.status < 500]).toEqual([script, true]);

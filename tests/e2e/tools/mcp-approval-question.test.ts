@@ -127,8 +127,8 @@ describe.each([
   ["a stateless server", "modern", "echo", "new", () => modern],
   ["a handshake server behind the bridge", "old", "echo", "old", () => old],
   ["a virtual server", "virtual", "modern__echo", "new", () => modern],
-] as const)("a stateless client that shows addresses, at a marked tool of %s", (_name, server, tool, says, fixture) => {
-  test("is shown the way to the approval, and the call goes on once it is given", async () => {
+] as const)("a stateless client with URL elicitation, calling a tool that needs approval at %s", (_name, server, tool, says, fixture) => {
+  test("gets the approval page's URL, and the call continues once approved", async () => {
     const before = calls(fixture());
     const shown: any[] = [];
     const client = await secondClient(servers[server], async (params) => {
@@ -147,7 +147,7 @@ describe.each([
     await client.close();
   });
 
-  test("waits while nobody has decided, and is told the rest as any client when it will not open the page", async () => {
+  test("waits while the approval is pending, and gets the approval error if the client declines to open the page", async () => {
     const message = call(tool);
     const first = await post(servers[server], team.apiKey, message);
     const { requestState, inputRequests, _meta } = first.body.result;
@@ -176,7 +176,7 @@ describe.each([
     for (const { status, body } of again) expect([status, body.error.data.code]).toEqual([403, "approval_token_invalid"]);
   });
 
-  test("gets nothing for other arguments, for another caller, and nothing once it is rejected", async () => {
+  test("gets no result with other arguments, for another caller, or after a rejection", async () => {
     const message = call(tool);
     const { requestState, inputRequests } = (await post(servers[server], team.apiKey, message)).body.result;
     const id = idOf(inputRequests.gateway_approval.params.url);
@@ -206,7 +206,7 @@ describe.each([
     expect([refused.status, refused.body.error.code, refused.body.error.data.code]).toEqual([403, 4031, "approval_rejected"]);
   });
 
-  test.each(["disabled", "denied"] as const)("does not go on when it is approved, where what it asks for was %s meanwhile", async (how) => {
+  test.each(["disabled", "denied"] as const)("is refused after approval if the call was %s meanwhile", async (how) => {
     const before = calls(fixture());
     const message = call(tool, { text: `DROP TABLE t${asked++}` });
     const { requestState, inputRequests } = (await post(servers[server], team.apiKey, message)).body.result;
@@ -222,7 +222,7 @@ describe.each([
     expect(textOf((await post(servers[server], team.apiKey, again)).body.result)).toBe(`${says}: ${message.params.arguments.text}`);
   });
 
-  test("is asked by the tool as well, under the same approval", async () => {
+  test("gets the tool's own questions under the same approval", async () => {
     const ask = tool.replace("echo", "ask");
     const client = new Client(
       { name: "second", version: "1" },
@@ -245,8 +245,8 @@ describe.each([
   ["a handshake server", "old", "echo", "old", () => old],
   ["a stateless server behind the bridge", "modern", "echo", "new", () => modern],
   ["a virtual server", "virtual", "old__echo", "old", () => old],
-] as const)("a handshake client that shows addresses, at a marked tool of %s", (_name, server, tool, says, fixture) => {
-  test("is asked on the stream of its call, which goes on once it is approved", async () => {
+] as const)("a handshake client with URL elicitation, calling a tool that needs approval at %s", (_name, server, tool, says, fixture) => {
+  test("gets the question on the stream of its call, which continues once approved", async () => {
     const before = calls(fixture());
     const shown: any[] = [];
     const { client, completed } = await firstClient(servers[server], async (params) => {
@@ -264,7 +264,7 @@ describe.each([
     await client.close();
   });
 
-  test.each(["disabled", "denied"] as const)("does not go on when it is approved, where what it asks for was %s meanwhile", async (how) => {
+  test.each(["disabled", "denied"] as const)("is refused after approval if the call was %s meanwhile", async (how) => {
     const { admin } = world;
     const before = calls(fixture());
     let undo = async (): Promise<unknown> => undefined;
@@ -285,7 +285,7 @@ describe.each([
     await client.close();
   });
 
-  test("goes on as a call that nobody had to approve, where no approval is needed any more", async () => {
+  test("continues without consuming the approval if none is needed any more", async () => {
     const config = `/v1/admin/server-configs/${configs[idsOf[says] ?? ""]}`;
     let id = "";
     const { client } = await firstClient(servers[server], async (params) => {
@@ -303,7 +303,7 @@ describe.each([
     await client.close();
   });
 
-  test("is told as any other client when it will not open the page, or when it is rejected", async () => {
+  test("gets the approval error when it declines to open the page or the call is rejected", async () => {
     const before = calls(fixture());
     let open: (params: any) => Promise<"accept" | "decline"> = async () => "decline";
     const { client } = await firstClient(servers[server], (params) => open(params));
@@ -319,7 +319,7 @@ describe.each([
     await client.close();
   });
 
-  test("whoever cannot wait sends the call again in the same session, and nobody else has anything of it", async () => {
+  test("can repeat an interrupted call in the same session once it is approved, and no other session can", async () => {
     let id = "";
     const { client } = await firstClient(servers[server], async (params) => {
       id = idOf(params.url);
@@ -340,7 +340,7 @@ describe.each([
     await Promise.all([client.close(), stranger.client.close()]);
   });
 
-  test("a client without the capability gets the error alone", async () => {
+  test("gets the error alone without the elicitation capability", async () => {
     const { client } = await firstClient(servers[server], async () => "accept", {});
     const blocked = await client.callTool({ name: tool, arguments: { text: "plain" } }).catch((error) => error);
     expect([blocked.code, blocked.data.code]).toEqual([4030, "approval_required"]);
@@ -348,7 +348,7 @@ describe.each([
   });
 });
 
-test("a call that waits for its approval goes on though its caller's token expires meanwhile", async () => {
+test("a call waiting for approval continues although its caller's token expires meanwhile", async () => {
   const person = await newPerson(world.gateway.runtimeUrl, "patient");
   await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: team.groupId });
   const send = async (token: string | null, message: object) => {
@@ -370,7 +370,7 @@ test("a call that waits for its approval goes on though its caller's token expir
   expect((await answer).result?.content).toBeDefined();
 });
 
-describe("the page a client is sent to", () => {
+describe("the approval page", () => {
   let address: string;
   let id: string;
   let colleague: PortalClient & { readonly id: string };
@@ -387,7 +387,7 @@ describe("the page a client is sent to", () => {
   const decide = (form: Record<string, string>, ticket = new URL(address).searchParams.get("ticket") ?? "") =>
     fetch(`${address.split("?")[0]}?${new URLSearchParams({ ticket, decide: "1" })}`, { method: "POST", body: new URLSearchParams(form) });
 
-  test("tells how the approval stands, without the arguments, and only to who has the address", async () => {
+  test("shows the approval's status without the arguments, only at its exact URL", async () => {
     const response = await fetch(address);
     const text = await response.text();
     expect([response.status, response.headers.get("content-type"), response.headers.get("x-frame-options")]).toEqual([
@@ -403,7 +403,7 @@ describe("the page a client is sent to", () => {
     expect(await (await fetch(`${address}&decide=1`)).text()).toContain('name="password"');
   });
 
-  test("lets nobody decide who may not, and tells no reason", async () => {
+  test("refuses a decision with wrong credentials or without permission, and gives no reason", async () => {
     const answers = await Promise.all([
       decide({ username: "colleague", password: "wrong password", decision: "approve" }),
       decide({ username: "nobody", password: "x", decision: "approve" }),
@@ -418,7 +418,7 @@ describe("the page a client is sent to", () => {
     expect(await world.admin.get(`/v1/admin/approvals/${id}`)).toMatchObject({ status: "pending" });
   });
 
-  test("lets nobody decide with a password that somebody else chose for them", async () => {
+  test("refuses a decision with a password set by somebody else", async () => {
     const set = (must_change_password: boolean) =>
       world.admin.request("PATCH", `/v1/admin/end-users/${colleague.id}`, { must_change_password });
     await set(true);
@@ -432,7 +432,7 @@ describe("the page a client is sent to", () => {
     await set(false);
   });
 
-  test("takes nothing that no record can hold", async () => {
+  test("refuses NUL characters and a note that is too long", async () => {
     const answers = await Promise.all([
       decide({ username: "a\0b", password: "x", decision: "approve" }),
       decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "a\0b" }),
@@ -441,7 +441,7 @@ describe("the page a client is sent to", () => {
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400]);
   });
 
-  test("is nowhere while its tenant is switched off", async () => {
+  test("is not found while its tenant is disabled", async () => {
     await world.admin.post("/v1/admin/tenants", { id: "closing", name: "Closing" });
     const closing = await newTeam(world.admin, "closing", {}, "closing");
     const server = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "closing", name: "modern", base_url: modern.baseUrl });
@@ -460,7 +460,7 @@ describe("the page a client is sent to", () => {
     expect((await fetch(page)).status).toBe(404);
   });
 
-  test("lets a colleague approve with their own password, once, and leaves a row without it", async () => {
+  test("lets a colleague approve once with their own password, which is not in the row", async () => {
     const note = "go ".repeat(1_333).trim();
     const approved = await decide({ username: "colleague", password: PASSWORD, decision: "approve", note });
     expect([approved.status, (await approved.text()).includes("It was approved")]).toEqual([200, true]);

@@ -67,8 +67,8 @@ describe.each([
   ["a stateless server", "modern", "echo", () => modern],
   ["a handshake server behind the bridge", "old", "echo", () => old],
   ["a virtual server", "virtual", "modern__echo", () => modern],
-] as const)("a marked tool of %s", (_name, server, tool, fixture) => {
-  test("is blocked, says how to go on, and reaches nobody", async () => {
+] as const)("a tool that needs approval at %s", (_name, server, tool, fixture) => {
+  test("is blocked with an approval request in the error, and is not called", async () => {
     const before = calls(fixture());
     const { answer, id } = await blocked(servers[server], call(tool));
     expect([answer.status, answer.headers.get("x-gw-approval-id"), answer.body.id]).toEqual([200, id, 1]);
@@ -89,7 +89,7 @@ describe.each([
     });
   });
 
-  test("runs once with the token of its approval, and its row tells which", async () => {
+  test("is called once with the approval token, and the row names the approval", async () => {
     const message = call(tool);
     const { id } = await blocked(servers[server], message);
     const token = await approve(id);
@@ -110,7 +110,7 @@ describe.each([
 /** Arguments with another spelling, or with one byte of their content changed. */
 const TRIES = Number(process.env.APPROVAL_SPELLINGS ?? 12);
 
-test("an approval is for what the arguments say, however they are spelled, and for no other byte", async () => {
+test("an approval covers any JSON spelling of the same arguments, and no change of their content", async () => {
   const { _meta } = stateless(1, "tools/call").params;
   const body = (given: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${given},"_meta":${JSON.stringify(_meta)}}}`;
@@ -144,7 +144,7 @@ test("an approval is for what the arguments say, however they are spelled, and f
   }
 });
 
-test("an approver sees every digit and byte of the arguments as they were sent", async () => {
+test("an approver sees the exact digits and bytes of the arguments", async () => {
   const { _meta } = stateless(1, "tools/call").params;
   const given = `{ "account": 12345678901234567890, "rate": 0.10000000000000000001, "huge": 1e400, "text": "a\\u0000b ${asked++}", "same": 1.50 }`;
   const held = await post(
@@ -162,7 +162,7 @@ test("an approver sees every digit and byte of the arguments as they were sent",
   );
 });
 
-test("a token is worth nothing for other arguments, another caller, another tool, or once rejected", async () => {
+test("an approval token is refused for other arguments, another caller, another tool, or after a rejection", async () => {
   const message = call("echo");
   const { id } = await blocked(servers.modern, message);
   const token = await approve(id);
@@ -184,7 +184,7 @@ test("a token is worth nothing for other arguments, another caller, another tool
   expect([again.status, again.body.code]).toEqual([409, "approval_not_pending"]);
 });
 
-test("whoever made or rotated the key of a call does not approve it, on either plane", async () => {
+test("whoever created or rotated the key of a call cannot approve it, on either plane", async () => {
   const { admin, gateway } = world;
   const { id: key } = (await admin.get(`/v1/admin/api-keys?tenant_id=default&resource_group_id=${team.groupId}`)).api_keys[0];
   const { id } = await blocked(servers.modern, call("echo"));
@@ -217,7 +217,7 @@ test("whoever made or rotated the key of a call does not approve it, on either p
   expect(await admin.post(`/v1/admin/approvals/${unwanted.id}/reject`, {})).toMatchObject({ status: "rejected" });
 });
 
-test("whoever owns the key of a call does not approve it as an administrator", async () => {
+test("the owner of the key of a call cannot approve it as an administrator", async () => {
   const { admin, gateway } = world;
   const { user } = await admin.post("/v1/admin/end-users", {
     tenant_id: "default",
@@ -246,7 +246,7 @@ test.each([
   ["auditor", false],
   ["compliance", false],
   ["viewer", false],
-])("what a tool is to be told is for who may resolve it or read bodies: %s", async (role, sees) => {
+])("only roles that resolve approvals or read bodies see the arguments: %s", async (role, sees) => {
   const { admin, gateway } = world;
   const { id } = await blocked(servers.modern, call("echo", `for ${role}`));
   const account = { tenant_id: "default", username: `reads-as-${role}`, password: ADMIN_PASSWORD };
@@ -258,25 +258,28 @@ test.each([
     expect(one).toMatchObject({ id, capability_name: "echo", call_arguments: told, call_arguments_text: JSON.stringify(told) });
 });
 
-test.each(["old", "modern", "virtual"] as const)("a session that is no more costs no approval, and asks for none (%s)", async (server) => {
-  const tool = server === "virtual" ? "modern__echo" : "echo";
-  const begun = await post(servers[server], team.apiKey, {
-    jsonrpc: "2.0",
-    id: 0,
-    method: "initialize",
-    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "loses", version: "1" } },
-  });
-  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
-  const lost = { "mcp-session-id": `${session["mcp-session-id"]}0` };
-  const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: { text: `session ${asked++}` } } };
-  expect((await post(servers[server], team.apiKey, message, lost)).body.error.data.code).toBe("session_not_found");
-  const held = await post(servers[server], team.apiKey, message, session);
-  const token = { "x-approval-token": await approve(held.body.error.data.approval_id) };
-  expect((await post(servers[server], team.apiKey, message, { ...lost, ...token })).body.error.data.code).toBe("session_not_found");
-  expect((await post(servers[server], team.apiKey, message, { ...session, ...token })).body.result.content[0].text).toContain("session");
-});
+test.each(["old", "modern", "virtual"] as const)(
+  "a call in an unknown session consumes no approval and requests none (%s)",
+  async (server) => {
+    const tool = server === "virtual" ? "modern__echo" : "echo";
+    const begun = await post(servers[server], team.apiKey, {
+      jsonrpc: "2.0",
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "loses", version: "1" } },
+    });
+    const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+    const lost = { "mcp-session-id": `${session["mcp-session-id"]}0` };
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: { text: `session ${asked++}` } } };
+    expect((await post(servers[server], team.apiKey, message, lost)).body.error.data.code).toBe("session_not_found");
+    const held = await post(servers[server], team.apiKey, message, session);
+    const token = { "x-approval-token": await approve(held.body.error.data.approval_id) };
+    expect((await post(servers[server], team.apiKey, message, { ...lost, ...token })).body.error.data.code).toBe("session_not_found");
+    expect((await post(servers[server], team.apiKey, message, { ...session, ...token })).body.result.content[0].text).toContain("session");
+  },
+);
 
-test("an unmarked tool needs none, and an official client is told of the approval as an error", async () => {
+test("a tool without the approval requirement is called at once, and an official client gets the approval error", async () => {
   expect(
     (await post(servers.modern, team.apiKey, stateless(2, "tools/call", { name: "secret", arguments: {} }))).body.result,
   ).toBeDefined();
@@ -308,7 +311,7 @@ describe.each([
     return { id, token, key, answer };
   }
 
-  test("gets the answer under the approval it has, once", async () => {
+  test("gets the answer under its approval, once", async () => {
     const { id, token, answer } = await question();
     const done = await post(servers[server], team.apiKey, ask({}, answer("Ada")));
     expect(done.body.result.content).toEqual([{ type: "text", text: "hello Ada" }]);
@@ -327,7 +330,7 @@ describe.each([
     ]);
   });
 
-  test("is answered by one of all that come at once, even where the client still sends the token", async () => {
+  test("accepts one of several concurrent answers, even with the approval token sent again", async () => {
     const { token, answer } = await question();
     const outcomes = await Promise.all(
       Array.from({ length: 6 }, (_, at) => post(servers[server], team.apiKey, ask({}, answer(`n${at}`)), { "x-approval-token": token })),
@@ -336,7 +339,7 @@ describe.each([
     expect(outcomes.filter(({ status, body }) => status === 403 && body.error.data.code === "approval_token_invalid")).toHaveLength(5);
   });
 
-  test("carries nothing but that very call on", async () => {
+  test("continues only the very call that was approved", async () => {
     const { answer, token } = await question();
     const before = calls(fixture());
     const other = server === "virtual" ? servers.modern : servers.virtual;
@@ -364,7 +367,7 @@ describe.each([
   });
 });
 
-test("a tool that gives no state is asked again without one, and the arguments keep their spelling", async () => {
+test("a tool that asks without a request state is called again without one, with the arguments unchanged", async () => {
   const seen: string[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",

@@ -64,7 +64,7 @@ async function listed(dialect: string, id: string, capabilities: object): Promis
 
 describe.each(["handshake", "stateless"])("a %s client", (client) => {
   test.each(["handshake", "stateless"])(
-    "that shows apps gets every tool of a %s server with its interface, one that does not gets those for models",
+    "gets all tools of a %s server with their UI if it supports apps, else only the tools for models",
     async (server) => {
       const all = await listed(client, ids[server] as string, HOST);
       expect(all.map(({ name }) => name)).toEqual(["chart", "refresh", "payroll"]);
@@ -73,7 +73,7 @@ describe.each(["handshake", "stateless"])("a %s client", (client) => {
     },
   );
 
-  test("sees the same of a virtual server, whose interfaces have addresses of their own", async () => {
+  test("gets the same from a virtual server, whose UI resources have URIs of their own", async () => {
     const all = await listed(client, ids.virtual as string, HOST);
     expect(all.map(({ name }) => name).sort()).toEqual(["h__chart", "h__payroll", "h__refresh", "s__chart", "s__payroll", "s__refresh"]);
     expect(all.find(({ name }) => name === "s__chart")._meta.ui.resourceUri).toBe("ui://s__charts/main");
@@ -81,7 +81,7 @@ describe.each(["handshake", "stateless"])("a %s client", (client) => {
   });
 });
 
-describe("an interface", () => {
+describe("the UI resource", () => {
   const read = async (server: string, uri: string, key = team.apiKey) => {
     const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/mcp-apps/${ids[server]}/resource?${new URLSearchParams({ uri })}`, {
       headers: { "x-api-key": key },
@@ -109,7 +109,7 @@ describe("an interface", () => {
       }),
     });
 
-  test.each(["handshake", "stateless"])("of a %s server is read with what it says of itself, and leaves its row", async (server) => {
+  test.each(["handshake", "stateless"])("of a %s server is read with its own metadata, and leaves a row", async (server) => {
     const { status, body } = await read(server, "ui://charts/main");
     expect([status, body.uri, body.mime_type, body.content, body.size_bytes]).toEqual([
       200,
@@ -131,15 +131,15 @@ describe("an interface", () => {
     });
   });
 
-  test.each(["handshake", "stateless"])("of a %s server is what the list says of it where it says nothing itself", async (server) => {
+  test.each(["handshake", "stateless"])("of a %s server without metadata of its own gets that of the resource list", async (server) => {
     const { body } = await read(server, "ui://listed/main");
     expect([body.content, body._meta.ui.csp]).toEqual(["<h1>listed</h1>", { connectDomains: ["https://api.example"] }]);
   });
 
   test.each([
-    ["says nothing", () => undefined, 504, "upstream_timeout"],
-    ["ends before it has answered", (controller: ReadableStreamDefaultController) => controller.close(), 502, "upstream_interrupted"],
-  ] as const)("of a server that %s is waited for no longer than for any other answer", async (_name, goOn, status, code) => {
+    ["sends nothing", () => undefined, 504, "upstream_timeout"],
+    ["ends its stream without an answer", (controller: ReadableStreamDefaultController) => controller.close(), 502, "upstream_interrupted"],
+  ] as const)("of a server that %s times out or fails like any other answer", async (_name, goOn, status, code) => {
     const stuck = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
@@ -171,7 +171,7 @@ describe("an interface", () => {
     await stuck.stop(true);
   });
 
-  test("of a tool the caller may not use is not the caller's, on either way", async () => {
+  test("of a tool the caller may not use is refused, through the portal and directly", async () => {
     expect((await read("stateless", "ui://payroll/main")).status).toBe(200);
     const refused = await read("stateless", "ui://payroll/main", narrow.apiKey);
     expect([refused.status, refused.body.code]).toEqual([403, "tool_not_allowed"]);
@@ -180,7 +180,7 @@ describe("an interface", () => {
   });
 
   test.each(["UI://payroll/main", "ui://payroll/./main", "ui://payroll/x/../main", "ui://payroll/ma\tin", " ui://payroll/main"])(
-    "of a tool the caller may not use is not the caller's by another spelling of its address: %j",
+    "of a tool the caller may not use is refused under another spelling of its URI: %j",
     async (uri) => {
       expect((await readDirectly(uri)).status).toBe(403);
       for (const named of [uri.replace("payroll", "s__payroll"), `s+${uri}`])
@@ -189,15 +189,15 @@ describe("an interface", () => {
   );
 
   test.each([
-    ["nothing there", "ui://nowhere/main", 404],
-    ["a page that is no app", "ui://plain/main", 404],
-    ["an address of another kind", "file:///etc/passwd", 400],
-    ["no address", "", 400],
-  ])("%s", async (_name, uri, status) => {
+    ["an unknown URI", "ui://nowhere/main", 404],
+    ["a page that is not an app", "ui://plain/main", 404],
+    ["another URI scheme", "file:///etc/passwd", 400],
+    ["an empty URI", "", 400],
+  ])("is refused: %s", async (_name, uri, status) => {
     expect((await read("stateless", uri)).status).toBe(status);
   });
 
-  test("of a server that is not there, not granted or asked for without a credential is refused", async () => {
+  test("of an unknown server, an ungranted one or without a credential is refused", async () => {
     const stranger = await newTeam(world.admin, "stranger");
     expect((await read("stateless", "ui://charts/main", stranger.apiKey)).status).toBe(403);
     expect((await read("gone", "ui://charts/main")).status).toBe(404);

@@ -65,16 +65,16 @@ async function send(team: string, path: string, body: string | Buffer<ArrayBuffe
 const call = '"id":1,"method":"tools/call","params":{"name":"run_sql","arguments":{"sql":"SELECT 1","sql":"DROP TABLE t"}}';
 
 test.each([
-  ["whose names are spelled with escapes", `{"json\\u0072pc":"2.0",${call}}`],
-  ["in a list, spelled with escapes", `[{"\\u006A\\u0073onrpc":"2.0",${call}}]`],
-  ["behind a megabyte of spaces", `{${call},${" ".repeat(1_000_000)}"jsonrpc":"2.0"}`],
+  ["with escaped member names", `{"json\\u0072pc":"2.0",${call}}`],
+  ["in a batch, with escaped member names", `[{"\\u006A\\u0073onrpc":"2.0",${call}}]`],
+  ["with a megabyte of spaces", `{${call},${" ".repeat(1_000_000)}"jsonrpc":"2.0"}`],
   ["in UTF-16", Buffer.from(`\uFEFF{"jsonrpc":"2.0",${call}}`, "utf16le")],
-] as const)("a call %s is not sent on below a server's own path, whether anything would look at it or not", async (_name, body) => {
+] as const)("a tool call %s is not passed on to a sub-path of a tool server, with or without policies", async (_name, body) => {
   for (const team of ["free", "ruled", "guarded"]) expect([team, (await send(team, "/mcp", body)).status]).toEqual([team, 400]);
   expect(reached).toEqual([]);
 });
 
-test("what is no message passes below a server's own path only where nothing has to look at what tools are asked", async () => {
+test("a sub-path request that is not a protocol message passes only if no policy has to inspect tool calls", async () => {
   const body = JSON.stringify({ note: "of project titan" });
   expect(await send("free", "/notes", body)).toMatchObject({ status: 200, text: "taken" });
   expect(await send("free", "/notes", "plain", "text/plain")).toMatchObject({ status: 200, text: "taken" });
@@ -88,7 +88,7 @@ test("what is no message passes below a server's own path only where nothing has
   });
 });
 
-test("no path below a server's own leads out of it, however it is spelled", async () => {
+test("no spelling of a sub-path leaves the server's own path", async () => {
   const { id } = await world.admin.post("/v1/admin/mcp-servers", {
     tenant_id: "default",
     name: "one of many",
@@ -116,7 +116,7 @@ test("no path below a server's own leads out of it, however it is spelled", asyn
   }
 });
 
-test("bytes that are no text reach what stands below a server's own path as they were sent, and come back so", async () => {
+test("binary bodies of sub-path requests and responses pass unchanged", async () => {
   const sent = Buffer.from([0, 0xff, 0xfe, 0x80, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0x0a]);
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -132,7 +132,7 @@ test("bytes that are no text reach what stands below a server's own path as they
   expect([answer.status, back.toString("hex")]).toEqual([200, sent.toString("hex")]);
 });
 
-test("a server is told in which character set its messages are, whatever their caller says", async () => {
+test("the server gets the gateway's charset in content-type, whatever the caller sent", async () => {
   const heads: (string | null)[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",

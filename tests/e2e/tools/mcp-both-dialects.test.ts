@@ -25,7 +25,7 @@ afterAll(async () => {
   await world.end();
 });
 
-test("each caller is served in its own dialect, and the handshake one has the server's own session", async () => {
+test("a server that speaks both protocol versions is called in the caller's own, with the server's own session", async () => {
   const first = await handshakeClient(at(), team.apiKey);
   expect(textOf(await first.callTool({ name: "echo", arguments: { text: "a" } }))).toBe("old: a");
   expect(textOf(await first.callTool({ name: "ask_aside" }))).toBe("hello Ada");
@@ -35,7 +35,7 @@ test("each caller is served in its own dialect, and the handshake one has the se
   await second.close();
 });
 
-test("members of a virtual server are asked in its caller's dialect", async () => {
+test("a member of a virtual server that speaks both is called in the caller's protocol version", async () => {
   const { id: virtual } = await world.admin.post("/v1/admin/virtual-servers", {
     tenant_id: "default",
     name: "behind",
@@ -53,7 +53,7 @@ test("members of a virtual server are asked in its caller's dialect", async () =
   ).toBe("new: b");
 });
 
-test("a look at what the server is leaves no session there", async () => {
+test("discovery leaves no session at the server", async () => {
   const before = server.seen.length;
   await world.admin.post("/v1/admin/mcp-servers/test-connection", { base_url: server.baseUrl });
   const since = server.seen.slice(before);

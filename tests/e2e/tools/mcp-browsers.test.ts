@@ -67,8 +67,8 @@ const asks = (url: string, origin: string, headers: string, method = "POST") =>
   });
 const reader = (response: Response) => response.headers.get("access-control-allow-origin");
 
-describe("a page of an origin that is allowed", () => {
-  test("may call tool servers and the broker with what the protocol needs", async () => {
+describe("CORS", () => {
+  test("lets a page of an allowed origin call tool servers and the OAuth broker", async () => {
     for (const url of [
       server(),
       `${world.gateway.runtimeUrl}/v1/proxy/vmcp/any`,
@@ -102,7 +102,7 @@ describe("a page of an origin that is allowed", () => {
       ).toBe(PAGE);
   });
 
-  test("any other page may read the documents for discovery, and nothing else", async () => {
+  test("lets a page of any other origin read the discovery documents only", async () => {
     const other = "https://other.example";
     for (const url of [
       `${server()}/.well-known/oauth-protected-resource`,
@@ -127,7 +127,7 @@ describe("a page of an origin that is allowed", () => {
   });
 });
 
-test("a server behind OAuth is discovered again with a token that is given for it, which is not kept", async () => {
+test("a server behind OAuth is discovered with an access token given for it, which is not stored", async () => {
   const path = `/v1/admin/mcp-servers/${id}/refresh-capabilities`;
   expect((await world.admin.post(path, {})).status).toBe("unauthorized");
   expect((await world.admin.post(path, { access_token: "the-wrong-token" })).status).toBe("unauthorized");
@@ -138,7 +138,7 @@ test("a server behind OAuth is discovered again with a token that is given for i
   expect(JSON.stringify(await world.admin.get("/v1/admin/admin-log?page_size=200"))).not.toContain("the-right-token");
 });
 
-test("at a virtual server, who is not connected to a member is told where to connect, and no token of a member counts", async () => {
+test("at a virtual server a caller not connected to a member gets its connect URL, and no member's token is accepted", async () => {
   const virtual = await world.admin.post("/v1/admin/virtual-servers", {
     tenant_id: "default",
     name: "around",
@@ -166,7 +166,7 @@ test("at a virtual server, who is not connected to a member is told where to con
   expect([strange.status, strange.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
 });
 
-test("a stranger is told where to authorize at a server behind OAuth alone", async () => {
+test("only a server behind OAuth tells a caller without a credential where to authorize", async () => {
   const { id: plain } = await world.admin.post("/v1/admin/mcp-servers", {
     tenant_id: "default",
     name: "without oauth",

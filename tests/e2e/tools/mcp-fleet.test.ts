@@ -88,8 +88,8 @@ describe.each([
   ["a stateless client and a handshake server", second, "handshake"],
   ["a handshake client and a handshake server", first, "handshake"],
   ["a stateless client and a stateless server", second, "stateless"],
-] as const)("%s, over two processes in turn", (_name, connect, server) => {
-  test("lists, calls, elicitation in two rounds and sampling", async () => {
+] as const)("%s, with requests alternating between two processes", (_name, connect, server) => {
+  test("list, call, elicit twice and sample", async () => {
     const client = await connect(ids[server]);
     expect((await client.listTools()).tools.length).toBeGreaterThan(20);
     for (let i = 0; i < 3; i++) {
@@ -104,7 +104,7 @@ describe.each([
 });
 
 test.each(["handshake", "stateless"] as const)(
-  "an approval that one process asked for is redeemed at either, once (%s server)",
+  "an approval requested at one process is redeemed at either, once (%s server)",
   async (server) => {
     const approving = await newTeam(admin, `approving ${server}`);
     await grant(admin, `approving ${server}`, ids[server], [approving.groupId], { approval_required_tools: ["test_simple_text"] });
@@ -138,7 +138,7 @@ async function usable(path: string, { apiKey } = team): Promise<void> {
     );
 }
 
-test.each(["handshake", "stateless"] as const)("whoever listens at either process hears of a change once (%s server)", async (dialect) => {
+test.each(["handshake", "stateless"] as const)("a listener at either process gets each change once (%s server)", async (dialect) => {
   const changing = startChangingServer(dialect);
   serving.push(changing);
   const { id } = await admin.post("/v1/admin/mcp-servers", {
@@ -180,7 +180,7 @@ test.each(["handshake", "stateless"] as const)("whoever listens at either proces
   for (const stream of streams) stream.close();
 });
 
-test("what a session says at one process holds at the other: single resources, cancelled requests and log levels", async () => {
+test("subscriptions, cancellations and log levels of a session apply at both processes", async () => {
   const changing = startChangingServer("stateless");
   serving.push(changing);
   const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "resources", base_url: changing.baseUrl });
@@ -277,7 +277,7 @@ test("what a session says at one process holds at the other: single resources, c
   waiting.close();
 });
 
-test("every request left one row, and no letter is left lying", async () => {
+test("every request left one row, and no message between processes is left in the database", async () => {
   const rows = await rowsOf(admin, { mcp_capability_name: "test_sampling", server_id: ids.stateless }, 6);
   expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
   expect(rows.filter(({ chain_id }) => chain_id !== rows[0].chain_id).length).toBeGreaterThan(0);
@@ -288,7 +288,7 @@ test("every request left one row, and no letter is left lying", async () => {
   );
 });
 
-describe("the way to an approval, with every request at the next process", () => {
+describe("an approval question, with each request at the other process, is answered for", () => {
   const approvedFrom = (url: string | undefined) =>
     approver.post(`/v1/admin/approvals/${/approvals\/([0-9a-f-]{36})/.exec(url ?? "")?.[1]}/approve`, {});
   let careful: Team;
@@ -299,7 +299,7 @@ describe("the way to an approval, with every request at the next process", () =>
     for (const id of Object.values(ids)) await usable(`mcp/${id}`, careful);
   });
 
-  test.each(["handshake", "stateless"] as const)("of a handshake client at a %s server", async (server) => {
+  test.each(["handshake", "stateless"] as const)("a handshake client at a %s server", async (server) => {
     const client = new FirstClient({ name: "first", version: "1" }, { capabilities: { elicitation: { url: {} } } });
     let answers: "accept" | "decline" = "decline";
     client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
@@ -316,7 +316,7 @@ describe("the way to an approval, with every request at the next process", () =>
     await client.close();
   });
 
-  test.each(["handshake", "stateless"] as const)("of a stateless client at a %s server", async (server) => {
+  test.each(["handshake", "stateless"] as const)("a stateless client at a %s server", async (server) => {
     const client = new Client(
       { name: "second", version: "1" },
       { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: { pin: "2026-07-28" } } },
@@ -333,7 +333,7 @@ describe("the way to an approval, with every request at the next process", () =>
   });
 });
 
-test("a session the gateway made is over at either process once its client has ended it", async () => {
+test("a session ended by its client is over at both processes", async () => {
   const virtual = await admin.post("/v1/admin/virtual-servers", {
     tenant_id: "default",
     name: "ended",

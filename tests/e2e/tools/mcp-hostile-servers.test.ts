@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => odd.end());
 
-test("an answer to another request is not passed on; one whose id is a text is", async () => {
+test("a response to another request ID is refused; an ID returned as a string is accepted", async () => {
   const { id } = await serve("confused", "handshake", (message) => {
     if (message?.method !== "tools/call") return undefined;
     const answered = message.params.name === "closed" ? 424_242 : String(message.id);
@@ -34,7 +34,7 @@ test("an answer to another request is not passed on; one whose id is a text is",
 });
 
 test.each(["handshake", "stateless"] as const)(
-  "no answer gets past guardrails or hidden tools on the stream of another request, from a %s server",
+  "a response on another request's stream does not bypass guardrails or tool filters (%s server)",
   async (dialect) => {
     const [carrier, params] =
       dialect === "handshake" ? ["ping", {}] : ["subscriptions/listen", { notifications: { toolsListChanged: true } }];
@@ -71,7 +71,7 @@ test.each(["handshake", "stateless"] as const)(
   },
 );
 
-test("a server that breaks off with the request in its hands is not said to be out of reach", async () => {
+test("a connection closed after the request was sent is upstream_interrupted, not unreachable", async () => {
   const tearing = await startRawUpstream(() => ({ head: null, pieces: [], ending: "tear" }));
   const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tearing", base_url: tearing.origin });
   await grant(world.admin, "tearing", id, [team.groupId]);
@@ -81,7 +81,7 @@ test("a server that breaks off with the request in its hands is not said to be o
   await tearing.stop();
 });
 
-test("lists of a server that has more and more are not kept until memory is full", async () => {
+test("discovery and lists stop after a few pages of a server whose list never ends", async () => {
   const pages: string[] = [];
   const { id } = await serve("large pages", "handshake", (message) => {
     if (message?.method !== "tools/list") return undefined;
@@ -103,7 +103,7 @@ test("lists of a server that has more and more are not kept until memory is full
   expect(pages.length).toBe(12);
 });
 
-test("a caller's own token at a virtual server is shown to the members it names alone, and otherwise to none", async () => {
+test("a caller's own token at a virtual server is sent only to the members it names", async () => {
   const shown: [string, string][] = [];
   const start = async (slug: string) => {
     const server = startScriptedToolServer("stateless", (message, { headers }) => {
@@ -157,7 +157,7 @@ function endless(status: number, type: string): Response {
   return new Response(body, { status, headers: { "content-type": type } });
 }
 
-test("a server that begins an answer and does not end it is waited for as long as its record says, and holds up nobody", async () => {
+test("an answer that never ends times out as the server's record says, and delays no other call", async () => {
   const called = stateless(1, "tools/call", { name: "open", arguments: {} });
   const handshake = await serve("endless refusal", "handshake", (message) =>
     message?.method === "tools/call" || message?.method === "tools/list" ? endless(400, "application/json") : undefined,
@@ -193,7 +193,7 @@ test("a server that begins an answer and does not end it is waited for as long a
   expect(late.map(({ status, body }) => [status, body.error.data.code])).toEqual(late.map(() => [504, "upstream_timeout"]));
 });
 
-test("a member that never says whether it can be listened to holds up nobody who listens to the others", async () => {
+test("a member that does not answer a listen request does not delay listening to the others", async () => {
   const mute = await serve("mute", "stateless", (message) =>
     message?.method === "subscriptions/listen" ? endless(200, "text/event-stream") : undefined,
   );
@@ -217,37 +217,40 @@ test("a member that never says whether it can be listened to holds up nobody who
   stream.close();
 });
 
-test.each(["handshake", "stateless"] as const)("what holds neither a result nor an error is no answer of a %s server", async (dialect) => {
-  const said: Record<string, (id: unknown) => Response> = {
-    nothing: () => new Response("", { headers: { "content-type": "application/json" } }),
-    "no content": () => new Response(null, { status: 204 }),
-    neither: (id) => Response.json({ jsonrpc: "2.0", id }),
-    "no error": (id) => Response.json({ jsonrpc: "2.0", id, error: null }),
-    "a question": (id) => Response.json({ jsonrpc: "2.0", id, method: "sampling/createMessage", params: {} }),
-  };
-  const { id } = await serve(`empty, ${dialect}`, dialect, (message) =>
-    message?.method === "tools/call" ? said[message.params.arguments.what]?.(message.id) : undefined,
-  );
-  const session = dialect === "handshake" ? await sessionAt(id) : {};
-  for (const what in said) {
-    const params = { name: "open", arguments: { what } };
-    const called = await post(
-      at(id),
-      team.apiKey,
-      dialect === "handshake" ? inSession(1, "tools/call", params) : stateless(1, "tools/call", params),
-      session,
+test.each(["handshake", "stateless"] as const)(
+  "a message with neither result nor error is not an answer of a %s server",
+  async (dialect) => {
+    const said: Record<string, (id: unknown) => Response> = {
+      nothing: () => new Response("", { headers: { "content-type": "application/json" } }),
+      "no content": () => new Response(null, { status: 204 }),
+      neither: (id) => Response.json({ jsonrpc: "2.0", id }),
+      "no error": (id) => Response.json({ jsonrpc: "2.0", id, error: null }),
+      "a question": (id) => Response.json({ jsonrpc: "2.0", id, method: "sampling/createMessage", params: {} }),
+    };
+    const { id } = await serve(`empty, ${dialect}`, dialect, (message) =>
+      message?.method === "tools/call" ? said[message.params.arguments.what]?.(message.id) : undefined,
     );
-    expect([what, called.status, called.body.error.data.code]).toEqual([what, 502, "upstream_invalid_response"]);
-    const row = await rowOf(world.admin, { id: called.headers.get("x-request-id") });
-    expect([what, row.success, row.error_type]).toEqual([what, false, "upstream_invalid_response"]);
-    const other = dialect === "handshake" ? stateless(1, "tools/call", params) : inSession(1, "tools/call", params);
-    const across = await post(at(id), team.apiKey, other, dialect === "handshake" ? {} : await sessionAt(id));
-    expect([what, across.body.result, typeof across.body.error?.code]).toEqual([what, undefined, "number"]);
-    expect([what, (await rowOf(world.admin, { id: across.headers.get("x-request-id") })).success]).toEqual([what, false]);
-  }
-});
+    const session = dialect === "handshake" ? await sessionAt(id) : {};
+    for (const what in said) {
+      const params = { name: "open", arguments: { what } };
+      const called = await post(
+        at(id),
+        team.apiKey,
+        dialect === "handshake" ? inSession(1, "tools/call", params) : stateless(1, "tools/call", params),
+        session,
+      );
+      expect([what, called.status, called.body.error.data.code]).toEqual([what, 502, "upstream_invalid_response"]);
+      const row = await rowOf(world.admin, { id: called.headers.get("x-request-id") });
+      expect([what, row.success, row.error_type]).toEqual([what, false, "upstream_invalid_response"]);
+      const other = dialect === "handshake" ? stateless(1, "tools/call", params) : inSession(1, "tools/call", params);
+      const across = await post(at(id), team.apiKey, other, dialect === "handshake" ? {} : await sessionAt(id));
+      expect([what, across.body.result, typeof across.body.error?.code]).toEqual([what, undefined, "number"]);
+      expect([what, (await rowOf(world.admin, { id: across.headers.get("x-request-id") })).success]).toEqual([what, false]);
+    }
+  },
+);
 
-test("an error that its server says as a text is an error to every caller, and on the record", async () => {
+test("an error that is a string becomes an error object for every caller, and is recorded", async () => {
   const { id } = await serve("text for an error", "handshake", (message) =>
     message?.method === "tools/call" ? Response.json({ jsonrpc: "2.0", id: message.id, error: "no such table" }) : undefined,
   );
@@ -276,7 +279,7 @@ test("an error that its server says as a text is an error to every caller, and o
     });
 });
 
-test("a caller that reads no event streams is given the answer alone, whoever shows the server", async () => {
+test("a caller that accepts no event streams gets the answer alone", async () => {
   const told = ["notifications/message", "notifications/progress"].map(
     (method) =>
       `data: ${JSON.stringify({ jsonrpc: "2.0", method, params: { level: "error", data: "working", progressToken: 1, progress: 1 } })}\n\n`,
@@ -311,7 +314,7 @@ test("a caller that reads no event streams is given the answer alone, whoever sh
 });
 
 test.each(["handshake", "stateless"] as const)(
-  "a method in another spelling reaches no %s server, which might take it for the governed one",
+  "a method in another letter case or spelling is refused and not sent to the %s server",
   async (dialect) => {
     const { id, server } = await serve(
       `any case, ${dialect}`,
@@ -331,7 +334,7 @@ test.each(["handshake", "stateless"] as const)(
   },
 );
 
-test("what a server lists without end, or under names without end, is not kept for every process to hold", async () => {
+test("discovery refuses a list with too many tools or too long names", async () => {
   let tools = [toolNamed("open")];
   const { id } = await serve("swollen", "stateless", (message) =>
     message?.method === "tools/list" ? { resultType: "complete", ttlMs: 0, cacheScope: "private", tools } : undefined,
@@ -345,7 +348,7 @@ test("what a server lists without end, or under names without end, is not kept f
   expect((await world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {})).server.tools).toHaveLength(10_000);
 });
 
-test("a client that says much of itself gets a session that it can use, or is told why it gets none", async () => {
+test("a large client description gets a working session, or an error if it is too large", async () => {
   const { id } = await serve("talkative client", "stateless", () => undefined);
   const begin = (client: object, capabilities: object) =>
     post(at(id), team.apiKey, inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo: client }));

@@ -64,13 +64,13 @@ describe.each(TABLE)("a %s client of a %s server", (client, server) => {
     return said;
   }
 
-  test("is told all that the server says of itself", async () => {
+  test("gets the server's instructions and description", async () => {
     const { instructions, info } = await told(free, "plain", "plain");
     expect(instructions).toBe(SAID.plain);
     expect(info).toMatchObject({ name: server === "handshake" ? "old-tools" : "new-tools", ...INFO });
   });
 
-  test("is not told instructions that a guardrail blocks, and reads what is redacted in others", async () => {
+  test("gets no instructions that a guardrail blocks, and redacted ones where it redacts", async () => {
     const correlation = `poisoned ${client} ${server}`;
     expect((await told(guarded, "poisoned", correlation)).instructions).toBeUndefined();
     expect((await told(guarded, "personal", "personal")).instructions).toBe("Ask [REDACTED:email] first.");

@@ -49,8 +49,8 @@ async function limited(limits: object, ofServer: object = {}): Promise<Team> {
 const echo = (text = "hi") => stateless(1, "tools/call", { name: "echo", arguments: { text } });
 const many = (rows: number, wait = 0) => stateless(1, "tools/call", { name: "many", arguments: { rows, wait_ms: wait } });
 
-describe("frequency", () => {
-  test("calls of tools are counted for the group above, lists are not", async () => {
+describe("limits on frequency", () => {
+  test("count tool calls for the parent group, but not lists", async () => {
     const team = await limited({ frequency: { max_calls_per_minute: 1, burst_limit: 2, max_calls_per_day: 100 } });
     for (let i = 0; i < 4; i++) expect((await post(at(ids.modern), team.apiKey, stateless(1, "tools/list"))).status).toBe(200);
     const answers = [];
@@ -65,7 +65,7 @@ describe("frequency", () => {
     expect([row.http_status_code, row.mcp_capability_name, row.server_id]).toEqual([429, "echo", ids.modern]);
   });
 
-  test("a day's calls run out, and a server's own limit is the tighter", async () => {
+  test("per day run out, and a server's own lower limit applies", async () => {
     const team = await limited({ frequency: { max_calls_per_day: 5 } }, { frequency: { max_calls_per_day: 2 } });
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await post(at(ids.modern), team.apiKey, echo())).status);
@@ -79,8 +79,8 @@ describe("frequency", () => {
   });
 });
 
-describe("execution", () => {
-  test("a user's calls at once, which do not hold up another user", async () => {
+describe("limits on execution", () => {
+  test("cap a caller's concurrent calls without delaying another caller", async () => {
     const team = await limited({ execution: { max_concurrency_per_user: 1 } });
     const other = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: "other", access_mode: "shared" });
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -106,7 +106,7 @@ describe("execution", () => {
     await holding.stop();
   });
 
-  test.each(["modern", "old"] as const)("a %s server that thinks too long is left", async (name) => {
+  test.each(["modern", "old"] as const)("end a call of a %s server that takes too long", async (name) => {
     const team = await limited({ execution: { timeout_seconds: 1 } });
     const answer = await post(at(ids[name]), team.apiKey, many(1, 20_000));
     expect([answer.status, answer.body.error.data.code]).toEqual([504, "upstream_timeout"]);
@@ -116,8 +116,8 @@ describe("execution", () => {
   });
 });
 
-describe.each(["modern", "old"] as const)("data of a %s server", (name) => {
-  test("a request or an answer that is too large", async () => {
+describe.each(["modern", "old"] as const)("limits on data of a %s server", (name) => {
+  test("refuse a request and a result that are too large", async () => {
     const team = await limited({ data: { max_payload_size_mb: 0.001 } });
     const [small, large, answered] = await Promise.all([
       post(at(ids[name]), team.apiKey, many(1)),
@@ -133,7 +133,7 @@ describe.each(["modern", "old"] as const)("data of a %s server", (name) => {
     expect((await rowOf(world.admin, { error_type: "tool_result_too_large", resource_group_id: team.groupId })).success).toBe(false);
   });
 
-  test("too many rows", async () => {
+  test("refuse a result with too many rows", async () => {
     const team = await limited({ data: { max_rows_per_query: 3, max_items_per_response: 1 } });
     expect((await post(at(ids[name]), team.apiKey, many(3))).body.result).toBeDefined();
     expect((await post(at(ids[name]), team.apiKey, many(4))).body.error.data.code).toBe("tool_result_too_large");
@@ -141,7 +141,7 @@ describe.each(["modern", "old"] as const)("data of a %s server", (name) => {
 });
 
 test.each(["handshake", "stateless"] as const)(
-  "what a task of a %s server came to is held to the limits and guardrails of its tool",
+  "the result of a task of a %s server is held to the limits and guardrails of its tool",
   async (dialect) => {
     const content = [
       { type: "text", text: "Write to joe@example.com" },
@@ -198,7 +198,7 @@ test.each(["handshake", "stateless"] as const)(
   },
 );
 
-test("a run's ceilings stop its tool calls as well", async () => {
+test("run ceilings apply to tool calls too", async () => {
   const team = await limited({});
   const run = { "x-gw-run-id": crypto.randomUUID() };
   const call = () => post(at(ids.modern), team.apiKey, echo(), run);
@@ -216,7 +216,7 @@ test("a run's ceilings stop its tool calls as well", async () => {
   ]);
 });
 
-test("a tool call that is under way when its run has lasted so long ends with it, at the tool server too", async () => {
+test("a tool call in flight ends when its run exceeds its duration, and is cancelled at the server", async () => {
   const left = Promise.withResolvers<void>();
   const server = startScriptedToolServer("stateless", (message, request) => {
     if (message?.method !== "tools/call") return undefined;
@@ -236,7 +236,7 @@ test("a tool call that is under way when its run has lasted so long ends with it
   await server.stop();
 });
 
-test("rows in the texts of resources count as well", async () => {
+test("rows in the text of resources count too", async () => {
   const text = JSON.stringify([1, 2, 3, 4]);
   const server = startScriptedToolServer("stateless", (message) => {
     if (message?.method === "tools/call")
@@ -263,7 +263,7 @@ test("rows in the texts of resources count as well", async () => {
   await server.stop();
 });
 
-test("a restart does not begin a day's calls anew", async () => {
+test("a restart does not reset the daily limit on tool calls", async () => {
   const database = await testDatabase();
   let gateway = await startGateway({ databaseUrl: database.url });
   const admin = await signIn(gateway.adminUrl);

@@ -64,14 +64,14 @@ afterAll(async () => {
   await world.end();
 });
 
-describe("metadata that lies", () => {
+describe("false metadata is refused", () => {
   test.each([
     ["another issuer's name", { issuer: "https://accounts.example" }],
-    ["a name that differs by a slash", "slash"],
-    ["no word of PKCE", { code_challenge_methods_supported: undefined }],
-    ["plain PKCE alone", { code_challenge_methods_supported: ["plain"] }],
-    ["a page that is a script", { authorization_endpoint: "javascript:alert(1)" }],
-    ["an endpoint with a password in it", { token_endpoint: "https://user:secret@accounts.example/token" }],
+    ["a name that differs by a trailing slash", "slash"],
+    ["no PKCE support", { code_challenge_methods_supported: undefined }],
+    ["plain PKCE only", { code_challenge_methods_supported: ["plain"] }],
+    ["a javascript: authorization endpoint", { authorization_endpoint: "javascript:alert(1)" }],
+    ["an endpoint URL with a password", { token_endpoint: "https://user:secret@accounts.example/token" }],
   ])("of an issuer: %s", async (_name, document) => {
     const own = startLiar();
     own.document = document === "slash" ? { issuer: `${own.issuer}/` } : (document as Record<string, unknown>);
@@ -86,15 +86,15 @@ describe("metadata that lies", () => {
     ["another host", { resource: "https://mail.example/mcp" }],
     ["another path", { resource: "/other" }],
     ["no issuer", { authorization_servers: [] }],
-    ["an issuer that is no address", { authorization_servers: ["file:///etc/passwd"] }],
+    ["a file: URL as issuer", { authorization_servers: ["file:///etc/passwd"] }],
   ])("of a server: %s", async (_name, document) => {
     const id = await serverOf(document);
     expect((await ask(`${mcp(id)}/.well-known/oauth-protected-resource`)).status).toBe(502);
   });
 });
 
-describe("an issuer that does not name itself", () => {
-  test("registers clients itself and has them come straight to it, for the right resource; their tokens come with a key", async () => {
+describe("an issuer that does not identify itself in its responses", () => {
+  test("gets clients registered and sent to it directly, for the right resource; calls then also need an API key", async () => {
     const own = startLiar();
     own.document = { authorization_response_iss_parameter_supported: undefined };
     const fixture = startProtectedServer("stateless", () => at);
@@ -126,16 +126,13 @@ describe("an issuer that does not name itself", () => {
   });
 });
 
-describe("the answer of an issuer (mix-up)", () => {
+describe("an authorization response (mix-up)", () => {
   test.each([
-    ["without its name, though it says it gives it", { code: "c" }],
-    ["with another name", { code: "c", iss: "https://accounts.example" }],
-    ["with a name that differs by a slash", "slash"],
-    [
-      "with an error under another name",
-      { error: "access_denied", error_description: "call this number", iss: "https://accounts.example" },
-    ],
-  ])("%s", async (_name, answer) => {
+    ["without iss, though the issuer announces it", { code: "c" }],
+    ["with another iss", { code: "c", iss: "https://accounts.example" }],
+    ["with an iss that differs by a trailing slash", "slash"],
+    ["with an error and another iss", { error: "access_denied", error_description: "call this number", iss: "https://accounts.example" }],
+  ])("is refused %s", async (_name, answer) => {
     liar.answer = answer === "slash" ? { code: "c", iss: `${liar.issuer}/` } : (answer as Record<string, string>);
     const before = liar.asked.filter((path) => path === "/token").length;
     const { url, page, status } = await new ScriptedBrowser("ada").walk((await begun(deceivedId)).authorizeUrl(), RETURN);
@@ -144,7 +141,7 @@ describe("the answer of an issuer (mix-up)", () => {
     expect(liar.asked.filter((path) => path === "/token").length).toBe(before);
   });
 
-  test("is taken under its own name, and the client is told the gateway's", async () => {
+  test("with the right iss is accepted, and the client gets the gateway's iss", async () => {
     liar.answer = { code: "c", iss: liar.issuer };
     const client = await begun(deceivedId);
     const { url } = await new ScriptedBrowser("ada").walk(client.authorizeUrl(), RETURN);
@@ -152,8 +149,8 @@ describe("the answer of an issuer (mix-up)", () => {
   });
 });
 
-describe("the browser's way", () => {
-  test("belongs to one browser: a link caught on it is no use in another", async () => {
+describe("the authorization flow in the browser", () => {
+  test("is bound to one browser: its callback URL fails in another", async () => {
     const client = await begun();
     const browser = new ScriptedBrowser("ada");
     await browser.walk(client.authorizeUrl(), RETURN);
@@ -163,7 +160,7 @@ describe("the browser's way", () => {
     expect((await ask(`${client.broker}/callback?code=c&state=made-up`)).status).toBe(400);
   });
 
-  test("asks for consent every time, for each client, whatever the issuer remembers (confused deputy)", async () => {
+  test("asks for consent every time, for each client (confused deputy)", async () => {
     const browser = new ScriptedBrowser("ada");
     await browser.walk((await begun()).authorizeUrl(), RETURN);
     const evil = await begun(firstId, "https://evil.example/cb");
@@ -174,7 +171,7 @@ describe("the browser's way", () => {
     expect(page.headers.get("x-frame-options")).toBe("DENY");
   });
 
-  test("does not take a consent that was given for it by another page", async () => {
+  test("refuses a consent submitted by another page", async () => {
     const client = await begun();
     const page = await (await ask(client.authorizeUrl())).text();
     const request = /name="request" value="([^"]+)"/.exec(page)?.[1] as string;
@@ -200,7 +197,7 @@ describe("the browser's way", () => {
     expect(foreign.status).toBe(400);
   });
 
-  test("a person who does not agree is sent back with that, and nothing was asked of the issuer", async () => {
+  test("returns access_denied to the client without contacting the issuer if the person declines", async () => {
     const client = await begun();
     const shown = await ask(client.authorizeUrl());
     const cookie = (shown.headers.get("set-cookie") as string).split(";")[0] as string;
@@ -220,7 +217,7 @@ describe("the browser's way", () => {
   });
 });
 
-describe("redirect addresses (open redirect)", () => {
+describe("redirect URIs (open redirect)", () => {
   test.each([
     "https://evil.example/callback",
     `${RETURN}/more`,
@@ -230,12 +227,12 @@ describe("redirect addresses (open redirect)", () => {
     "http://127.0.0.1:1@evil.example/callback",
     "javascript:alert(1)",
     "//evil.example/callback",
-  ])("%s is not the client's", async (redirect) => {
+  ])("%s is refused for a client that did not register it", async (redirect) => {
     const answer = await ask((await begun()).authorizeUrl({ redirect_uri: redirect }));
     expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
   });
 
-  test("a listener on the same machine may choose its port", async () => {
+  test("a loopback redirect URI may use any port", async () => {
     const page = await ask((await begun()).authorizeUrl({ redirect_uri: "http://127.0.0.1:5555/callback" }));
     expect(page.status).toBe(200);
   });
@@ -258,7 +255,7 @@ describe("redirect addresses (open redirect)", () => {
     expect([answer.status, ((await answer.json()) as any).error]).toEqual([400, "invalid_redirect_uri"]);
   });
 
-  test("a registration that can be read in two ways is none", async () => {
+  test("a registration with ambiguous member names is refused", async () => {
     const { broker } = await begun();
     for (const text of [
       `{"redirect_uris":["${RETURN}"],"Redirect_Uris":["https://app.example/cb"]}`,
@@ -271,7 +268,7 @@ describe("redirect addresses (open redirect)", () => {
     }
   });
 
-  test("a registration made elsewhere or made up is none", async () => {
+  test("a client ID of another server or a forged one is refused", async () => {
     const elsewhere = await begun(secondId);
     const here = await begun(firstId);
     for (const id of [elsewhere.clientId, `${here.clientId}x`, "gwc_v1.a.b"])
@@ -280,10 +277,10 @@ describe("redirect addresses (open redirect)", () => {
 
   test.each([
     ["no challenge", { code_challenge: "" }, "invalid_request"],
-    ["a plain challenge", { code_challenge_method: "plain" }, "invalid_request"],
+    ["a plain PKCE challenge", { code_challenge_method: "plain" }, "invalid_request"],
     ["another resource", { resource: "https://mail.example/mcp" }, "invalid_target"],
-    ["a token at once", { response_type: "token" }, "unsupported_response_type"],
-  ])("a request with %s goes back with its error", async (_name, values, error) => {
+    ["the implicit flow", { response_type: "token" }, "unsupported_response_type"],
+  ])("a request with %s is redirected back with its error", async (_name, values, error) => {
     const answer = await ask((await begun()).authorizeUrl(values as Record<string, string>));
     const to = new URL(answer.headers.get("location") as string);
     expect([to.origin + to.pathname, to.searchParams.get("error"), to.searchParams.get("state")]).toEqual([RETURN, error, "s"]);
@@ -291,7 +288,7 @@ describe("redirect addresses (open redirect)", () => {
 });
 
 describe("codes and tokens", () => {
-  test("a code is good once, for its own client, address, verifier, server and principal", async () => {
+  test("a code is valid once, for its own client, redirect URI, verifier, server and principal", async () => {
     const client = await begun();
     const elsewhere = await begun(secondId);
     const stranger = await newTeam(world.admin, "code stranger", { parent_group_id: team.groupId });
@@ -312,7 +309,7 @@ describe("codes and tokens", () => {
     expect((await client.redeem(code)).body.error).toBe("invalid_grant");
   });
 
-  test("a token is good at its own server and nowhere else", async () => {
+  test("a token is valid only at its own server", async () => {
     const client = await begun();
     const { body } = await client.redeem(await codeFor(client, "ada"));
     const authorization = `Bearer ${body.access_token}`;
@@ -327,7 +324,7 @@ describe("codes and tokens", () => {
     expect([...first.refused, ...second.refused]).toEqual([]);
   });
 
-  test("beside a key, a bearer that says it is for another server is not passed on, and one of the gateway's is not either", async () => {
+  test("a bearer token next to an API key is not passed on if it is for another server or the gateway's own", async () => {
     const stranger = await newTeam(world.admin, "bearer stranger", { parent_group_id: team.groupId });
     const jwt = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from('{"aud":"https://mail.example/"}').toString("base64url")}.x`;
     expect((await call(firstId, { "x-api-key": stranger.apiKey, authorization: `Bearer ${jwt}` })).status).toBe(401);
@@ -340,7 +337,7 @@ describe("codes and tokens", () => {
     first.refused.length = 0;
   });
 
-  test("a refresh token used twice ends everything its client had", async () => {
+  test("a refresh token used twice revokes all tokens of its client", async () => {
     const client = await begun();
     const { body } = await client.redeem(await codeFor(client, "ada"));
     const refresh = (token: string) => client.redeem("", { grant_type: "refresh_token", refresh_token: token }, {});
@@ -352,7 +349,7 @@ describe("codes and tokens", () => {
     expect((await call(firstId, { authorization: `Bearer ${next.body.access_token}` })).status).toBe(401);
   });
 
-  test("a token ends with the key behind it", async () => {
+  test("a token is invalid once its API key is revoked", async () => {
     const leaving = await newTeam(world.admin, "leaving", { parent_group_id: team.groupId });
     const client = await begun();
     const { body } = await client.redeem(await codeFor(client, "ada"), {}, { "x-api-key": leaving.apiKey });
@@ -361,7 +358,7 @@ describe("codes and tokens", () => {
     expect((await call(firstId, { authorization: `Bearer ${body.access_token}` })).status).toBe(401);
   });
 
-  test("tokens kept for a server are not shown to the one that moves into its record", async () => {
+  test("stored tokens are not sent to a new address of the server's record", async () => {
     const moving = startProtectedServer("stateless", () => at);
     others.push(moving);
     const client = await begun();
@@ -374,7 +371,7 @@ describe("codes and tokens", () => {
     expect((await call(firstId, { "x-api-key": team.apiKey })).status).toBe(200);
   });
 
-  test("another tenant's key gets and sees nothing", async () => {
+  test("another tenant's key can neither redeem a code nor list tokens", async () => {
     await world.admin.post("/v1/admin/tenants", { id: "rival", name: "Rival" });
     const rival = await newTeam(world.admin, "rivals", {}, "rival");
     const client = await begun();
@@ -386,8 +383,8 @@ describe("codes and tokens", () => {
 
 const perCallback = (rows: readonly any[]) => rows.filter(({ proxy_subtype: of }) => of === "oauth_callback" || of === "oauth_authorize");
 
-describe("what is written down", () => {
-  test("one row for each request, and no code, token, state or secret in any of them or in the log", async () => {
+describe("OAuth audit rows", () => {
+  test("are one per request, and neither they nor the log contain codes, tokens, states or secrets", async () => {
     const client: Begun = await begun();
     const browser = new ScriptedBrowser("ada", team.apiKey);
     const { url } = await browser.walk(client.authorizeUrl({ state: "client-state-secret" }), RETURN);
@@ -428,7 +425,7 @@ describe("what is written down", () => {
     expect(new Set(perCall.map(({ id }) => id)).size).toBe(perCall.length);
   });
 
-  test("which flow a request is a step of, and the scope it asks for", async () => {
+  test("have the flow type and the requested scope", async () => {
     const client: Begun = await begun();
     await fetch(client.authorizeUrl({ scope: "tools:read \0 tools:write" }), { redirect: "manual" });
     for (const grant_type of ["refresh_token", "password"]) await client.redeem("none", { grant_type, scope: `as:${grant_type}` });

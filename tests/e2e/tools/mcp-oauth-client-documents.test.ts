@@ -38,7 +38,7 @@ afterAll(async () => {
   await world.end();
 });
 
-describe("clients known by a document", () => {
+describe("a client identified by a metadata document", () => {
   let pages: ReturnType<typeof Bun.serve>;
   const documents: Record<string, () => Response> = {};
   const pageAt = (path: string) => `http://127.0.0.1:${pages.port}${path}`;
@@ -51,7 +51,7 @@ describe("clients known by a document", () => {
   });
   afterAll(() => pages.stop(true));
 
-  test("are bridged, and named as their document names them", async () => {
+  test("is accepted, with the name from its document", async () => {
     documents["/client.json"] = () =>
       Response.json({ client_id: pageAt("/client.json"), client_name: "A <b>documented</b> client", redirect_uris: [RETURN] });
     const client = await begun();
@@ -64,18 +64,18 @@ describe("clients known by a document", () => {
 
   test.each([
     [
-      "that names another address",
+      "that names another client ID",
       (_own: string) => Response.json({ client_id: "https://other.example/client.json", redirect_uris: [RETURN] }),
     ],
-    ["that redirects elsewhere", (_own: string) => Response.redirect("http://169.254.169.254/latest/meta-data", 302)],
+    ["that redirects to another URL", (_own: string) => Response.redirect("http://169.254.169.254/latest/meta-data", 302)],
     ["that is too large", (own: string) => Response.json({ client_id: own, redirect_uris: [RETURN], padding: "x".repeat(100_000) })],
-    ["that is no JSON", (_own: string) => new Response("<html>")],
+    ["that is not JSON", (_own: string) => new Response("<html>")],
     [
-      "that wants a secret",
+      "that requires a client secret",
       (own: string) => Response.json({ client_id: own, redirect_uris: [RETURN], token_endpoint_auth_method: "client_secret_basic" }),
     ],
-    ["that redirects to a script", (own: string) => Response.json({ client_id: own, redirect_uris: ["javascript:alert(1)"] })],
-  ])("by a document %s are not", async (_name, document) => {
+    ["with a javascript: redirect URI", (own: string) => Response.json({ client_id: own, redirect_uris: ["javascript:alert(1)"] })],
+  ])("is refused for a document %s", async (_name, document) => {
     // Documents are cached by address, so each has its own.
     const path = `/${crypto.randomUUID()}.json`;
     documents[path] = () => document(pageAt(path));
@@ -90,7 +90,7 @@ describe("clients known by a document", () => {
     "https://app.example/",
     "https://app.example/a/../client.json",
     "HTTPS://app.example/client.json",
-  ])("%s is no name of a client", async (clientId) => {
+  ])("cannot have the ID %s", async (clientId) => {
     const answer = await ask((await begun()).authorizeUrl({ client_id: clientId }));
     expect([answer.status, answer.headers.get("location"), answer.headers.get("www-authenticate")]).toEqual([401, null, "Bearer"]);
   });

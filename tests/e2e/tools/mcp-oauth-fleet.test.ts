@@ -78,7 +78,7 @@ async function eventually(n: number, status: number): Promise<void> {
   while ((await call(n)).status !== status) if (Date.now() > deadline) throw new Error(`process ${n} never answered ${status}`);
 }
 
-test("what was authorized through one process is shown by the other, renewed once between them, and gone from both", async () => {
+test("tokens obtained at one process are used at the other, renewed once by both, and removed from both", async () => {
   const client = await begunAt(url(0), serverId, team.apiKey);
   at.accessSeconds = 20;
   const { body } = await client.redeem(await codeFor(client, "ada"));
@@ -94,7 +94,7 @@ test("what was authorized through one process is shown by the other, renewed onc
   await eventually(1, 401);
 });
 
-test("an issuer that is away does not stop calls while there is still time, and stops them with its own word after", async () => {
+test("while the issuer is down calls continue until the token expires, then fail with an upstream error", async () => {
   const client = await begunAt(url(0), serverId, team.apiKey);
   at.accessSeconds = 3;
   await client.redeem(await codeFor(client, "ada"));
@@ -120,7 +120,7 @@ test("a call in steady state reads no database", async () => {
   expect(reads()).toEqual([]);
 });
 
-test("an account is listed and given up while its tool server and its issuer are away", async () => {
+test("a connected account is listed and removed while its tool server and issuer are down", async () => {
   const server = startProtectedServer("stateless", () => issuer);
   const issuer = await startAuthorizationServer({ resources: () => [`${server.baseUrl}/mcp`] });
   const { id } = await admin.post("/v1/admin/mcp-servers", {

@@ -66,7 +66,7 @@ const call = (headers: Record<string, string>) =>
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe("a person signed in to the portal", () => {
-  test("connects from a page of it, and is then connected on every way they come; nobody else is", async () => {
+  test("connects in the portal and is then connected with every credential of theirs, and nobody else is", async () => {
     expect((await call(bearer(people.ada.token))).status).toBe(401);
     const began = await fetch(`${broker}/authorize?connect=`, { headers: { ...bearer(people.ada.token), accept: "application/json" } });
     expect(began.status).toBe(200);
@@ -90,12 +90,12 @@ describe("a person signed in to the portal", () => {
     expect(tools.refused).toEqual([]);
   });
 
-  test("lists what they have with the portal's token, and others do not see it", async () => {
+  test("lists their own connected accounts only", async () => {
     const list = async (token: string) => (await (await fetch(`${broker}/tokens`, { headers: bearer(token) })).json()) as any;
     expect([(await list(people.ada.token)).total, (await list(people.eve.token)).total]).toEqual([1, 0]);
   });
 
-  test("may let a client in with it, whose token ends when they are switched off", async () => {
+  test("authorizes a client whose token ends when the person is deactivated", async () => {
     const client = await begunAt(world.gateway.runtimeUrl, serverId, team.apiKey);
     const { body } = await client.redeem(await codeFor(client, "eve at the issuer"), {}, bearer(people.eve.token));
     expect((await call(bearer(body.access_token))).status).toBe(200);
@@ -105,7 +105,7 @@ describe("a person signed in to the portal", () => {
   });
 });
 
-test("a link made for a person is not opened with another's key, nor with a key that belongs to nobody", async () => {
+test("a person's connect link is refused with another person's key and with a shared key", async () => {
   const fresh = await person("grace");
   const refused = await call({ "x-api-key": fresh.key });
   const link = refused.body.error.data.connect_url as string;
@@ -115,7 +115,7 @@ test("a link made for a person is not opened with another's key, nor with a key 
   expect((await call(bearer(fresh.token))).status).toBe(200);
 });
 
-test("the portal's token is never shown to a tool server, whatever comes beside it", async () => {
+test("a portal token is never sent to a tool server", async () => {
   expect((await call({ "x-api-key": team.apiKey, ...bearer(people.ada.token) })).status).toBe(401);
   expect(tools.refused).toEqual([]);
   expect((await fetch(`${broker}/authorize?connect=`)).status).toBe(401);
@@ -124,7 +124,7 @@ test("the portal's token is never shown to a tool server, whatever comes beside 
 describe("an administrator", () => {
   const accounts = async (path: string) => (await world.admin.get(`${path}/connected-accounts`)).connected_accounts as any[];
 
-  test("sees who has connected which account, and no token", async () => {
+  test("sees who connected which account, and no token", async () => {
     const ofServer = await accounts(`/v1/admin/mcp-servers/${serverId}`);
     const [own, ...more] = await accounts(`/v1/admin/end-users/${people.ada.id}`);
     expect(more).toEqual([]);
@@ -142,7 +142,7 @@ describe("an administrator", () => {
     expect((await world.admin.request("GET", `/v1/admin/mcp-servers/mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV/connected-accounts`)).status).toBe(404);
   });
 
-  test("ends an account: no call goes out in its name from then on, and its issuer is told", async () => {
+  test("removes an account: calls in its name are refused, and the token is revoked at the issuer", async () => {
     expect((await call(bearer(people.ada.token))).status).toBe(200);
     const shown = tools.callers.at(-1)?.token as string;
     const [own] = await accounts(`/v1/admin/end-users/${people.ada.id}`);

@@ -95,7 +95,7 @@ async function lapsed(): Promise<string> {
   return key;
 }
 
-describe("a renewal", () => {
+describe("a token renewal", () => {
   test.each([
     [429, "slow_down"],
     [429, "over_limit"],
@@ -104,7 +104,7 @@ describe("a renewal", () => {
     [404, "Not Found"],
     [403, "forbidden"],
     [401, "Unauthorized"],
-  ])("that the issuer puts off (%d %s) loses nothing", async (status, error) => {
+  ])("with a temporary error of the issuer (%d %s) keeps the stored tokens", async (status, error) => {
     const key = await lapsed();
     first.answer = () => Response.json({ error }, { status });
     expect([(await call({ "x-api-key": key })).status, (await call({ "x-api-key": key })).status]).toEqual([502, 502]);
@@ -116,14 +116,14 @@ describe("a renewal", () => {
     [400, "invalid_grant"],
     [200, "bad_refresh_token"],
     [403, "invalid_grant"],
-  ])("that is refused (%d %s) is asked for anew", async (status, error) => {
+  ])("that is refused (%d %s) asks the caller to authorize again", async (status, error) => {
     const key = await lapsed();
     first.answer = () => Response.json({ error }, { status });
     const answer = await call({ "x-api-key": key });
     expect([answer.status, answer.body.error.data.code]).toEqual([401, "upstream_authorization_required"]);
   });
 
-  test("of a client that its issuer takes no more loses nothing when an administrator entered it", async () => {
+  test("with an invalid client keeps the tokens if an administrator entered the client", async () => {
     const entered = (secret: string) =>
       world.admin.request("PUT", `/v1/admin/mcp-servers/${serverId}/oauth-client`, {
         issuer: first.issuer,
@@ -141,7 +141,7 @@ describe("a renewal", () => {
     await world.admin.request("DELETE", `/v1/admin/mcp-servers/${serverId}/oauth-client`);
   });
 
-  test("of many at once leaves the database to everything else while their issuer takes its time", async () => {
+  test("of many callers at once with a slow issuer holds no database connections", async () => {
     const keys: string[] = [];
     for (let n = 0; n < 24; n++) keys.push(await lapsed());
     const first24 = first.seen.length;
@@ -162,7 +162,7 @@ describe("a renewal", () => {
     expect(first.seen.slice(first24).filter(({ path }) => path === "/token").length).toBe(24);
   });
 
-  test("does not bring back what is given up meanwhile, and tells the issuer so", async () => {
+  test("does not restore an account removed meanwhile, and revokes the new token", async () => {
     const { key } = await newKey();
     const broker = (await brokers())[0] as string;
     const headers = { "x-api-key": key };
@@ -186,7 +186,7 @@ describe("a renewal", () => {
     expect(first.seen.filter(({ path }) => path === "/revoke").map(({ values }) => values.token)).toContain("renewed too late");
   });
 
-  test.each([1e300, 1e13])("of tokens that live for %d seconds is one of tokens that do not end", async (seconds) => {
+  test.each([1e300, 1e13])("with a lifetime of %d seconds stores a token that does not expire", async (seconds) => {
     const { key } = await newKey();
     first.answer = () => tokens({ expires_in: seconds });
     await connect(key, (await brokers())[0] as string);
@@ -194,7 +194,7 @@ describe("a renewal", () => {
   });
 });
 
-test("an issuer that knows the gateway's registration no more has it register anew for who begins again", async () => {
+test("a client registration the issuer has forgotten is renewed when a person starts again", async () => {
   const { key } = await newKey();
   const broker = (await brokers())[0] as string;
   await connect(key, broker);
@@ -207,8 +207,8 @@ test("an issuer that knows the gateway's registration no more has it register an
   expect(registered()).toBe(before + 1);
 });
 
-describe("tokens of one issuer are not shown to another that the server names", () => {
-  test("when they are given up by their id", async () => {
+describe("tokens of one issuer are not sent to another issuer of the server", () => {
+  test("when they are removed by their ID", async () => {
     const { key } = await newKey();
     const [one = "", other = ""] = await brokers();
     await connect(key, other);
@@ -220,7 +220,7 @@ describe("tokens of one issuer are not shown to another that the server names", 
     expect([first.seen.length, second.seen.map(({ path }) => path)]).toEqual([0, ["/revoke"]]);
   });
 
-  test("when a client gives them up", async () => {
+  test("when a client revokes them", async () => {
     const { key } = await newKey();
     const [one = "", other = ""] = await brokers();
     const client = await begunAt(world.gateway.runtimeUrl, serverId, key, undefined, other);
@@ -232,7 +232,7 @@ describe("tokens of one issuer are not shown to another that the server names", 
   });
 });
 
-test("what a refresh token that was used twice may have been stolen for is given up at its issuer", async () => {
+test("reuse of a refresh token revokes the tokens at the issuer", async () => {
   const { key } = await newKey();
   const client = await begunAt(world.gateway.runtimeUrl, serverId, key);
   const { body } = await client.redeem(await codeFor(client, "ada"));
@@ -243,7 +243,7 @@ test("what a refresh token that was used twice may have been stolen for is given
   expect(first.seen.map(({ path }) => path)).toEqual(["/revoke"]);
 });
 
-test("a client of somebody who is let in no more is told to authorize anew, not given tokens that are no good", async () => {
+test("a client whose API key was rotated gets invalid_grant instead of a useless token", async () => {
   const { id, key } = await newKey();
   const client = await begunAt(world.gateway.runtimeUrl, serverId, key);
   const { body } = await client.redeem(await codeFor(client, "ada"));

@@ -54,7 +54,7 @@ async function send(path: string, form: Record<string, string>, headers: Record<
 
 const CODE = { grant_type: "authorization_code", code: "theirs", client_id: "their own" };
 
-test("get the issuer's answer as it came", async () => {
+test("a directly registered client gets the issuer's token response unchanged", async () => {
   const text = `{"access_token":"a", "expires_in":36e2, "id":12345678901234567890, "deep":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
   issuer.answer = () => new Response(text);
   expect(await send("/token", CODE)).toEqual({ status: 200, text });
@@ -63,23 +63,23 @@ test("get the issuer's answer as it came", async () => {
 });
 
 test.each([
-  ["a page", () => new Response("<html>")],
-  ["a list", () => Response.json([1])],
-  ["nothing", () => new Response(null, { status: 204 })],
-  ["another address", () => Response.redirect("https://elsewhere.example/", 302)],
-  ["more than a token needs", () => new Response(`{"access_token":"${"a".repeat(300_000)}"}`)],
-  ["a failure", () => new Response("down", { status: 500 })],
-])("are told when it gives %s in the place of an answer", async (_name, answer) => {
+  ["an HTML page", () => new Response("<html>")],
+  ["a JSON list", () => Response.json([1])],
+  ["an empty body", () => new Response(null, { status: 204 })],
+  ["a redirect", () => Response.redirect("https://elsewhere.example/", 302)],
+  ["too large", () => new Response(`{"access_token":"${"a".repeat(300_000)}"}`)],
+  ["a 500", () => new Response("down", { status: 500 })],
+])("a token response that is %s becomes 502 temporarily_unavailable", async (_name, answer) => {
   issuer.answer = answer;
   const { status, text } = await send("/token", CODE);
   expect([status, JSON.parse(text).error]).toEqual([502, "temporarily_unavailable"]);
 });
 
-test("give up tokens that the issuer says nothing to", async () => {
+test("a token revocation that the issuer answers with an empty response succeeds", async () => {
   expect(await send("/revoke", { token: "theirs" })).toEqual({ status: 200, text: "{}" });
 });
 
-test("do not show the issuer a key of the gateway by mistake", async () => {
+test("an API key of the gateway sent by mistake is not passed on to the issuer", async () => {
   issuer.seen.length = 0;
   const answers = await Promise.all([
     send("/token", { ...CODE, client_secret: team.apiKey }),
@@ -89,7 +89,7 @@ test("do not show the issuer a key of the gateway by mistake", async () => {
   expect([answers.map(({ status }) => status), issuer.seen]).toEqual([[400, 400, 400], []]);
 });
 
-test("read of the issuer's document what they can use", async () => {
+test("the discovery document passes on only strings and lists of strings of the issuer's metadata", async () => {
   const document = (await (await fetch(`${broker}/.well-known/openid-configuration`)).json()) as any;
   expect([document.jwks_uri, document.claims_supported, document.ui_locales_supported, document.op_tos_uri]).toEqual([
     "https://issuer.example/jwks",

@@ -92,8 +92,8 @@ async function connected(id: string, keeper: Keeper, browser: ScriptedBrowser, h
   return client;
 }
 
-describe("the official client's own flow", () => {
-  test("with a key in its headers: discovers, registers, authorizes, calls", async () => {
+describe("the first official client", () => {
+  test("with an API key in its headers discovers, registers, authorizes and calls", async () => {
     const keeper = new Keeper();
     const client = await connected(oldId, keeper, new ScriptedBrowser("ada"), { "x-api-key": team.apiKey });
     expect(textOf(await client.callTool({ name: "echo", arguments: { text: "hi" } }))).toBe("old: hi");
@@ -102,7 +102,7 @@ describe("the official client's own flow", () => {
     await client.close();
   });
 
-  test("with nothing but the address: the key is entered in the browser, and the token alone is enough", async () => {
+  test("with the URL alone lets a person enter the key in the browser, and then needs only the token", async () => {
     const keeper = new Keeper();
     const client = await connected(oldId, keeper, new ScriptedBrowser("grace", team.apiKey), {});
     expect(textOf(await client.callTool({ name: "echo", arguments: { text: "hi" } }))).toBe("old: hi");
@@ -111,11 +111,11 @@ describe("the official client's own flow", () => {
   });
 });
 
-describe("the second official client, which checks issuers itself", () => {
+describe("the second official client, which validates issuers,", () => {
   test.each([
-    ["a server of its own dialect", () => modernId, "new: hi"],
-    ["a server of the other", () => oldId, "old: hi"],
-  ])("calls %s", async (_name, id, echoed) => {
+    ["a server of its own protocol version", () => modernId, "new: hi"],
+    ["a server of the other protocol version", () => oldId, "old: hi"],
+  ])("authorizes at and calls %s", async (_name, id, echoed) => {
     const keeper = new Keeper();
     const transport = () => new SecondTransport(new URL(mcp(id())), { authProvider: keeper as never });
     const client = () => new SecondClient({ name: "second", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
@@ -129,7 +129,7 @@ describe("the second official client, which checks issuers itself", () => {
     await second.close();
   });
 
-  test("authorizes for more when a call needs more (step-up), and keeps what it had", async () => {
+  test("authorizes for more scopes when a call needs them (step-up), and keeps the earlier ones", async () => {
     const keeper = new Keeper();
     const browser = new ScriptedBrowser("grace h", team.apiKey);
     const begins = new SecondTransport(new URL(mcp(modernId)), { authProvider: keeper as never });
@@ -149,7 +149,7 @@ describe("the second official client, which checks issuers itself", () => {
     await second.close();
   });
 
-  test("what a server offers is learned from the first who connects", async () => {
+  test("makes the server's tools and protocol version known when it first connects", async () => {
     for (const [id, dialect] of [
       [oldId, "handshake"],
       [modernId, "stateless"],
@@ -160,8 +160,8 @@ describe("the second official client, which checks issuers itself", () => {
   });
 });
 
-describe("documents", () => {
-  test("stand for the gateway at every address a client may look at", async () => {
+describe("discovery documents", () => {
+  test("name the gateway at every address a client may look at", async () => {
     const { broker } = await begun(oldId);
     const path = new URL(broker).pathname;
     expect(broker).toStartWith(`${gateway()}/v1/proxy/oauth/${oldId}/idp-`);
@@ -197,7 +197,7 @@ describe("documents", () => {
     }
   });
 
-  test("are nowhere for servers that are not there or ask for nothing", async () => {
+  test("are not found for servers that are unknown, need no authorization, or belong to a disabled tenant", async () => {
     const plain = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "plain", base_url: "http://127.0.0.1:9" });
     for (const id of [plain.id, "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV"])
       expect((await fetch(`${mcp(id)}/.well-known/oauth-protected-resource`)).status).toBe(404);
@@ -213,7 +213,7 @@ describe("documents", () => {
     expect(strange.status).toBe(404);
   });
 
-  test("a call without authorization is told where to get it, and where a person can give it", async () => {
+  test("are named in the 401 of an unauthorized call, with a connect URL for a person", async () => {
     const stranger = await newTeam(world.admin, "stranger", { parent_group_id: team.groupId });
     const refused = await post(mcp(oldId), stranger.apiKey, { jsonrpc: "2.0", id: 1, method: "tools/list" });
     expect(refused.status).toBe(401);
@@ -228,7 +228,7 @@ describe("documents", () => {
 });
 
 describe("an administrator", () => {
-  test("learns before registering what a server and its issuers say", async () => {
+  test("sees a server's and its issuers' metadata before registering it", async () => {
     const tried = await world.admin.post("/v1/admin/mcp-servers/test-connection", { tenant_id: "default", base_url: old.baseUrl });
     expect(tried).toMatchObject({
       status: "unauthorized",
@@ -244,7 +244,7 @@ describe("an administrator", () => {
     });
   });
 
-  test("enters a client where the issuer registers none, whose secret is shown to nobody again", async () => {
+  test("enters a client if the issuer registers none, and its secret is not shown again", async () => {
     const strict = await startAuthorizationServer({
       resources: () => [`${shut.baseUrl}/mcp`],
       registration: false,
@@ -295,7 +295,7 @@ describe("an administrator", () => {
     await strict.stop();
   });
 
-  test("a caller without any credential is told where a client can get one", async () => {
+  test("a caller without a credential gets the URL of the discovery document", async () => {
     const refused = await fetch(mcp(oldId), { method: "POST", body: "{}" });
     expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([
       401,
@@ -304,8 +304,8 @@ describe("an administrator", () => {
   });
 });
 
-describe("a client that can show addresses", () => {
-  test("is asked to connect, and its repeated call goes through with the account connected", async () => {
+describe("a client with URL elicitation", () => {
+  test("gets the connect URL, and its repeated call succeeds with the connected account", async () => {
     const asker = await newTeam(world.admin, "asker", { parent_group_id: team.groupId });
     const call = stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } });
     (call.params._meta as any)["io.modelcontextprotocol/clientCapabilities"] = { elicitation: { url: {} } };
@@ -339,15 +339,15 @@ describe("a client that can show addresses", () => {
     expect(declined.status).toBe(401);
   });
 
-  test("tokens of one server are never shown to another", () => {
+  test("tokens of one server are never sent to another", () => {
     const shown = new Set(old.callers.map(({ token }) => token));
     expect(modern.callers.some(({ token }) => shown.has(token))).toBe(false);
     expect([...old.refused, ...modern.refused]).toEqual([]);
   });
 });
 
-describe("kept tokens", () => {
-  test("are listed without any secret, and deleted here and at the issuer", async () => {
+describe("stored tokens", () => {
+  test("are listed without secrets, and deletion revokes them at the issuer", async () => {
     const owner = await newTeam(world.admin, "owner", { parent_group_id: team.groupId });
     const client = await begun(oldId);
     const { body } = await client.redeem(await codeFor(client, "owner"), {}, { "x-api-key": owner.apiKey });
@@ -377,7 +377,7 @@ describe("kept tokens", () => {
     expect((await fetch(`${client.broker}/tokens`)).status).toBe(401);
   });
 
-  test("of another account do not go on in the session of the one before", async () => {
+  test("of another account start a new session at the server", async () => {
     const sharer = await newTeam(world.admin, "sharer", { parent_group_id: team.groupId });
     const begins = () =>
       old.callers
@@ -394,7 +394,7 @@ describe("kept tokens", () => {
     expect(begins()).toEqual(["first account", "first account", "second account"]);
   });
 
-  test("are renewed once for many calls at a time", async () => {
+  test("are renewed once for many concurrent calls", async () => {
     const many = await newTeam(world.admin, "many", { parent_group_id: team.groupId });
     const client = await begun(modernId);
     at.accessSeconds = 20;
@@ -414,7 +414,7 @@ describe("kept tokens", () => {
     expect(renewals.at(-1)?.values.resource).toBe(`${modern.baseUrl}/mcp`);
   });
 
-  test("that are not enough are asked for again, with what there was", async () => {
+  test("with too few scopes are requested again with the earlier scopes included", async () => {
     const climber = await newTeam(world.admin, "climber", { parent_group_id: team.groupId });
     const client = await begun(modernId);
     await client.redeem(await codeFor(client, "climber"), {}, { "x-api-key": climber.apiKey });
@@ -439,7 +439,7 @@ describe("kept tokens", () => {
   });
 });
 
-test("a handshake client that shows addresses is asked on the stream of its call, at a virtual server too", async () => {
+test("a handshake client with URL elicitation gets the connect URL on the stream of its call, also at a virtual server", async () => {
   const asker = await newTeam(world.admin, "held", { parent_group_id: team.groupId });
   const client = new Client({ name: "first", version: "1" }, { capabilities: { elicitation: { url: {} } } });
   const completed: string[] = [];

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => end());
 
-test("who listens to a virtual server hears a member again that was away, and one that was not there at first", async () => {
+test("a listener of a virtual server gets changes of a member that restarted or became reachable later", async () => {
   const { answer, forget } = forgetful();
   const [{ id: restarted }, { id: steady }] = [
     await serve("restarted", "handshake", answer),
@@ -55,7 +55,7 @@ test("who listens to a virtual server hears a member again that was away, and on
   await Promise.all([stream.until("list_changed", heard + 1), late.until("list_changed")]);
 });
 
-test("who listens again to a server that was started anew hears it", async () => {
+test("a new listener gets changes of a restarted server", async () => {
   const { answer, forget } = forgetful();
   const { id } = await serve("forgetful", "handshake", answer);
   const before = listen(at(id));
@@ -67,7 +67,7 @@ test("who listens again to a server that was started anew hears it", async () =>
   await after.until("list_changed");
 });
 
-test("a session that its server gave up while its stream stays open is followed by one, however many calls learn of it, and who listened in it hears so", async () => {
+test("a lost session is replaced once for concurrent calls, and listeners of the old one get the end of their stream", async () => {
   let lost: string | null = null;
   let learned = 0;
   let both: () => void = () => undefined;
@@ -101,7 +101,7 @@ test("a session that its server gave up while its stream stays open is followed 
   expect(said("resources/unsubscribe")).toEqual([]);
 });
 
-test("a session hears each line of its server's logs, and each once, whatever it subscribes to meanwhile", async () => {
+test("a session gets each log line of its server once, whatever it subscribes to", async () => {
   let tell: (data: string) => void = () => undefined;
   let isOpen: () => void = () => undefined;
   const open = new Promise<void>((resolve) => (isOpen = resolve));
@@ -146,22 +146,25 @@ test("a session hears each line of its server's logs, and each once, whatever it
   expect(["begun", "while it is asked", "twice"].map((line) => stream.count(line))).toEqual([1, 1, 2]);
 });
 
-test.each([429, 501])("a server that answers %i instead of a stream of changes has one later, or none", async (status) => {
-  let refusals = 0;
-  const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) =>
-    request.method === "GET" && (status === 501 || refusals++ === 0)
-      ? new Response("", { status })
-      : request.method === "GET"
-        ? events('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
-        : undefined,
-  );
-  const first = listen(at(id));
-  if (status === 501) return first.until('"notifications":{}');
-  await first.until("upstream_unreachable");
-  await listen(at(id)).until("list_changed");
-});
+test.each([429, 501])(
+  "a server that answers %i instead of a change stream is listened to on a later attempt, or not at all",
+  async (status) => {
+    let refusals = 0;
+    const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) =>
+      request.method === "GET" && (status === 501 || refusals++ === 0)
+        ? new Response("", { status })
+        : request.method === "GET"
+          ? events('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
+          : undefined,
+    );
+    const first = listen(at(id));
+    if (status === 501) return first.until('"notifications":{}');
+    await first.until("upstream_unreachable");
+    await listen(at(id)).until("list_changed");
+  },
+);
 
-test("a handshake server is told when nobody waits or listens any more", async () => {
+test("a handshake server gets cancellations and unsubscriptions when callers leave", async () => {
   const told = new Map<string, (params: unknown) => void>();
   const telling = (method: string) => new Promise<any>((resolve) => told.set(method, resolve));
   const [cancelled, subscribed, unsubscribed] = [
@@ -193,7 +196,7 @@ test("a handshake server is told when nobody waits or listens any more", async (
   expect(await unsubscribed).toEqual({ uri: "test://note" });
 });
 
-test("what several listen to is unsubscribed from when the last of them has gone, and the row tells of the request itself", async () => {
+test("a shared subscription ends with its last listener, and each row has its own request", async () => {
   let unsubscribed: () => void = () => undefined;
   const gone = new Promise<void>((resolve) => (unsubscribed = resolve));
   const { id, server } = await serve("shared", "handshake", (message, request) => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => end());
 
-describe.each(["handshake", "stateless"] as const)("answers of a %s server in another form than usual", (dialect) => {
+describe.each(["handshake", "stateless"] as const)("unusual forms of answers of a %s server", (dialect) => {
   const TOOLS = { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: [toolNamed("open"), toolNamed("closed")] };
   const answerTo = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result: TOOLS });
   const FORMS: Readonly<Record<number, (id: unknown) => Response>> = {
@@ -53,7 +53,7 @@ describe.each(["handshake", "stateless"] as const)("answers of a %s server in an
   });
 
   for (const form of Object.keys(FORMS).map(Number)) {
-    test(`a list loses what the caller may not use (${form})`, async () => {
+    test(`a tool list is filtered to what the caller may use (${form})`, async () => {
       asked = form;
       const answers = [
         await post(at(id), team.apiKey, inSession(form, "tools/list"), session),
@@ -66,7 +66,7 @@ describe.each(["handshake", "stateless"] as const)("answers of a %s server in an
   }
 });
 
-test("a caller of one dialect is not served what only the other has", async () => {
+test("a caller gets method not found for methods that only the other protocol version has", async () => {
   const { id, server } = await serve("the other's methods", "stateless", (message) =>
     message?.method === "subscriptions/listen"
       ? events(
@@ -104,7 +104,7 @@ test("a caller of one dialect is not served what only the other has", async () =
     ).toBe(-32602);
 });
 
-test("an answer that is no message of the protocol is not passed on; a refusal keeps its status", async () => {
+test("an answer that is not a protocol message is refused; an error response keeps its status", async () => {
   const { id } = await serve(
     "unreadable",
     "handshake",
@@ -133,7 +133,7 @@ test("an answer that is no message of the protocol is not passed on; a refusal k
   expect([listed.status, await listed.text()]).toEqual([400, ""]);
 });
 
-test("a stream that falls silent is ended, whatever its server logged before", async () => {
+test("a stream that falls silent times out, even after a log message", async () => {
   const { id } = await serve("silent", "handshake", (message) => {
     if (message?.method !== "tools/call") return undefined;
     const log = { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: { id: 1 } } };
@@ -158,7 +158,7 @@ describe("discovery", () => {
       message?.method === "tools/list" ? pages(message.params?.cursor) : undefined;
   const refresh = (id: string) => world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {});
 
-  test("of a server whose texts no database holds keeps them as well as it can", async () => {
+  test("of a server with NUL characters and lone surrogates stores them replaced", async () => {
     const { id } = await serve("unholdable", "handshake", (message) => {
       if (message?.method === "initialize")
         return {
@@ -184,31 +184,28 @@ describe("discovery", () => {
     expect(snapshots[0].tools[1]).toMatchObject({ name: "b\ufffdd", description: "half \ufffd" });
   });
 
-  test.each(["handshake", "stateless"] as const)(
-    "of a %s server that breaks off its list in the middle keeps what was known",
-    async (dialect) => {
-      let broken = false;
-      const { id } = await serve(
-        `breaking ${dialect}`,
-        dialect,
-        paged((cursor) =>
-          cursor === undefined
-            ? { resultType: "complete", tools: [toolNamed("open")], nextCursor: "2" }
-            : broken
-              ? new Response("", { status: 500 })
-              : { resultType: "complete", tools: [toolNamed("late")], nextCursor: "" },
-        ),
-      );
-      broken = true;
-      expect(await refresh(id)).toMatchObject({
-        status: "inconclusive",
-        diff: null,
-        server: { tools: [{ name: "open" }, { name: "late" }] },
-      });
-    },
-  );
+  test.each(["handshake", "stateless"] as const)("of a %s server whose list fails midway keeps the known tools", async (dialect) => {
+    let broken = false;
+    const { id } = await serve(
+      `breaking ${dialect}`,
+      dialect,
+      paged((cursor) =>
+        cursor === undefined
+          ? { resultType: "complete", tools: [toolNamed("open")], nextCursor: "2" }
+          : broken
+            ? new Response("", { status: 500 })
+            : { resultType: "complete", tools: [toolNamed("late")], nextCursor: "" },
+      ),
+    );
+    broken = true;
+    expect(await refresh(id)).toMatchObject({
+      status: "inconclusive",
+      diff: null,
+      server: { tools: [{ name: "open" }, { name: "late" }] },
+    });
+  });
 
-  test("and lists of a virtual server have every page, and a list without end is none", async () => {
+  test("and lists of a virtual server read every page, and an endless list is refused", async () => {
     let endless = false;
     const { id } = await serve(
       "many pages",
@@ -234,13 +231,13 @@ describe("discovery", () => {
   });
 });
 
-describe("ids with more digits than a double has", () => {
+describe("request IDs beyond double precision", () => {
   const LONG = "9007199254740993";
   const META =
     '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}';
   const ask = async (id: string, headers: Record<string, string>, body: string) => (await post(at(id), team.apiKey, body, headers)).text;
 
-  test.each(["handshake", "stateless"] as const)("are the caller's own again on answers and refusals of a %s server", async (dialect) => {
+  test.each(["handshake", "stateless"] as const)("are returned unchanged in answers and refusals of a %s server", async (dialect) => {
     const { id } = await serve(
       `long ids ${dialect}`,
       dialect,
@@ -262,7 +259,7 @@ describe("ids with more digits than a double has", () => {
     expect((await rowOf(world.admin, { server_id: id, mcp_request_id: LONG })).mcp_method).toBe("tools/call");
   });
 
-  test("are the server's own again on what a caller of the other dialect answers it", async () => {
+  test("are returned unchanged in answers to the server's questions in the other protocol version", async () => {
     const answered: string[] = [];
     const { id, server } = await serve("asks", "handshake", (message) => {
       if (message?.method !== "tools/call") return undefined;
@@ -284,7 +281,7 @@ describe("ids with more digits than a double has", () => {
   });
 });
 
-test("a number and the text of it are two ids: to cancel one leaves the other", async () => {
+test("a number and the same number as a string are two request IDs for cancellation", async () => {
   let release: () => void = () => undefined;
   let arrived: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -311,7 +308,7 @@ test("a number and the text of it are two ids: to cancel one leaves the other", 
   expect((await number).body).toEqual({ jsonrpc: "2.0", id: 1, result: { content: [] } });
 });
 
-test("a server has its whole time again from when it was answered", async () => {
+test("a server has its full timeout again after its question was answered", async () => {
   const encoder = new TextEncoder();
   let answered: () => void = () => undefined;
   const { id } = await serve("thinks", "handshake", (message) => {
@@ -354,7 +351,7 @@ test("a server has its whole time again from when it was answered", async () => 
   await client.close();
 });
 
-test("a server that goes on without the answer it asked for is not kept waiting by it", async () => {
+test("a server that continues without the answer to its question is not blocked by it", async () => {
   const encoder = new TextEncoder();
   const { id, server } = await serve("impatient", "handshake", (message) => {
     if (message?.method !== "tools/call") return undefined;
@@ -406,7 +403,7 @@ test("a server that goes on without the answer it asked for is not kept waiting 
   expect(server.seen.filter(({ text }) => text.includes('"error"'))).toEqual([]);
 });
 
-test("a server that asks and asks is told when it is enough, and has no more time for what it took back", async () => {
+test("a server that asks too many questions is refused further ones, and withdrawn questions do not extend its timeout", async () => {
   const encoder = new TextEncoder();
   const { id, server } = await serve("curious", "handshake", (message) => {
     if (message?.method !== "tools/call") return undefined;
@@ -446,7 +443,7 @@ test("a server that asks and asks is told when it is enough, and has no more tim
   expect(refused.map(({ id: question, error }) => [question, error.code])).toEqual([17, 18, 19, 20].map((question) => [question, -32601]));
 });
 
-test("an event whose lines end with CR alone does not wait for the next", async () => {
+test("an event with CR line ends does not wait for the next event", async () => {
   let proceed: () => void = () => undefined;
   const proceeding = new Promise<void>((resolve) => (proceed = resolve));
   const { id } = await serve("returns", "handshake", (message) => {
@@ -476,7 +473,7 @@ test("an event whose lines end with CR alone does not wait for the next", async 
   await stream.until('"id":5,"result"');
 });
 
-test("a server that wants an argument in another header than it did is listed and asked once more", async () => {
+test("after a header mismatch error the tools are listed again and the call is repeated once", async () => {
   let header = "Region";
   const tool = () => ({
     name: "place",

@@ -61,7 +61,7 @@ test.each([
   ["modern", "echo"],
   ["old", "echo"],
   ["virtual", "modern__echo"],
-] as const)("what goes to tools of a %s server is guarded and judged", async (server, tool) => {
+] as const)("arguments of tool calls at a %s server are inspected by guardrails and argument policies", async (server, tool) => {
   const url = urls[server] ?? "";
   const before = reached();
   const blocked = await post(url, team.apiKey, call(tool, "Tell me of Project Titan"));

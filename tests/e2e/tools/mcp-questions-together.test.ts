@@ -56,10 +56,10 @@ function asksTogether(ids: readonly string[]): ScriptedAnswer {
   };
 }
 
-describe("what a handshake server asks at once", () => {
+describe("several questions of a handshake server at once", () => {
   const accept = (name: string) => ({ action: "accept", content: { name } });
 
-  test("a stateless caller is asked at once, and again until it has answered all of it", async () => {
+  test("reach a stateless client together, and again until all are answered", async () => {
     const url = await serve("asks three", asksTogether(["a", "b", "c"]));
     const call = async (more: object) => (await post(url, team.apiKey, stateless(1, "tools/call", { name: "open", ...more }))).body.result;
     const first = await call({});
@@ -77,7 +77,7 @@ describe("what a handshake server asks at once", () => {
     expect(JSON.parse(textOf(answered))).toEqual(["Ada", "Bo", "Carl"]);
   });
 
-  test("an official client answers by itself", async () => {
+  test("are answered by an official client", async () => {
     const client = await statelessClient(await serve("asks two", asksTogether(["a", "b"])), team.apiKey);
     expect(JSON.parse(textOf(await client.callTool({ name: "open", arguments: {} })))).toEqual(["Ada", "Ada"]);
     await client.close();
@@ -102,7 +102,7 @@ function asksBesides(answer: (message: { id: unknown }) => Response): ScriptedAn
   };
 }
 
-describe("a handshake server that asks before its answer has a head", () => {
+describe("a question on the session's stream before the response head", () => {
   const done = ({ id }: { id: unknown }) => Response.json({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "done" }] } });
 
   test("is answered", async () => {
@@ -111,7 +111,7 @@ describe("a handshake server that asks before its answer has a head", () => {
     await client.close();
   });
 
-  test("may still fail, and that is told as ever", async () => {
+  test("may be followed by a failure, which reaches the client", async () => {
     const url = await serve(
       "asks, then fails",
       asksBesides(() => new Response("no", { status: 500 })),
@@ -123,7 +123,7 @@ describe("a handshake server that asks before its answer has a head", () => {
   });
 });
 
-test("a handshake server is told when the caller that answered it hangs up", async () => {
+test("a handshake server gets a cancellation when the caller that answered it disconnects", async () => {
   const answered = Promise.withResolvers<void>();
   const cancelled = Promise.withResolvers<unknown>();
   let called: unknown;

@@ -48,7 +48,7 @@ async function sessionAt(id: string, capabilities: object): Promise<Record<strin
 }
 
 test.each(["handshake", "stateless"] as const)(
-  "what a %s server asks a caller of the other dialect, and is answered, keeps every digit",
+  "a question of a %s server to a caller of the other protocol version, and its answer, keep every digit",
   async (dialect) => {
     const AMOUNT = "9007199254740993";
     const question = `{"message":"How much?","requestedSchema":{"type":"object","properties":{"amount":{"type":"integer","maximum":${AMOUNT}}}}}`;
@@ -106,7 +106,7 @@ test.each(["handshake", "stateless"] as const)(
   },
 );
 
-test("a handshake client is asked to open an address by a stateless server, as its own dialect has it", async () => {
+test("a URL question of a stateless server reaches a handshake client as elicitation", async () => {
   const { id } = await serve("opens", "stateless", (message) => {
     if (message?.method !== "tools/call") return undefined;
     if (message.params.inputResponses !== undefined)
@@ -134,7 +134,7 @@ test("a handshake client is asked to open an address by a stateless server, as i
   await client.close();
 });
 
-describe("a handshake server that will not answer before an address was opened", () => {
+describe("a handshake server that requires URLs to be opened first", () => {
   const LINKS = [
     { mode: "url", elicitationId: "e1", url: "https://shop.example/consent?a=1", message: "Agree, please" },
     { mode: "url", elicitationId: "e2", url: "https://shop.example/second", message: "And here" },
@@ -173,7 +173,7 @@ describe("a handshake server that will not answer before an address was opened",
     }));
   });
 
-  test("has a stateless client that can show addresses open them, and is asked again", async () => {
+  test("gets its call repeated after a stateless client with URL elicitation opened them", async () => {
     const { client, opened } = await secondClient(at(id), URLS, "accept");
     const first = post(at(id), team.apiKey, {
       ...stateless(1, "tools/call", { name: "open", arguments: { n: 1 } }),
@@ -211,7 +211,7 @@ describe("a handshake server that will not answer before an address was opened",
     await client.close();
   });
 
-  test("is not asked again for a client that declines; one that shows no addresses has the error as it is", async () => {
+  test("gets no second call if the client declines; a client without URL elicitation gets the error unchanged", async () => {
     agreed = false;
     const before = calls(server).length;
     const declining = await secondClient(at(id), URLS, "decline");

@@ -25,7 +25,7 @@ const tools = ["open", "closed"].map(
 const written = (id: unknown, result: string) =>
   new Response(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`, { headers: { "content-type": "application/json" } });
 
-describe.each(["handshake", "stateless"] as const)("whole numbers beyond what a double holds, of a %s server,", (dialect) => {
+describe.each(["handshake", "stateless"] as const)("integers beyond double precision of a %s server", (dialect) => {
   const answer: ScriptedAnswer = (message) => {
     if (message?.method === "tools/list") return written(message.id, `{"resultType":"complete","tools":[${tools.join(",")}]}`);
     if (message?.method !== "tools/call") return undefined;
@@ -83,12 +83,12 @@ describe.each(["handshake", "stateless"] as const)("whole numbers beyond what a 
   });
 });
 
-describe("an answer that its server wrote over several lines", () => {
+describe("an answer spread over several lines", () => {
   const lines = (id: unknown) =>
     `{\n  "jsonrpc": "2.0",\r\n  "id": ${JSON.stringify(id)},\n  "result": {\n    "content": [{ "type": "text", "text": "whole" }]\n  }\n}\n`;
   const pretty = (id: unknown) => new Response(lines(id), { headers: { "content-type": "application/json" } });
 
-  test("reaches a client whose call waited for an approval", async () => {
+  test("reaches a client whose call waited for approval", async () => {
     const { id } = await odd.serve(
       "pretty, held",
       "handshake",
@@ -109,7 +109,7 @@ describe("an answer that its server wrote over several lines", () => {
     await client.close();
   });
 
-  test("reaches a client that was told of progress before", async () => {
+  test("reaches a client that got progress before", async () => {
     let tell: (text: string) => void = () => undefined;
     const { id } = await odd.serve("pretty, told", "handshake", async (message, { method }) => {
       if (method === "GET")
@@ -151,7 +151,7 @@ async function sessionAt(url: string): Promise<Record<string, string>> {
   return { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
 }
 
-test("logs keep their digits for whoever listens in a session", async () => {
+test("log messages keep the digits of their numbers", async () => {
   const log = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":{"id":${LARGE}}}}`;
   const { id } = await odd.serve("large logs", "handshake", (message, { method }) => {
     if (method === "GET") return events(`data: ${log}\n\n`);

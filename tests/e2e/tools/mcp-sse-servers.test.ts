@@ -34,22 +34,22 @@ afterAll(async () => {
   await world.end();
 });
 
-test("discovery finds its tools and leaves no connection there", async () => {
+test("discovery finds the tools and leaves no connection", async () => {
   expect(registered).toMatchObject({ dialect: "handshake", server_version: "0.9.0" });
   const { tools } = await world.admin.get(`/v1/admin/mcp-servers/${registered.id}`);
   expect(tools.map(({ name }: { name: string }) => name)).toContain("echo");
   await connections((open) => open === 0);
 });
 
-test("a server that wants a credential for the stream is known to want one", async () => {
+test("a server that needs a credential for its stream is reported as unauthorized", async () => {
   const told = await world.admin.post("/v1/admin/mcp-servers/test-connection", { base_url: server.baseUrl, mcp_endpoint_path: "/sse" });
   expect(told.status ?? told.result).toBe("unauthorized");
 });
 
-describe.each(["handshake", "stateless"] as const)("for a client of the %s dialect", (dialect) => {
+describe.each(["handshake", "stateless"] as const)("for a %s client", (dialect) => {
   const connect = () => (dialect === "handshake" ? handshakeClient(at(), team.apiKey) : statelessClient(at(), team.apiKey));
 
-  test("lists, calls, progress and questions work, many at the same time, and what is not granted does not", async () => {
+  test("lists, concurrent calls, progress and questions work, and ungranted tools are refused", async () => {
     const client = await connect();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain("secret");
@@ -70,7 +70,7 @@ describe.each(["handshake", "stateless"] as const)("for a client of the %s diale
   });
 });
 
-test("a call leaves its row, which knows the server's version", async () => {
+test("a call leaves its row with the server's version", async () => {
   const { body } = await post(at(), team.apiKey, stateless(7, "tools/call", { name: "many", arguments: { rows: 2 } }));
   expect(body.result.content[0].text).toBe('[{"id":0},{"id":1}]');
   expect(await rowOf(world.admin, { mcp_capability_name: "many", server_id: registered.id })).toMatchObject({
@@ -80,7 +80,7 @@ test("a call leaves its row, which knows the server's version", async () => {
   });
 });
 
-test("after the server was started anew calls go on in a new connection, and clients with a session are told to begin another", async () => {
+test("after a server restart calls use a new connection, and sessions are not found", async () => {
   const ask = () => post(at(), team.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text: "again" } }));
   const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } };
   const begun = await post(at(), team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: initialize });
@@ -93,7 +93,7 @@ test("after the server was started anew calls go on in a new connection, and cli
   expect(lost.status).toBe(404);
 });
 
-test("a connection that breaks off ends the calls that wait for it, and no others", async () => {
+test("a broken connection fails the calls that wait on it", async () => {
   const waiting = post(at(), team.apiKey, stateless(1, "tools/call", { name: "many", arguments: { rows: 1, wait_ms: 86_400_000 } }));
   await until(
     async () => server.called.at(-1),
@@ -136,7 +136,7 @@ describe("a hostile server", () => {
   });
   afterAll(() => hostile.stop(true));
 
-  test("that only talks is hung up on", async () => {
+  test("that sends events without end is disconnected", async () => {
     const said = (text: string) => new TextEncoder().encode(`${text}\n\n`);
     const change = { jsonrpc: "2.0", method: "notifications/tools/list_changed", params: { x: "x".repeat(9_000) } };
     const hungUp: (() => void)[] = [];
@@ -190,21 +190,24 @@ describe("a hostile server", () => {
     await talker.stop(true);
   });
 
-  test.each(["/elsewhere", "/no-endpoint", "/nonsense", "/nothing"])("is not spoken to (%s)", async (path) => {
-    const told = await world.admin.post("/v1/admin/mcp-servers", {
-      tenant_id: "default",
-      name: `hostile ${path}`,
-      base_url: `http://127.0.0.1:${hostile.port}`,
-      mcp_endpoint_path: path,
-    });
-    await grant(world.admin, `hostile ${path}`, told.id, [team.groupId]);
-    expect(told.dialect).toBeNull();
-    const called = await post(at(told.id), team.apiKey, {
-      jsonrpc: "2.0",
-      id: 0,
-      method: "initialize",
-      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
-    });
-    expect(called.status).toBe(path === "/nothing" ? 405 : 502);
-  });
+  test.each(["/elsewhere", "/no-endpoint", "/nonsense", "/nothing"])(
+    "with an invalid endpoint event gets no requests (%s)",
+    async (path) => {
+      const told = await world.admin.post("/v1/admin/mcp-servers", {
+        tenant_id: "default",
+        name: `hostile ${path}`,
+        base_url: `http://127.0.0.1:${hostile.port}`,
+        mcp_endpoint_path: path,
+      });
+      await grant(world.admin, `hostile ${path}`, told.id, [team.groupId]);
+      expect(told.dialect).toBeNull();
+      const called = await post(at(told.id), team.apiKey, {
+        jsonrpc: "2.0",
+        id: 0,
+        method: "initialize",
+        params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+      });
+      expect(called.status).toBe(path === "/nothing" ? 405 : 502);
+    },
+  );
 });

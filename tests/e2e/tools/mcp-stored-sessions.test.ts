@@ -56,7 +56,7 @@ async function serve(name: string, answer: ScriptedAnswer): Promise<{ server: Sc
 const TEXT = (text: string) => ({ content: [{ type: "text", text }] });
 const answered = (id: unknown, text: string) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, result: TEXT(text) })}\n\n`;
 
-test("an answer is read on where its server ended the stream of it, as often as it does", async () => {
+test("an answer whose stream ends early is resumed with Last-Event-ID, repeatedly", async () => {
   const parts = ["id: b\nretry: 10\ndata:\n\n", "event: message\r\nid: c\r\ndata:\r\n\r\n"];
   const sessions: (string | null)[] = [];
   let asked: unknown = null;
@@ -76,7 +76,7 @@ test("an answer is read on where its server ended the stream of it, as often as 
   expect(new Set(sessions).size).toBe(1);
 });
 
-test("a server that ends the stream of an answer and has nothing behind it has broken off", async () => {
+test("an answer that cannot be resumed is upstream_interrupted", async () => {
   const { alone } = await serve("lost", (message, request) => {
     if (message?.method === "tools/call") return events("id: a\nretry: 10\ndata:\n\n");
     return request.method === "GET" ? new Response(null, { status: 405 }) : undefined;
@@ -84,7 +84,7 @@ test("a server that ends the stream of an answer and has nothing behind it has b
   expect((await post(alone, team.apiKey, stateless(1, "tools/call", { name: "open" }))).body.error.data.code).toBe("upstream_interrupted");
 });
 
-test("each session of a caller has one of its own with a member, for lists and calls alike, which ends with it", async () => {
+test("each session at a virtual server has one session of its own with a member, which ends with it", async () => {
   let over: (session: string | null) => void = () => undefined;
   const { server, virtual } = await serve("own", (message, request) => {
     if (request.method === "DELETE") over(request.headers.get("mcp-session-id"));
@@ -111,7 +111,7 @@ test("each session of a caller has one of its own with a member, for lists and c
   expect(await ended).toBe(behind[0] ?? "");
 });
 
-test("a gateway that stops ends the sessions it kept", async () => {
+test("a stopping gateway ends its sessions at tool servers", async () => {
   const own = await startWorld();
   const tools = startScriptedToolServer("handshake", (message) => (message?.method === "tools/call" ? TEXT("done") : undefined));
   const { id } = await own.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "left", base_url: tools.baseUrl });
@@ -149,7 +149,7 @@ function sessionStreams() {
 
 const HEADERS = () => ({ accept: "application/json, text/event-stream", "content-type": "application/json", "x-api-key": team.apiKey });
 
-test("progress told on the session's stream comes to its own request, whatever token others in the session chose", async () => {
+test("progress on the session's stream reaches its own request, even if other callers chose the same token", async () => {
   const streams = sessionStreams();
   const answer = new Map<string, () => void>();
   const { alone } = await serve("beside", (message, request) => {
@@ -188,7 +188,7 @@ test("progress told on the session's stream comes to its own request, whatever t
   }
 });
 
-test("a session at a virtual server hears the logs of its members at the level it asked for, and is told what they cannot do", async () => {
+test("a session at a virtual server gets its members' logs at its level, and errors for unsupported methods", async () => {
   const streams = sessionStreams();
   const { virtual } = await serve("logging", (message, request) => {
     if (request.method === "GET") return streams.begin();

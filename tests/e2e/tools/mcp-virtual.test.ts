@@ -50,8 +50,8 @@ afterAll(async () => {
 describe.each([
   ["handshake", handshakeClient],
   ["stateless", statelessClient],
-] as const)("a %s client", (_name, connect) => {
-  test("sees the members it may use under their slugs, and calls each", async () => {
+] as const)("a %s client of a virtual server", (_name, connect) => {
+  test("lists permitted members' tools under their slugs, and calls them", async () => {
     const client = await connect(url, team.apiKey);
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toContain("old-tools__echo");
@@ -66,7 +66,7 @@ describe.each([
     expect(row.tool_definition_hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("reads prompts and resources, whose addresses lead back to their member", async () => {
+  test("reads prompts and resources, whose URIs name their member", async () => {
     const client = await connect(url, team.apiKey);
     expect((await client.listPrompts()).prompts.map(({ name }) => name).sort()).toEqual(["new__greet", "old-tools__greet"]);
     expect((await client.getPrompt({ name: "new__greet" })).messages).toHaveLength(1);
@@ -79,14 +79,14 @@ describe.each([
     await client.close();
   });
 
-  test("is asked for input by either member", async () => {
+  test("answers questions of members of both protocol versions", async () => {
     const client = await connect(url, team.apiKey);
     for (const slug of ["old-tools", "new"])
       expect(textOf(await client.callTool({ name: `${slug}__ask`, arguments: {} }))).toBe("hello Ada");
     await client.close();
   });
 
-  test("is refused what is disabled, not granted or not there", async () => {
+  test("is refused tools that are disabled, ungranted or unknown", async () => {
     const client = await connect(url, team.apiKey);
     for (const name of ["old-tools__secret", "hidden__echo", "nothing__echo", "echo"])
       expect(client.callTool({ name, arguments: {} })).rejects.toThrow();
@@ -128,7 +128,7 @@ function startCompleting(dialect: "handshake" | "stateless", capabilities: objec
   return { baseUrl: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) };
 }
 
-test("completions come from the member whose prompt or template they are for, and tasks are not offered", async () => {
+test("completions come from the member that has the prompt or template, and tasks are not offered", async () => {
   const { admin } = world;
   const fixtures = [
     startCompleting("handshake", { completions: {}, tools: {}, tasks: { requests: { tools: { call: {} } } } }),
@@ -218,7 +218,7 @@ test("completions come from the member whose prompt or template they are for, an
   await Promise.all(fixtures.map((fixture) => fixture.stop()));
 });
 
-test("state of one request cannot be carried to another", async () => {
+test("the request state of one call is refused for another", async () => {
   const asked = await post(url, team.apiKey, stateless(1, "tools/call", { name: "new__ask", arguments: {} }));
   expect(asked.body.result.resultType).toBe("input_required");
   const answer = { inputResponses: { who: { action: "accept", content: { name: "Ada" } } }, requestState: asked.body.result.requestState };
@@ -229,7 +229,7 @@ test("state of one request cannot be carried to another", async () => {
   ).toBe("hello Ada");
 });
 
-test("a member that fails is named, and fails nobody else", async () => {
+test("an unavailable member is named, and the others still work", async () => {
   const { admin } = world;
   const virtual = await admin.post("/v1/admin/virtual-servers", {
     tenant_id: "default",
@@ -256,7 +256,7 @@ test("a member that fails is named, and fails nobody else", async () => {
   expect([row.tags, row.success]).toEqual([["member_unavailable"], true]);
 });
 
-test("what an administrator may not write", async () => {
+test("invalid virtual servers are refused by field", async () => {
   const send = (body: object) =>
     world.admin.request("POST", "/v1/admin/virtual-servers", { tenant_id: "default", name: `v${Math.random()}`, ...body });
   const wrong = await Promise.all([

@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe("discovery", () => {
-  test("finds each server's dialect, version and tools", async () => {
+  test("finds each server's protocol version and tools", async () => {
     const [first, second] = await Promise.all([oldId, modernId].map((id) => world.admin.get(`/v1/admin/mcp-servers/${id}`)));
     expect([first.dialect, first.protocol_version, first.server_version, first.tools.map((tool: any) => tool.name)]).toEqual([
       "handshake",
@@ -65,7 +65,7 @@ describe("discovery", () => {
     expect(oldId).toMatch(/^mcp-[0-9A-Z]{26}$/);
   });
 
-  test("a second registration of the same address is a 409 that names the first", async () => {
+  test("a second registration of the same address gets 409 with the existing ID", async () => {
     const twice = await world.admin.request("POST", "/v1/admin/mcp-servers", {
       tenant_id: "default",
       name: "again",
@@ -89,14 +89,14 @@ describe("discovery", () => {
     ]);
   });
 
-  test("of a server that cannot be asked stores no verdict", async () => {
+  test("of an unreachable server is inconclusive and stores nothing", async () => {
     const gone = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "gone", base_url: "http://127.0.0.1:9" });
     expect([gone.discovery.status, gone.dialect, gone.discovered_at]).toEqual(["inconclusive", null, null]);
     const health = await world.admin.post(`/v1/admin/mcp-servers/${gone.id}/health-check`, {}).catch((error: Error) => error.message);
     expect(health).toMatchObject({ is_healthy: false, status: "inconclusive" });
   });
 
-  test("an address can be tried before it is registered", async () => {
+  test("of an address works before it is registered", async () => {
     const tried = await world.admin.post("/v1/admin/mcp-servers/test-connection", { tenant_id: "default", base_url: modern.baseUrl });
     expect([tried.status, tried.dialect, tried.tools]).toEqual(["found", "stateless", ["echo", "secret", "ask", "many"]]);
   });
@@ -108,7 +108,7 @@ describe.each([
   ["handshake client, stateless server", handshakeClient, () => modernId, "new: hi"],
   ["stateless client, handshake server", statelessClient, () => oldId, "old: hi"],
 ] as const)("%s", (_name, connect, serverId, echoed) => {
-  test("lists and calls, with one row for each call", async () => {
+  test("lists and calls tools, with one row for each call", async () => {
     const run = `run-${crypto.randomUUID()}`;
     const client = await connect(at(serverId()), team.apiKey, { "x-gw-run-id": run });
     const { tools } = await client.listTools();
@@ -139,7 +139,7 @@ describe.each([
     await client.close();
   });
 
-  test("lists only what the caller may use, and refuses the rest", async () => {
+  test("lists only permitted tools, and refuses the others", async () => {
     const client = await connect(at(serverId()), narrow.apiKey);
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toContain("echo");
@@ -150,15 +150,15 @@ describe.each([
     expect([row.http_status_code, row.error_type, row.success]).toEqual([403, "tool_not_allowed", false]);
   });
 
-  test("a tool that asks for input gets it from the client", async () => {
+  test("answers a tool's question", async () => {
     const client = await connect(at(serverId()), team.apiKey);
     expect(textOf(await client.callTool({ name: "ask", arguments: {} }))).toBe("hello Ada");
     await client.close();
   });
 });
 
-describe("the same dialect on both sides", () => {
-  test("passes bytes unchanged, numbers and spacing included", async () => {
+describe("the same protocol version on both sides", () => {
+  test("passes bytes unchanged, including numbers and spacing", async () => {
     const odd = `{ "jsonrpc":"2.0" ,"id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hi","big":12345678901234567890,"n":1.50},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`;
     const answer = await post(at(modernId), team.apiKey, odd, {
       "mcp-method": "tools/call",
@@ -170,9 +170,9 @@ describe("the same dialect on both sides", () => {
   });
 
   test.each([
-    ["all and names none", "*/*", "text/event-stream"],
+    ["any type", "*/*", "text/event-stream"],
     ["JSON only", "application/json", "application/json"],
-  ])("a caller that takes %s is answered in what it takes", async (_takes, accept, contentType) => {
+  ])("answers a caller that accepts %s in an accepted content type", async (_takes, accept, contentType) => {
     const begun = await post(at(oldId), team.apiKey, BEGIN, { accept });
     const session = { accept, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
     const call = { jsonrpc: "2.0", id: 2, method: "tools/call" };
@@ -184,7 +184,7 @@ describe("the same dialect on both sides", () => {
     expect(list.body.result.tools).toHaveLength(7);
   });
 
-  test("a session belongs to the caller it was made for", async () => {
+  test("binds a session to the caller that opened it", async () => {
     const opened = await post(at(oldId), team.apiKey, BEGIN);
     const session = opened.headers.get("mcp-session-id") ?? "";
     const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
@@ -194,7 +194,7 @@ describe("the same dialect on both sides", () => {
     expect((await post(at(oldId), team.apiKey, list)).status).toBe(400);
   });
 
-  test("progress arrives before the answer", async () => {
+  test("sends progress before the answer", async () => {
     const client = await handshakeClient(at(oldId), team.apiKey);
     const seen: number[] = [];
     const result = await client.callTool({ name: "steps", arguments: {} }, undefined, {
@@ -205,7 +205,7 @@ describe("the same dialect on both sides", () => {
   });
 });
 
-test("progress crosses to the other dialect", async () => {
+test("progress reaches a client of the other protocol version", async () => {
   const client = await statelessClient(at(oldId), team.apiKey);
   const seen: number[] = [];
   const result = await client.callTool({ name: "steps", arguments: {} }, { onprogress: ({ progress }) => seen.push(progress) });
@@ -213,7 +213,7 @@ test("progress crosses to the other dialect", async () => {
   await client.close();
 });
 
-test("a handshake server that asks on its session's stream is answered too", async () => {
+test("a question on a handshake server's session stream is answered by clients of both protocol versions", async () => {
   for (const connect of [handshakeClient, statelessClient]) {
     const client = await connect(at(oldId), team.apiKey);
     expect(textOf(await client.callTool({ name: "ask_aside", arguments: {} }))).toBe("hello Ada");
@@ -221,7 +221,7 @@ test("a handshake server that asks on its session's stream is answered too", asy
   }
 });
 
-test("calls of one caller share a session with a handshake server", async () => {
+test("concurrent calls of one caller share a session at a handshake server", async () => {
   const client = await statelessClient(at(oldId), narrow.apiKey);
   const before = old.seen.filter(({ body }) => body.includes('"initialize"')).length;
   await Promise.all(Array.from({ length: 8 }, (_, i) => client.callTool({ name: "echo", arguments: { text: String(i) } })));
@@ -229,7 +229,7 @@ test("calls of one caller share a session with a handshake server", async () => 
   await client.close();
 });
 
-test("a tool's own failure is a result, tagged on its row", async () => {
+test("a tool's own error is a result, tagged on its row", async () => {
   const client = await handshakeClient(at(oldId), team.apiKey);
   const failed = (await client.callTool({ name: "fail", arguments: {} })) as { isError?: boolean };
   expect(failed.isError).toBe(true);
@@ -238,20 +238,20 @@ test("a tool's own failure is a result, tagged on its row", async () => {
   expect([row.success, row.tags]).toEqual([true, ["tool_error"]]);
 });
 
-describe("what is refused", () => {
+describe("a refusal", () => {
   const call = stateless(5, "tools/call", { name: "echo", arguments: { text: "x" } });
 
   test.each([
-    ["a method the body does not have", { "mcp-method": "tools/list" }],
-    ["a name the body does not have", { "mcp-name": "secret" }],
+    ["another method than the body", { "mcp-method": "tools/list" }],
+    ["another name than the body", { "mcp-name": "secret" }],
     ["a name that cannot be decoded", { "mcp-name": "=?base64?%%%?=" }],
-    ["a version the body does not have", { "mcp-protocol-version": "2025-11-25" }],
-  ])("a header with %s: 400 and -32020", async (_name, headers) => {
+    ["another version than the body", { "mcp-protocol-version": "2025-11-25" }],
+  ])("of a header with %s: 400 and -32020", async (_name, headers) => {
     const answer = await post(at(modernId), team.apiKey, call, headers as Record<string, string>);
     expect([answer.status, answer.body.id, answer.body.error.code]).toEqual([400, 5, -32020]);
   });
 
-  test("an argument's header that does not say the argument, however the tool writes the header's name: 400 and -32020", async () => {
+  test("of an argument header that differs from the argument: 400 and -32020", async () => {
     const tools = [{ name: "find", inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } } }];
     const told: (string | null)[] = [];
     const server = Bun.serve({
@@ -286,17 +286,17 @@ describe("what is refused", () => {
     await server.stop(true);
   });
 
-  test("an encoded name is compared decoded, and absent headers pass", async () => {
+  test("is not given for an encoded name that matches once decoded, or for absent headers", async () => {
     expect((await post(at(modernId), team.apiKey, call, { "mcp-name": `=?base64?${btoa("echo")}?=` })).status).toBe(200);
     expect((await post(at(modernId), team.apiKey, call)).status).toBe(200);
   });
 
   test.each([
     ["a name with a NUL", { ...call, params: { ...call.params, name: "ec\0ho" } }, 400, -32602],
-    ["a name with half a character", { ...call, params: { ...call.params, name: "echo\ud800" } }, 400, -32602],
+    ["a name with a lone surrogate", { ...call, params: { ...call.params, name: "echo\ud800" } }, 400, -32602],
     ["not JSON", "{", 400, -32700],
-    ["a list of messages", "[]", 400, -32600],
-    ["a name that stands twice", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"secret"}}', 400, -32600],
+    ["a batch", "[]", 400, -32600],
+    ["a duplicate name", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"secret"}}', 400, -32600],
     ...[
       '"params":{"name":"echo","Name":"secret"}',
       '"params":{"name":"echo"},"Params":{"name":"secret"}',
@@ -317,12 +317,12 @@ describe("what is refused", () => {
       400,
       -32602,
     ],
-  ])("%s", async (_name, body, status, code) => {
+  ])("of %s", async (_name, body, status, code) => {
     const answer = await post(at(modernId), team.apiKey, body);
     expect([answer.status, answer.body.error.code]).toEqual([status, code]);
   });
 
-  test("a key that is none, a server that is none, a server not granted", async () => {
+  test("of an unknown key, an unknown server and an ungranted server: 401, 404 and 403", async () => {
     const stranger = await newTeam(world.admin, `strangers ${crypto.randomUUID()}`);
     const answers = await Promise.all([
       post(at(modernId), `sk_gw_api_${"x".repeat(43)}`, call),
@@ -336,21 +336,21 @@ describe("what is refused", () => {
     ]);
   });
 
-  test("a page of another site, and a name that was rebound to this machine", async () => {
+  test("of a page of another origin, and of a rebound host name: 403", async () => {
     const page = await post(at(modernId), team.apiKey, call, { origin: "https://evil.example" });
     const rebound = await post(at(modernId), team.apiKey, call, { host: "evil.example" });
     expect([page.status, rebound.status]).toEqual([403, 403]);
     expect((await post(at(modernId), team.apiKey, call, { origin: world.gateway.runtimeUrl })).status).toBe(200);
   });
 
-  test("reading or ending a session in the stateless dialect", async () => {
+  test("of GET and DELETE in the stateless protocol version: 405", async () => {
     for (const method of ["GET", "DELETE"]) {
       const response = await fetch(at(modernId), { method, headers: { "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" } });
       expect(response.status).toBe(405);
     }
   });
 
-  test("a call hidden below the server's own path", async () => {
+  test("of a tool call or text sent to a sub-path of the server: 403", async () => {
     const hidden = await post(`${at(oldId)}/mcp`, narrow.apiKey, {
       jsonrpc: "2.0",
       id: 1,
@@ -361,7 +361,7 @@ describe("what is refused", () => {
     expect([hidden.status, hidden.body.error.data.code, raw.status]).toEqual([403, "tool_not_allowed", 403]);
   });
 
-  test("below the server's own path to change something, and not to look, with GET or HEAD", async () => {
+  test("of DELETE on a sub-path, while GET and HEAD pass: 403", async () => {
     const server = startScriptedToolServer("handshake", (message) => (message === null ? new Response("report") : undefined));
     const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "reports", base_url: server.baseUrl });
     const readers = await newTeam(world.admin, "readers");
@@ -374,7 +374,7 @@ describe("what is refused", () => {
     expect(server.seen.slice(-2).map(({ http }) => http)).toEqual(["GET", "HEAD"]);
   });
 
-  test("another tenant's servers are not there", async () => {
+  test("of another tenant's servers: 404", async () => {
     await world.admin.post("/v1/admin/tenants", { id: "other", name: "Other" });
     const other = await newTeam(world.admin, "others", {}, "other");
     const answer = await post(at(modernId), other.apiKey, call);
@@ -388,7 +388,7 @@ describe("what is refused", () => {
   });
 });
 
-test("a changed tool is told, and marked where a configuration names it", async () => {
+test("each discovery stores a snapshot with the difference to the one before", async () => {
   const fixture = startHandshakeServer({ version: "9" });
   const made = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "changing", base_url: fixture.baseUrl });
   const again = await world.admin.post(`/v1/admin/mcp-servers/${made.id}/refresh-capabilities`, {});
@@ -401,7 +401,7 @@ test("a changed tool is told, and marked where a configuration names it", async 
   await fixture.stop();
 });
 
-test("an icon is taken for what it is", async () => {
+test("an icon is stored by its actual content, and invalid images are refused", async () => {
   const send = (content: Uint8Array<ArrayBuffer>) => {
     const form = new FormData();
     form.set("file", new File([content], "icon.png", { type: "image/png" }));
@@ -422,7 +422,7 @@ test("an icon is taken for what it is", async () => {
   }
 });
 
-test("a group's effective configurations tell what it inherits", async () => {
+test("a group's effective server configurations include inherited ones", async () => {
   const effective = await world.admin.get(`/v1/admin/resource-groups/${narrow.groupId}/effective-server-configs`);
   expect(effective.server_configs.map((config: any) => [config.name, config.inherited]).sort()).toEqual([
     ["new for all", true],

@@ -64,7 +64,7 @@ else {
     ["auto", "handshake", "2026-07-28"],
     ["auto", "stateless", "2026-07-28"],
   ])("the Python client in mode %s", (mode, server, version) => {
-    test(`lists, calls, is asked and samples at a ${server} server`, async () => {
+    test(`lists, calls, answers questions and samples at a ${server} server`, async () => {
       const said = await run(mode, urls[server] ?? "");
       expect(said).toMatchObject({ version, elicitation: "Ada likes blue", sampling: "LLM response: Paris" });
       expect(said.tools).toBeGreaterThan(20);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../gateway.ts";
 import { startLasting } from "./lasting-process.ts";
 
-test("a test that overruns takes no process with it that the other tests of its file need", async () => {
+test("a timed-out test does not end processes that other tests in its file need", async () => {
   const directory = await temporaryDirectory();
   const file = join(directory, "overrun.test.ts");
   writeFileSync(
@@ -19,7 +19,7 @@ test("a test that overruns takes no process with it that the other tests of its 
        ended = new Promise((resolve) => spawn("sleep", ["1000"]).once("exit", resolve));
      });
      test("overruns", () => new Promise(() => {}), 1);
-     test("comes after it", async () => {
+     test("runs after the timed-out test", async () => {
        await ended;
        expect(lasting.exitCode()).toBeUndefined();
        lasting.kill("SIGTERM");
@@ -28,11 +28,11 @@ test("a test that overruns takes no process with it that the other tests of its 
   );
   const { stderr } = spawnSync(process.execPath, ["--config=/dev/null", "test", file], { cwd: directory, encoding: "utf8" });
   expect(stderr).toContain("(fail) overruns");
-  expect(stderr).toContain("(pass) comes after it");
+  expect(stderr).toContain("(pass) runs after the timed-out test");
   rmSync(directory, { recursive: true });
 });
 
-test("what it prints is heard line by line, and how it ended", async () => {
+test("output is reported by line with the exit code", async () => {
   const lines: [string, boolean][] = [];
   const command = ["sh", "-c", 'echo "of $1"; echo wrong >&2; exit 7', "sh", "two  words"] as const;
   const lasting = await startLasting(command, { onLine: (line, error) => lines.push([line, error]) });
@@ -45,7 +45,7 @@ test("what it prints is heard line by line, and how it ended", async () => {
   ]);
 });
 
-test("it ends with the tests that started it", async () => {
+test("the process ends with the test process that started it", async () => {
   const script = `
     import { startLasting } from ${JSON.stringify(import.meta.resolve("./lasting-process.ts"))};
     console.log((await startLasting(["sleep", "1000"])).pid);
