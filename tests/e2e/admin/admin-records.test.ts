@@ -303,7 +303,7 @@ function another(name: string, value: unknown): unknown {
   return typeof value === "object" && value !== null ? { other: 1 } : "other";
 }
 
-test("there is a record of every kind", () => {
+test("every kind of record has a test case", () => {
   expect(reads.map(({ path }) => path).sort()).toEqual(Object.keys(KINDS).sort());
 });
 
@@ -313,7 +313,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
   const etag = (reply: Reply) => reply.headers.get("etag") ?? "none";
   let path = "";
 
-  test("is tagged alike wherever it is answered, and not sent to who has it", async () => {
+  test("has the same ETag wherever it is returned, and a GET with a matching If-None-Match answers 304", async () => {
     const made = await kind.made();
     path = made.path;
     const first = await owner("GET", path);
@@ -326,7 +326,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
     expect((await owner("GET", path, undefined, { "if-none-match": '"other"' })).status).toBe(200);
   });
 
-  test("sent back as it was read changes nothing and is told nobody", async () => {
+  test("written back as read changes nothing, is not logged, and announces no configuration change", async () => {
     const { body, headers } = await owner("GET", path);
     const before = await told();
     for (const { method: change } of changeOf(read)) {
@@ -337,7 +337,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
     expect(await told()).toEqual(before);
   });
 
-  test("takes a change once, in the record as it was read too", async () => {
+  test("applies a change once, also when the whole record as read is sent with it", async () => {
     const [first, second] = kind.changes;
     const changed = await owner(method, path, first);
     expect([changed.status, changed.body]).toMatchObject([200, first]);
@@ -350,7 +350,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
     expect(etag(await owner("GET", path))).toBe(etag(whole));
   });
 
-  test("is changed only as If-Match says", async () => {
+  test("is changed only if If-Match matches, else 412", async () => {
     const [first, second] = kind.changes;
     const stale = etag(await owner("GET", path));
     const changed = await owner(method, path, first, { "if-match": stale });
@@ -367,7 +367,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
   });
 
-  test("refuses by name what of it cannot be written", async () => {
+  test("refuses changes to read-only fields with 422, naming the field", async () => {
     const { body } = await owner("GET", path);
     for (const change of changeOf(read)) {
       const readOnly = Object.keys(body).filter((name) => !(name in shapeOf(change.body)));
@@ -384,7 +384,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
     expect((await owner("GET", path)).body).toEqual(body);
   });
 
-  test("takes in a change what it takes when it is made", () => {
+  test("accepts in a change every member that its POST accepts", () => {
     const at = [read.path.replace(/\/\{\w+\}$/, ""), ...(read.path === "/v1/admin/api-keys/{id}" ? [`${GROUP}/api-keys`] : [])];
     const creates = OPERATIONS.filter((one) => one.method === "POST" && one.answer.status === 201 && at.includes(one.path));
     const takes = Object.keys({ ...shapeOf(read.answer.schema), ...shapeOf(changeOf(read)[0].body) });
@@ -392,7 +392,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
       expect(Object.keys(shapeOf(create.body)).filter((name) => !takes.includes(name) && name !== "send_welcome_email")).toEqual([]);
   });
 
-  test("goes only as If-Match says", async () => {
+  test("is deleted only if If-Match matches, else 412", async () => {
     const removal = OPERATIONS.find((one) => one.path === read.path && one.method === "DELETE");
     if (removal === undefined) return;
     const refused = await owner("DELETE", path, undefined, { "if-match": '"other"' });
