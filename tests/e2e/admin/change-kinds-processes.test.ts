@@ -206,7 +206,7 @@ const KINDS: readonly (() => Kind)[] = [
 
 const slowest = new Map<string, number>();
 
-test("each kind of change holds on every process within a second, and lets go again", async () => {
+test("each kind of admin change takes effect on every process within a second, and so does its reversal", async () => {
   const isAnswered = (answer: string) => answer === "200";
   for (const kind of KINDS.map((of) => of())) {
     const probe = kind.probe ?? ask;
@@ -227,7 +227,7 @@ test("each kind of change holds on every process within a second, and lets go ag
 
 let teams = 0;
 
-test("a key that is revoked opens nothing on any process within a second", async () => {
+test("a revoked API key is refused on every process within a second", async () => {
   const ms = await leastOf(TRIES, WITHIN_MS, async () => {
     const other = await newTeam(admin, `another ${++teams}`);
     await admin.post(`${GROUPS}/${other.groupId}/llm-models`, { model_ids: [model] });
