@@ -37,7 +37,7 @@ async function asked(method: string, params: Record<string, unknown>): Promise<a
   return (await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=fixture", body)).body;
 }
 
-test("a conversation goes on, is cut and is found by the names of the definition", async () => {
+test("messages, history length, task lists and push configurations accept the protocol's original field names", async () => {
   const begun = (await asked("SendMessage", said("ask"))).result.task;
   expect(begun.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   const next = (await asked("SendMessage", said("complete it", { task_id: begun.id, context_id: begun.contextId }))).result.task;
@@ -55,7 +55,7 @@ test("a conversation goes on, is cut and is found by the names of the definition
   expect((await asked("ListTaskPushNotificationConfigs", { task_id: begun.id })).result.configs).toHaveLength(1);
 });
 
-test("a message does not wait that says so by the definition's name, whatever the binding", async () => {
+test("return_immediately in the original spelling is honoured by the HTTP binding too", async () => {
   const { status, body } = await call(`${world.gateway.runtimeUrl}/a2a/default/fixture`, team.apiKey, "POST", "/message:send", {
     ...said("hold x"),
     configuration: { return_immediately: true },
@@ -64,7 +64,7 @@ test("a message does not wait that says so by the definition's name, whatever th
   agent.release();
 });
 
-test("a member of both names is refused, and nothing is sent", async () => {
+test("a member given in both spellings is refused, and nothing is sent", async () => {
   const before = agent.requests.length;
   const { error } = await asked("SendMessage", said("complete it", { task_id: "one", taskId: "two" }));
   expect([error.code, error.message]).toEqual([-32602, expect.stringContaining("message.taskId")]);
@@ -72,7 +72,7 @@ test("a member of both names is refused, and nothing is sent", async () => {
   expect(agent.requests).toHaveLength(before);
 });
 
-test("the address for JSON-RPC names its agent by path, for clients that put their own path behind it, and is held to the guardrails", async () => {
+test("the card's JSON-RPC address names the agent in its path, accepts a trailing slash and applies guardrails", async () => {
   const address = await rpcAddress();
   expect(address).toBe(`${world.gateway.runtimeUrl}/a2a/default/fixture`);
   const request = (text: string) => ({ jsonrpc: "2.0", id: "a", method: "SendMessage", params: said(text) });
@@ -97,7 +97,7 @@ test("the address for JSON-RPC names its agent by path, for clients that put the
   expect([body.error.data[0].reason, agent.requests.length]).toEqual(["GUARDRAIL_BLOCKED", before]);
 });
 
-test("a body that is no JSON, and says so, is of a type that is not taken", async () => {
+test("a body with a content type other than JSON is refused as unsupported, invalid JSON as a parse error", async () => {
   const send = async (type: string) =>
     (await call(await rpcAddress(), team.apiKey, "POST", "", "message=hello", { "content-type": type })).body.error.code;
   expect([await send("application/x-www-form-urlencoded"), await send("application/json")]).toEqual([-32005, -32700]);

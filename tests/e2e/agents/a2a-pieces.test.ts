@@ -97,18 +97,18 @@ async function stream(events: readonly Record<string, unknown>[], { apiKey } = t
 const textOf = (events: readonly any[]) => artifactText(events, "a");
 
 test.each([
-  ["a status", [piece("to joe@exam", false), WORKING, piece("ple.com now")]],
-  ["the end of the artifact", [piece("to joe@exam", false, { lastChunk: true }), piece("ple.com now")]],
-  ["several ends", [piece("to j", false), WORKING, piece("oe@e"), WORKING, piece("xam"), WORKING, piece("ple.com now")]],
-  ["the task as it stands", [{ task: { artifacts: [{ artifactId: "a", parts: [{ text: "to joe@exam" }] }] } }, piece("ple.com now")]],
-])("a value that %s cuts in two does not pass whole", async (_what, events) => {
+  ["a status update", [piece("to joe@exam", false), WORKING, piece("ple.com now")]],
+  ["the end of its artifact", [piece("to joe@exam", false, { lastChunk: true }), piece("ple.com now")]],
+  ["several status updates", [piece("to j", false), WORKING, piece("oe@e"), WORKING, piece("xam"), WORKING, piece("ple.com now")]],
+  ["a whole task before it", [{ task: { artifacts: [{ artifactId: "a", parts: [{ text: "to joe@exam" }] }] } }, piece("ple.com now")]],
+])("a value split by %s is redacted as a whole", async (_what, events) => {
   const text = textOf(await stream(events));
   expect(text).not.toContain("joe@example.com");
   expect(text).toContain("[REDACTED:email] now");
   expect(text).toStartWith("to ");
 });
 
-test("a value across parts of one event is redacted in each, streamed or whole", async () => {
+test("a value split over parts of one event is redacted in each part, in streams and whole responses", async () => {
   const cut = [{ text: "to joe@exam" }, { text: "ple.com now" }];
   expect(textOf(await stream([parts(cut, false)]))).toBe("to [REDACTED:email][REDACTED:email] now");
   told = [{ task: { artifacts: [{ artifactId: "a", parts: cut }] } }];
@@ -118,7 +118,7 @@ test("a value across parts of one event is redacted in each, streamed or whole",
   expect(banned.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
 });
 
-test("what stands beside the text of a piece is looked at, whether its text waits or goes out", async () => {
+test("metadata, file names and media types of a part are redacted, whether its text is held back or sent", async () => {
   const beside = { metadata: { from: "joe@example.com" }, filename: "joe@example.com", mediaType: "text/plain; of=joe@example.com" };
   const long = { text: "x".repeat(400), ...beside };
   const events = await stream([parts([{ text: "one ", ...beside }], false), parts([long]), parts([{ text: " end" }])]);
@@ -127,7 +127,7 @@ test("what stands beside the text of a piece is looked at, whether its text wait
   expect(textOf(events)).toBe(`one ${"x".repeat(400)} end`);
 });
 
-test("what waits goes out before parts of other kinds that follow it, and with them", async () => {
+test("text held back is sent before or with later parts of other kinds", async () => {
   const events = await stream([piece("one ", false), parts([{ text: "two " }, { data: { n: 3 } }]), piece("four")]);
   expect(textOf(events)).toBe("one two four");
   const cut = await stream([piece("to joe@exam", false), parts([{ text: "ple.com now" }, { data: { n: 3 } }])]);
@@ -136,7 +136,7 @@ test("what waits goes out before parts of other kinds that follow it, and with t
   expect(textOf(anew)).toBe("ple.com now");
 });
 
-test("a character that takes two halves is not cut between them, wherever a piece ends", async () => {
+test("a surrogate pair is never split between pieces", async () => {
   for (const before of ["", "x"]) {
     const events = await stream([piece(`${before}${"😀".repeat(100)}`, false), piece(`${"😀".repeat(100)} end`)]);
     for (const { artifactUpdate } of events.map((one) => one.result ?? one))
@@ -145,14 +145,14 @@ test("a character that takes two halves is not cut between them, wherever a piec
   }
 });
 
-test("a stream of artifacts without end is not kept in mind without end", async () => {
+test("a stream with more artifacts than the limit is ended with an error", async () => {
   const many = Array.from({ length: 1_010 }, (_, at) => ({
     artifactUpdate: { artifact: { artifactId: `a${at}`, parts: [{ text: "x" }] }, lastChunk: true },
   }));
   expect((await stream(many)).at(-1)).toMatchObject({ error: { details: [{ reason: "INVALID_AGENT_RESPONSE" }] } });
 });
 
-describe("an engine judges an artifact as a whole", () => {
+describe("a guardrail engine judges a streamed artifact as a whole", () => {
   const filler = Array.from({ length: 20 }, (_, at) => piece(`and then the ${at}th thing that we have to do. `));
   const pieces = (last: string) => [
     piece("The launch is near, ", false),
@@ -162,13 +162,13 @@ describe("an engine judges an artifact as a whole", () => {
     piece(last),
   ];
 
-  test("that comes in pieces, whatever the agent says of its work meanwhile", async () => {
+  test("that comes in pieces with status updates between them, and blocks it", async () => {
     const events = await stream(pieces("on Monday."), judged);
     expect(events.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
     expect(textOf(events)).toBe("");
   });
 
-  test("once, and gives it then", async () => {
+  test("in one call, after which the artifact is sent", async () => {
     asked.length = 0;
     const events = await stream(pieces("some day."), judged);
     expect(textOf(events)).toStartWith("The launch is near, and then");
@@ -177,7 +177,7 @@ describe("an engine judges an artifact as a whole", () => {
     expect(asked.length).toBe(1);
   });
 
-  test("with what went out of it before", async () => {
+  test("together with its parts that were already sent", async () => {
     const ended = [piece("The launch is near, ", false), ...filler, piece("they say.", true, { lastChunk: true }), piece(" On Monday.")];
     const events = await stream(ended, judged);
     expect(events.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });

@@ -61,7 +61,7 @@ const of = (path: string) => told.filter((one) => one.path === path);
 const begin = async () =>
   (await call(base, team.apiKey, "POST", "/message:send", { ...message("hold x"), configuration: { returnImmediately: true } })).body.task;
 
-test("who is to be told hears of a task that nobody is connected for, signed, once, and again where it was not taken", async () => {
+test("push notifications of a task without a connected caller are signed, sent once, and retried after a refusal", async () => {
   const task = await begin();
   const path = `/tasks/${task.id}/pushNotificationConfigs`;
   const made = await call(base, team.apiKey, "POST", path, {
@@ -96,7 +96,7 @@ test("who is to be told hears of a task that nobody is connected for, signed, on
   expect(of("/one").filter((one) => stateOf(one) === "TASK_STATE_COMPLETED").length).toBeLessThanOrEqual(2);
 });
 
-test("a message may say whom to tell, and a v0.3 caller's receiver is told in v0.3", async () => {
+test("a message may carry its push configuration, and a v0.3 caller is notified in v0.3", async () => {
   const answer = await call(base, team.apiKey, "POST", "/message:send", {
     ...message("complete x"),
     configuration: { taskPushNotificationConfig: { url: to("/inline") } },
@@ -121,7 +121,7 @@ test("a message may say whom to tell, and a v0.3 caller's receiver is told in v0
   expect(heard.body).toMatchObject({ kind: "task", status: { state: "completed" } });
 });
 
-test("nobody is told any more once the configuration is gone, and addresses are looked at", async () => {
+test("a deleted push configuration receives nothing, and invalid addresses are refused", async () => {
   const task = await begin();
   const path = `/tasks/${task.id}/pushNotificationConfigs`;
   const { body } = await call(base, team.apiKey, "POST", path, { id: "mine", url: to("/gone") });
@@ -136,7 +136,7 @@ test("nobody is told any more once the configuration is gone, and addresses are 
   agent.release();
 });
 
-test("a configuration that could not be kept is refused before the agent is asked, and one that comes with a message counts as any other", async () => {
+test("an invalid push configuration is refused before the agent is called, and one in a message counts towards the limit", async () => {
   const task = await begin();
   const path = `/tasks/${task.id}/pushNotificationConfigs`;
   const asked = agent.requests.length;
@@ -157,7 +157,7 @@ test("a configuration that could not be kept is refused before the agent is aske
   expect([eleventh.status, eleventh.body.error.message]).toEqual([400, "A task has at most 10 push configurations."]);
 });
 
-test("the end of a task is told that its owner hears before anybody who watches it", async () => {
+test("the end of a task is notified even when its owner's own connection learns of it first", async () => {
   const asked = await call(base, team.apiKey, "POST", "/message:send", {
     ...message("ask"),
     configuration: { taskPushNotificationConfig: { url: to("/went-on") } },
@@ -171,7 +171,7 @@ test("the end of a task is told that its owner hears before anybody who watches 
   for (const path of ["/went-on", "/streamed"]) await until(() => of(path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED"));
 });
 
-test("what waits to be delivered goes out without what was said, once guardrails look at it", async () => {
+test("notifications waiting for delivery lose their content once a guardrail is bound", async () => {
   const owner = await newTeam(world.admin, "guarded later");
   await grantAgent(world.admin, agentId, [owner.groupId]);
   const path = "/guarded-later";
@@ -199,7 +199,7 @@ test("what waits to be delivered goes out without what was said, once guardrails
   expect(again.text).not.toContain("Which one?");
 });
 
-test.each(["guarded", "open"])("a status of a task is told once, whoever hears it how often: %s", async (name) => {
+test.each(["guarded", "open"])("each status of a task is notified once, however often the agent reports it: %s", async (name) => {
   const owner = await newTeam(world.admin, name);
   await grantAgent(world.admin, agentId, [owner.groupId]);
   if (name === "guarded")
