@@ -56,9 +56,9 @@ async function leftAlone(): Promise<void> {
 }
 
 test.each([
-  ["somebody is told of it", { taskPushNotificationConfig: { url: `http://127.0.0.1:${receiver.port}/` } }],
-  ["nobody asks for it again", {}],
-])("the cost of a task is on a row and in its group's budget once where %s", async (name, configuration) => {
+  ["a receiver is notified of its end", { taskPushNotificationConfig: { url: `http://127.0.0.1:${receiver.port}/` } }],
+  ["nobody reads it again", {}],
+])("the cost of a task is recorded in one row and counted in the budget once when %s", async (name, configuration) => {
   const team = await budgeted(name);
   const begun = await begin(team, "spend 1.25", configuration);
   expect(begun.status).toBe(200);
@@ -91,7 +91,7 @@ test.each([
   expect(used.length).toBeGreaterThan(0);
 });
 
-test("the cost of a task is on a row though the key that began it is gone, and nobody is told of the task", async () => {
+test("the cost of a task is recorded after its API key was revoked, and no notification is sent", async () => {
   const team = await budgeted("whose key is gone");
   const taskPushNotificationConfig = { url: `http://127.0.0.1:${receiver.port}/` };
   const { id } = (await begin(team, "spend 0.75", { taskPushNotificationConfig })).body.task;
