@@ -56,7 +56,7 @@ async function placesOf(texts: readonly string[]): Promise<string[]> {
   return places.sort();
 }
 
-test("every table and column is known to be personal or not", async () => {
+test("every table and column is classified as personal or not", async () => {
   const found = await schema();
   expect([...found.keys()].sort()).toEqual([...WHOLE_ROWS_GO, ...Object.keys(COLUMNS_GO), ...KNOW_IDS, ...ABOUT_NOBODY].sort());
   for (const [table, { erased, stay }] of Object.entries(COLUMNS_GO))
@@ -185,7 +185,7 @@ async function liveALittle(): Promise<void> {
   await rowsOf(admin, { gateway_user_id: mary.id, proxy_type: "mcp" }, 2);
 }
 
-test("an erased person is found nowhere but by the id that sealed records keep, and nobody else lost anything", async () => {
+test("an erased person remains only as the ID in sealed records, and nobody else loses data", async () => {
   await liveALittle();
   const { admin, gateway } = world;
   const path = "/v1/admin/data-erasure?tenant_id=default";

@@ -25,7 +25,7 @@ const upstream = Bun.serve({
 afterAll(() => upstream.stop(true));
 
 test(
-  "a line that is answered during the drain is not taken for interrupted by another process",
+  "a batch line answered while its process drains is not taken over by another process",
   async () => {
     const database = await testDatabase();
     const stopping = await startGateway({ databaseUrl: database.url, env: { GW_DRAIN_SECONDS: "120" } });
