@@ -29,7 +29,7 @@ const byHand = (id: string, is_active: boolean) =>
   world.admin.request("PATCH", `/v1/admin/end-users/${id}/status?tenant_id=default`, { is_active });
 const isIn = async (id: string) => (await world.admin.get(`/v1/admin/end-users/${id}`)).is_active;
 
-test("who gets the name of a person that left gets neither their account nor their keys", async () => {
+test("a new person with the username of a deleted one gets neither that account nor its API keys", async () => {
   const leaver = newPerson();
   const { id } = (await scim.send("POST", "/Users", leaver)).body;
   const group = (await scim.send("POST", "/Groups", { displayName: "of the leaver", members: [{ value: id }] })).body;
@@ -52,7 +52,7 @@ test("who gets the name of a person that left gets neither their account nor the
   expect([made.status, made.body.id === id, await models()]).toEqual([201, false, 401]);
 });
 
-test("who gets the name of a person that left gets their account where the token adopts", async () => {
+test("a new person with the username of a deleted one gets that account if the SCIM token adopts accounts", async () => {
   const leaver = newPerson();
   const { id } = (await scim.send("POST", "/Users", leaver)).body;
   await scim.send("DELETE", `/Users/${id}`);
@@ -61,7 +61,7 @@ test("who gets the name of a person that left gets their account where the token
   expect([adopted.status, adopted.body.id]).toEqual([201, id]);
 });
 
-test("whom the directory has switched off nobody lets in by hand, whoever shut them out first", async () => {
+test("a person deactivated by the directory cannot be reactivated by an administrator", async () => {
   const { id } = (await scim.send("POST", "/Users", newPerson())).body;
   await byHand(id, false);
   await scim.send("PATCH", `/Users/${id}`, active(false));
@@ -71,7 +71,7 @@ test("whom the directory has switched off nobody lets in by hand, whoever shut t
   expect([await isIn(id), (await byHand(id, true)).status, await isIn(id)]).toEqual([false, 200, true]);
 });
 
-test("whom an administrator let in while nobody spoke for the directory is out when it says so again", async () => {
+test("a person reactivated without the directory's SCIM token is deactivated when the directory says so again", async () => {
   const before = await directory("okta");
   const { id } = (await before.send("POST", "/Users", { ...newPerson(), active: false })).body;
   await before.revoke();
@@ -83,7 +83,7 @@ test("whom an administrator let in while nobody spoke for the directory is out w
   expect(log.entries[0].outcome).toBe("deactivated");
 });
 
-test("who registered under a name that the directory brings later keeps no account of that person's, also where the token adopts", async () => {
+test("an unverified account registered under a username is not adopted by the directory until it is verified", async () => {
   const { userName } = newPerson();
   const squatter = await newRegistered(world.gateway.runtimeUrl, userName);
   const adopting = await directory("entra", { adopt_existing: true });
