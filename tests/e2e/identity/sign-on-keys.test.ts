@@ -57,7 +57,7 @@ async function answersAlways(key: string, status: number): Promise<void> {
 const opens = (key: string) => answersAlways(key, 200);
 const rests = (key: string) => answersAlways(key, 403);
 
-test("a provider that is switched off suspends the keys of its people, and a sign-in brings each one's back", async () => {
+test("disabling an identity provider suspends its people's API keys until each signs in again", async () => {
   const [provider, other] = [await make(), await make()];
   const [ada, neighbour] = [await holder(provider), await holder(other)];
   expect((await ada.account()).api_keys_suspended_at).toBeNull();
@@ -73,7 +73,7 @@ test("a provider that is switched off suspends the keys of its people, and a sig
   expect((await ada.account()).api_keys_suspended_at).toBeNull();
 });
 
-test("so do a refused sign-in, an identity that is unlinked and a provider that is deleted", async () => {
+test("a refused sign-in, an unlinked identity and a deleted identity provider suspend API keys too", async () => {
   const provider = await make({ required_group: "all" });
   const [refused, unlinked, left] = [await holder(provider), await holder(provider), await holder(provider)];
   expect((await arriveAtPage(world, issuer, provider, { sub: refused.sub, groups: ["others"] })).status).toBe(403);
@@ -85,7 +85,7 @@ test("so do a refused sign-in, an identity that is unlinked and a provider that 
   await rests(left.key);
 });
 
-test("a provider by which somebody never signed in has no say over their keys", async () => {
+test("an identity provider through which a person never signed in does not affect their API keys", async () => {
   const [provider, other] = [await make(), await make({ required_group: "all" })];
   const ada = await holder(provider);
   const link = (subject: string) =>
@@ -101,7 +101,7 @@ test("a provider by which somebody never signed in has no say over their keys", 
   await opens(ada.key);
 });
 
-test("a provider may leave them as they are", async () => {
+test("a provider with suspends_api_keys off leaves API keys as they are", async () => {
   const provider = await make({ suspends_api_keys: false, required_group: "all" });
   const ada = await holder(provider);
   expect((await arriveAtPage(world, issuer, provider, { sub: ada.sub, groups: ["others"] })).status).toBe(403);
@@ -113,7 +113,7 @@ test("a provider may leave them as they are", async () => {
   await opens(ada.key);
 });
 
-test("who still has a password signs in with it, and has their keys again", async () => {
+test("a person with a password gets suspended API keys back by signing in with it", async () => {
   const provider = await make();
   const ada = await holder(provider);
   await world.admin.request("PATCH", `/v1/admin/end-users/${ada.id}`, { password: PASSWORD });
@@ -123,7 +123,7 @@ test("who still has a password signs in with it, and has their keys again", asyn
   await opens(ada.key);
 });
 
-test("a stream that began with such a key ends with it", async () => {
+test("suspending an API key ends its streams", async () => {
   const provider = await make();
   const ada = await holder(provider);
   const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
@@ -136,7 +136,7 @@ test("a stream that began with such a key ends with it", async () => {
   expect(await answer.text()).toContain("Your access ended");
 });
 
-test("who leaves the required group in the directory, or whose group is called otherwise there, is out with their keys", async () => {
+test("removing a person from the required group, or renaming it, ends their sessions and suspends their API keys", async () => {
   const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "k", directory: "keyed" });
   const scim = scimClient(world.gateway.adminUrl, token);
   const provider = await make({ scim_directory: "keyed", required_group: "Keyed staff" });
