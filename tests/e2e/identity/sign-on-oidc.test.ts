@@ -78,8 +78,8 @@ async function signIn(
 const exchange = (browser: SignOnBrowser, code: string, base = sso()) =>
   browser.go(`${base}/exchange`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
 
-describe("somebody the provider vouches for", () => {
-  test("gets an account, is in the groups that theirs are mapped to, and holds a token of the portal's", async () => {
+describe("a person signed in by the provider", () => {
+  test("gets an account, the mapped groups and a portal token, and is the same person at the next sign-in", async () => {
     const offers = await portalClient(world.gateway.runtimeUrl).request("GET", "/auth/sso?tenant_id=default");
     expect(offers.body).toEqual({
       providers: [{ id: portal.id, name: "Company", kind: "oidc", start: `/v1/portal/auth/sso/${portal.id}/start` }],
@@ -108,7 +108,7 @@ describe("somebody the provider vouches for", () => {
     expect((await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`)).members).toEqual([]);
   });
 
-  test("is in those groups no longer once unlinked, kept by a directory, no more mapped to one, or without the provider", async () => {
+  test("loses mapped groups when unlinked, kept by a directory or no longer mapped, or when the provider is deleted", async () => {
     const mappings = { group_mappings: [{ group: "eng", end_user_group_id: groupId }] };
     const made = await world.admin.post(
       "/v1/admin/identity-providers",
@@ -142,7 +142,7 @@ describe("somebody the provider vouches for", () => {
     expect(await members()).toEqual([]);
   });
 
-  test("has rows that say who they are there, as the provider said last", async () => {
+  test("has audit rows with the identity that the provider sent last", async () => {
     const rowAs = async (claims: object) => {
       says({ ...ADA, ...claims });
       const browser = signOnBrowser();
@@ -160,7 +160,7 @@ describe("somebody the provider vouches for", () => {
     expect(await rowAs(renamed)).toMatchObject({ ...ada, idp_user_username: "ada.king@example.com", idp_user_email: "king@example.com" });
   });
 
-  test("is linked to nobody by name or mail address", async () => {
+  test("is not linked to an existing account by username or email address", async () => {
     await world.admin.post("/v1/admin/end-users", {
       tenant_id: "default",
       username: "grace@example.com",
@@ -173,7 +173,7 @@ describe("somebody the provider vouches for", () => {
     expect(html).toContain("There is already an account of this name");
   });
 
-  test("is the person their directory provisioned under the same key, and out when it says so", async () => {
+  test("is the person provisioned with the same external ID, and cannot sign in once deactivated by the directory", async () => {
     const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "entra" });
     const scim = scimClient(world.gateway.adminUrl, token);
     const person = (await scim.send("POST", "/Users", { userName: "lin@example.com", externalId: "oid-9", active: true })).body;
@@ -229,7 +229,7 @@ describe("somebody the provider vouches for", () => {
     expect((await signIn(signOnBrowser(), `${sso()}/${linked.id}/start`)).html).toContain("There is no account for this sign-in");
   });
 
-  test("is known to their directory by the last of several claims as a whole, slashes and all", async () => {
+  test("is matched to the directory by the last of several subject claims as a whole, including slashes", async () => {
     const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "okta" });
     const scim = scimClient(world.gateway.adminUrl, token);
     const create = async (userName: string, externalId: string) => (await scim.send("POST", "/Users", { userName, externalId })).body.id;
@@ -253,7 +253,7 @@ describe("somebody the provider vouches for", () => {
     expect([await signedIn("eu/1234"), await signedIn("1234")]).toEqual([meant, other]);
   });
 
-  test("and has a role at the console while their groups give it", async () => {
+  test("has a console role only while their groups give one", async () => {
     const base = `${world.gateway.adminUrl}/v1/admin-users/sso`;
     says({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all", "sec"] });
     const browser = signOnBrowser();
@@ -269,8 +269,8 @@ describe("somebody the provider vouches for", () => {
   });
 });
 
-describe("what proves nothing", () => {
-  test("signs nobody in: keys, algorithms, audiences, times, nonces", async () => {
+describe("a sign-on response", () => {
+  test("with a wrong key, algorithm, audience, issuer, time, nonce or domain signs nobody in", async () => {
     const now = Math.floor(Date.now() / 1000);
     const hs256 = async (claims: any) =>
       new SignJWT({ iss: issuer.issuer, iat: now, exp: now + 300, ...claims })
@@ -298,7 +298,7 @@ describe("what proves nothing", () => {
     }
   });
 
-  test("nor does an answer for another browser, another provider, or one that came before", async () => {
+  test("to another browser or provider, or used a second time, signs nobody in", async () => {
     says(ADA);
     const victim = signOnBrowser();
     const attacker = signOnBrowser();
@@ -320,7 +320,7 @@ describe("what proves nothing", () => {
     expect((await exchange(renewed, fresh)).status).toBe(403);
   });
 
-  test("but another sign-in begun in the same browser leaves the first one to end", async () => {
+  test("still completes its sign-in after another one was completed in the same browser", async () => {
     says(ADA);
     const browser = signOnBrowser();
     const start = `${sso()}/${portal.id}/start`;
@@ -334,7 +334,7 @@ describe("what proves nothing", () => {
     expect(status).toBe(200);
   });
 
-  test("and nobody is sent to another host", async () => {
+  test("never sends the browser to another host given as return_to", async () => {
     says(ADA);
     for (const path of [
       "https://evil.example",
@@ -352,7 +352,7 @@ describe("what proves nothing", () => {
   });
 });
 
-test("a key the provider changed is fetched anew, and the sign-in begins again by itself", async () => {
+test("after the provider rotates its key, the new one is fetched and the sign-in succeeds", async () => {
   says(ADA);
   await signIn();
   await issuer.rotate();
@@ -360,7 +360,7 @@ test("a key the provider changed is fetched anew, and the sign-in begins again b
   expect([response.status, movedOn(html) === null]).toEqual([200, false]);
 });
 
-test("a test shows what came in and what it would become, and signs nobody in", async () => {
+test("a test sign-in shows the claims and their result, and signs nobody in", async () => {
   const { start, address } = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
   expect(address).toBe(`${world.gateway.runtimeUrl}${start}`);
   says({ ...ADA, sub: "never-seen", preferred_username: "<b>new</b>@example.com" });
@@ -373,7 +373,7 @@ test("a test shows what came in and what it would become, and signs nobody in", 
   expect(forged.response.status).toBe(403);
 });
 
-test("whoever tries a provider out reads why it signs nobody in, and nobody else does", async () => {
+test("only a test sign-in shows why the provider's response was refused", async () => {
   const start = async () => {
     const made = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
     return `${world.gateway.runtimeUrl}${made.start}`;
@@ -388,7 +388,7 @@ test("whoever tries a provider out reads why it signs nobody in, and nobody else
   expect((await signIn()).html).not.toContain("invalid_client");
 });
 
-test("the client's secret is sent in the form where the provider says that it takes it there, else in the header", async () => {
+test("the client secret is sent in the token request's body if the provider supports that, else in the header", async () => {
   says(ADA);
   await signIn();
   expect(issuer.authenticated.at(-1)).toBe(`Basic ${btoa("gatehouse:a+secret")}`);
@@ -399,7 +399,7 @@ test("the client's secret is sent in the form where the provider says that it ta
   issuer.document = {};
 });
 
-test("a provider is switched off though a group that it names is gone, which nobody may name anew", async () => {
+test("a provider can be disabled after a mapped group was deleted, but a deleted group cannot be mapped anew", async () => {
   const { id } = await world.admin.post("/v1/admin/end-user-groups", { tenant_id: "default", name: "passing" });
   const made = await world.admin.post(
     "/v1/admin/identity-providers",
@@ -414,7 +414,7 @@ test("a provider is switched off though a group that it names is gone, which nob
   expect((await patch({ group_mappings: made.group_mappings })).status).toBe(400);
 });
 
-test("a provider that cannot be reached, or is switched off, signs nobody in", async () => {
+test("a provider that is unreachable or disabled signs nobody in", async () => {
   const gone = await world.admin.post(
     "/v1/admin/identity-providers",
     provider({ name: "Gone", audience: "portal", oidc: { issuer: "http://127.0.0.1:9", client_id: "g" } }),
@@ -425,7 +425,7 @@ test("a provider that cannot be reached, or is switched off, signs nobody in", a
   expect((await signIn(signOnBrowser(), `${sso()}/${consoleProvider.id}/start`)).response.status).toBe(404);
 });
 
-test("passwords are switched off for a tenant, but for a break-glass administrator", async () => {
+test("with local passwords disabled only break-glass administrators can use a password", async () => {
   await world.admin.post("/v1/admin/tenants", { id: "strict", name: "strict" });
   const password = "a long enough password";
   await world.admin.post("/v1/admin/end-users", { tenant_id: "strict", username: "someone", password });
