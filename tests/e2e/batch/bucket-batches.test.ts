@@ -144,22 +144,19 @@ test.each(all)("a cancelled job of %s keeps the results that the provider return
   ]);
 });
 
-test.each(["bedrock", "gemini"] as const)(
-  "a batch that %s refuses fails its lines; after a 429 it is submitted again",
-  async (model) => {
-    const vendor = vendors[MODELS[model]];
-    vendor.refuseNext = 429;
-    const busy = await submit({ model, requests: linesFor(model, ["a"]) });
-    expect(await ended(busy.id)).toMatchObject({ status: "completed", request_counts: { failed: 0 } });
-    vendor.refuseNext = 400;
-    const wrong = await submit({ model, requests: linesFor(model, ["a"]) });
-    expect(await ended(wrong.id)).toMatchObject({ status: "completed", request_counts: { completed: 0 } });
-    const [row] = await rowsOf(admin, { parent_request_id: wrong.id, proxy_subtype: "batch_line_chat_completions" }, 1);
-    expect(row).toMatchObject({ error_type: "upstream_error", error_message: expect.stringContaining("400") });
-    expect(JSON.stringify(row)).not.toContain(VERTEX_TOKEN);
-    expect([...vendor.objects.keys()]).toEqual([]);
-  },
-);
+test.each(["bedrock", "gemini"] as const)("a batch that %s refuses fails its lines; after a 429 it is submitted again", async (model) => {
+  const vendor = vendors[MODELS[model]];
+  vendor.refuseNext = 429;
+  const busy = await submit({ model, requests: linesFor(model, ["a"]) });
+  expect(await ended(busy.id)).toMatchObject({ status: "completed", request_counts: { failed: 0 } });
+  vendor.refuseNext = 400;
+  const wrong = await submit({ model, requests: linesFor(model, ["a"]) });
+  expect(await ended(wrong.id)).toMatchObject({ status: "completed", request_counts: { completed: 0 } });
+  const [row] = await rowsOf(admin, { parent_request_id: wrong.id, proxy_subtype: "batch_line_chat_completions" }, 1);
+  expect(row).toMatchObject({ error_type: "upstream_error", error_message: expect.stringContaining("400") });
+  expect(JSON.stringify(row)).not.toContain(VERTEX_TOKEN);
+  expect([...vendor.objects.keys()]).toEqual([]);
+});
 
 test("the gateway itself runs what Bedrock accepts in no batch: too few lines, and lines with tools", async () => {
   const before = vendors.bedrock.batches.length;

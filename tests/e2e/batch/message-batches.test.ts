@@ -165,18 +165,21 @@ test("a batch in progress cannot be deleted and has no results; cancelled, it li
   expect((await raw("GET", `/${made.id}`)).status).toBe(404);
 });
 
-test.each(Object.keys(RUN_BY))("a batch of messages that %s runs as a provider batch returns results in Anthropic's format", async (format) => {
-  const made = await client.messages.batches.create({ requests: ["one", "fail", "late"].map((name) => saying(name, `${format}-1`)) });
-  const batch = await endedBatch(made.id);
-  expect(await jobOf(made.id)).toMatchObject({ mode: "provider", endpoint: "/v1/messages" });
-  const late = format === "gemini" ? { errored: 2, expired: 0 } : { errored: 1, expired: 1 };
-  expect(batch.request_counts).toEqual({ processing: 0, succeeded: 1, canceled: 0, ...late });
-  expect(await resultsOf(made.id)).toMatchObject([
-    { custom_id: "one", result: { type: "succeeded", message: { type: "message", content: [{ type: "text", text: "ONE" }] } } },
-    { custom_id: "fail", result: { type: "errored", error: { type: "error", error: { type: "invalid_request_error" } } } },
-    { custom_id: "late", result: format === "gemini" ? { type: "errored" } : { type: "expired" } },
-  ]);
-});
+test.each(Object.keys(RUN_BY))(
+  "a batch of messages that %s runs as a provider batch returns results in Anthropic's format",
+  async (format) => {
+    const made = await client.messages.batches.create({ requests: ["one", "fail", "late"].map((name) => saying(name, `${format}-1`)) });
+    const batch = await endedBatch(made.id);
+    expect(await jobOf(made.id)).toMatchObject({ mode: "provider", endpoint: "/v1/messages" });
+    const late = format === "gemini" ? { errored: 2, expired: 0 } : { errored: 1, expired: 1 };
+    expect(batch.request_counts).toEqual({ processing: 0, succeeded: 1, canceled: 0, ...late });
+    expect(await resultsOf(made.id)).toMatchObject([
+      { custom_id: "one", result: { type: "succeeded", message: { type: "message", content: [{ type: "text", text: "ONE" }] } } },
+      { custom_id: "fail", result: { type: "errored", error: { type: "error", error: { type: "invalid_request_error" } } } },
+      { custom_id: "late", result: format === "gemini" ? { type: "errored" } : { type: "expired" } },
+    ]);
+  },
+);
 
 test("anthropic-version and anthropic-beta headers of a batch apply to its messages, however they are run", async () => {
   const headers = { "anthropic-version": "2023-06-01" };

@@ -65,55 +65,58 @@ const results = async (id: string): Promise<any[]> =>
     .map((line) => JSON.parse(line));
 const said = ({ response }: any) => response?.body.choices?.[0].message.content ?? null;
 
-test.each(Object.keys(FORMATS) as Format[])("%s runs a job as one provider batch, with one audit row per line at the batch price", async (format) => {
-  const vendor = vendors[format];
-  const made = await submit({ model: `${format}-1`, requests: ["one", "two", "fail", "late"].map(asks) });
-  expect(made).toMatchObject({ mode: "provider", total_requests: 4 });
-  const job = await ended(made.id);
-  expect(job).toMatchObject({ status: "completed", mode: "provider", request_counts: { total: 4, completed: 2, failed: 2 } });
-  expect(vendor.batches).toHaveLength(1);
-  expect(vendor.batches[0]?.lines).toHaveLength(4);
+test.each(Object.keys(FORMATS) as Format[])(
+  "%s runs a job as one provider batch, with one audit row per line at the batch price",
+  async (format) => {
+    const vendor = vendors[format];
+    const made = await submit({ model: `${format}-1`, requests: ["one", "two", "fail", "late"].map(asks) });
+    expect(made).toMatchObject({ mode: "provider", total_requests: 4 });
+    const job = await ended(made.id);
+    expect(job).toMatchObject({ status: "completed", mode: "provider", request_counts: { total: 4, completed: 2, failed: 2 } });
+    expect(vendor.batches).toHaveLength(1);
+    expect(vendor.batches[0]?.lines).toHaveLength(4);
 
-  const all = await results(made.id);
-  expect(all.map((one) => [one.custom_id, said(one), one.response?.status_code ?? null, one.error?.code ?? null])).toEqual([
-    ["one", "ONE", 200, null],
-    ["two", "TWO", 200, null],
-    ["fail", null, 400, "upstream_rejected"],
-    ["late", null, null, format === "gemini" ? "upstream_error" : "batch_expired"],
-  ]);
-  // Each line is 10 and 20 tokens at a thousandth of a dollar each.
-  const factor = format === "gemini" ? 0.25 : 0.5;
-  const rows = await rowsOf(admin, { parent_request_id: made.id, proxy_subtype: "batch_line_chat_completions" }, 4);
-  // The job's cost is the sum of its rows.
-  expect((await ended(made.id)).cost_usd).toBeCloseTo(2 * 30 * 0.001 * factor, 6);
-  expect(rows).toHaveLength(4);
-  for (const row of rows) {
-    expect(row).toMatchObject({
-      proxy_type: "batch",
-      llm_model_used: `${format}-1`,
-      llm_provider: format,
-      request_content_hash: expect.any(String),
-    });
-    expect(row.custom_metadata.batch).toMatchObject({ price_factor: factor, provider_batch: vendor.batches[0]?.id });
-  }
-  expect(rows.filter(({ success }) => success).map((row) => [row.llm_prompt_tokens, row.llm_completion_tokens])).toEqual([
-    [10, 20],
-    [10, 20],
-  ]);
-  expect(
-    all
-      .map(({ response }) => response?.request_id ?? null)
-      .filter((id) => id !== null)
-      .sort(),
-  ).toEqual(
-    rows
-      .filter(({ error_type }) => error_type === null || error_type === "upstream_rejected")
-      .map(({ id }) => id)
-      .sort(),
-  );
-  const end = await rowOf(admin, { parent_request_id: made.id.slice("batch_".length), proxy_subtype: "batch_end" });
-  expect(end.custom_metadata.batch_end).toMatchObject({ job_id: made.id, status: "completed" });
-});
+    const all = await results(made.id);
+    expect(all.map((one) => [one.custom_id, said(one), one.response?.status_code ?? null, one.error?.code ?? null])).toEqual([
+      ["one", "ONE", 200, null],
+      ["two", "TWO", 200, null],
+      ["fail", null, 400, "upstream_rejected"],
+      ["late", null, null, format === "gemini" ? "upstream_error" : "batch_expired"],
+    ]);
+    // Each line is 10 and 20 tokens at a thousandth of a dollar each.
+    const factor = format === "gemini" ? 0.25 : 0.5;
+    const rows = await rowsOf(admin, { parent_request_id: made.id, proxy_subtype: "batch_line_chat_completions" }, 4);
+    // The job's cost is the sum of its rows.
+    expect((await ended(made.id)).cost_usd).toBeCloseTo(2 * 30 * 0.001 * factor, 6);
+    expect(rows).toHaveLength(4);
+    for (const row of rows) {
+      expect(row).toMatchObject({
+        proxy_type: "batch",
+        llm_model_used: `${format}-1`,
+        llm_provider: format,
+        request_content_hash: expect.any(String),
+      });
+      expect(row.custom_metadata.batch).toMatchObject({ price_factor: factor, provider_batch: vendor.batches[0]?.id });
+    }
+    expect(rows.filter(({ success }) => success).map((row) => [row.llm_prompt_tokens, row.llm_completion_tokens])).toEqual([
+      [10, 20],
+      [10, 20],
+    ]);
+    expect(
+      all
+        .map(({ response }) => response?.request_id ?? null)
+        .filter((id) => id !== null)
+        .sort(),
+    ).toEqual(
+      rows
+        .filter(({ error_type }) => error_type === null || error_type === "upstream_rejected")
+        .map(({ id }) => id)
+        .sort(),
+    );
+    const end = await rowOf(admin, { parent_request_id: made.id.slice("batch_".length), proxy_subtype: "batch_end" });
+    expect(end.custom_metadata.batch_end).toMatchObject({ job_id: made.id, status: "completed" });
+  },
+);
 
 test("files uploaded to the provider for a batch are deleted", async () => {
   const files = await until(
@@ -269,14 +272,17 @@ test.each([
   ]);
 });
 
-test.each(Object.keys(FORMATS) as Format[])("a batch that %s accepted without a response is found again and not submitted twice", async (format) => {
-  const vendor = vendors[format];
-  const before = vendor.batches.length;
-  vendor.breakNext = true;
-  const { id } = await submit({ model: `${format}-1`, requests: ["a", "b"].map(asks) });
-  expect(await ended(id)).toMatchObject({ status: "completed", request_counts: { completed: 2 } });
-  expect(vendor.batches.length).toBe(before + 1);
-});
+test.each(Object.keys(FORMATS) as Format[])(
+  "a batch that %s accepted without a response is found again and not submitted twice",
+  async (format) => {
+    const vendor = vendors[format];
+    const before = vendor.batches.length;
+    vendor.breakNext = true;
+    const { id } = await submit({ model: `${format}-1`, requests: ["a", "b"].map(asks) });
+    expect(await ended(id)).toMatchObject({ status: "completed", request_counts: { completed: 2 } });
+    expect(vendor.batches.length).toBe(before + 1);
+  },
+);
 
 test("a batch that the provider refuses fails its lines; after a 429 it is submitted again", async () => {
   vendors.openai.refuseNext = 429;

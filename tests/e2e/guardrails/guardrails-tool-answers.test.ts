@@ -62,7 +62,7 @@ afterAll(async () => {
   await world.end();
 });
 
-describe.each(routes)("a %s client of the %s server (tool prefix \"%s\")", (caller, server, prefix) => {
+describe.each(routes)('a %s client of the %s server (tool prefix "%s")', (caller, server, prefix) => {
   const team = () => teams[routes.findIndex((route) => route.join() === [caller, server, prefix].join())] as Team;
   const withClient = async <T>(use: (client: any) => Promise<T>): Promise<T> => {
     const client = await CALLERS[caller](urls[server] ?? "", team().apiKey);

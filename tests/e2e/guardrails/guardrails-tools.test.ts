@@ -94,7 +94,11 @@ test.each([
   ["the URI of a resource subscription", "subscriptions/listen", { notifications: { resourceSubscriptions: [`notes://${SECRET}`] } }],
   ["the name of a tool", "tools/call", { name: SECRET, arguments: {} }],
   ["the name of a prompt", "prompts/get", { name: SECRET }],
-  ["the URI of a completion reference", "completion/complete", { ref: { type: "ref/resource", uri: SECRET }, argument: { name: "a", value: "b" } }],
+  [
+    "the URI of a completion reference",
+    "completion/complete",
+    { ref: { type: "ref/resource", uri: SECRET }, argument: { name: "a", value: "b" } },
+  ],
   ["a cursor with words", "prompts/list", { cursor: `the key ${SECRET}` }],
   ["a cursor that is not a string", "prompts/list", { cursor: [{ of: SECRET }] }],
   ["a method name", `x-vendor/${SECRET}`, {}],
@@ -113,11 +117,11 @@ test.each([
 const META = stateless(1, "ping").params._meta;
 
 test.each([
+  ["the client's info", { params: { _meta: { ...META, "io.modelcontextprotocol/clientInfo": { name: SECRET, version: "1" } } } }],
   [
-    "the client's info",
-    { params: { _meta: { ...META, "io.modelcontextprotocol/clientInfo": { name: SECRET, version: "1" } } } },
+    "the client's capabilities",
+    { params: { _meta: { ...META, "io.modelcontextprotocol/clientCapabilities": { experimental: { a: SECRET } } } } },
   ],
-  ["the client's capabilities", { params: { _meta: { ...META, "io.modelcontextprotocol/clientCapabilities": { experimental: { a: SECRET } } } } }],
   ["a request's metadata", { params: { _meta: { ...META, "vendor/note": SECRET } } }],
   ["a member beside the params", { note: SECRET }],
 ] as const)("a secret reaches no tool server in %s", async (_where, members) => {

@@ -71,7 +71,12 @@ describe.each(["portal", "admin"] as const)("sign-on at the %s", (audience) => {
 
   test.each<[what: string, more: Record<string, unknown>, narrower: object, wider: object]>([
     ["a change of the required group", { required_group: "all" }, { required_group: "few" }, { required_group: null }],
-    ["a removal of allowed domains", { allowed_domains: ["a.example", "b.example"] }, { allowed_domains: ["a.example"] }, { allowed_domains: [] }],
+    [
+      "a removal of allowed domains",
+      { allowed_domains: ["a.example", "b.example"] },
+      { allowed_domains: ["a.example"] },
+      { allowed_domains: [] },
+    ],
   ])("ends the sessions of people no longer admitted after %s, and none after a wider setting", async (_what, more, narrower, wider) => {
     const claims = { sub: newSub(), email: "one@b.example" };
     const provider = await make(audience, more);

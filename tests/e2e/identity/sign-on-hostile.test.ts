@@ -230,10 +230,7 @@ describe("a signed SAML assertion", () => {
       (xml: string) =>
         xml.replace("<saml:AttributeStatement>", `<saml:AuthnStatement SessionNotOnOrAfter="${soon(-60)}"/><saml:AttributeStatement>`),
     ],
-    [
-      "has an unknown condition",
-      (xml: string) => xml.replace("<saml:AudienceRestriction>", "<saml:Condition/><saml:AudienceRestriction>"),
-    ],
+    ["has an unknown condition", (xml: string) => xml.replace("<saml:AudienceRestriction>", "<saml:Condition/><saml:AudienceRestriction>")],
     ["has another SAML version", (xml: string) => xml.replace('Version="2.0"', 'Version="1.1"')],
     ["is issued tomorrow", (xml: string) => xml.replace(/IssueInstant="[^"]*"/, `IssueInstant="${soon(86_400)}"`)],
   ])("is refused if it %s", async (_what, write) => {

@@ -88,28 +88,31 @@ const CHAT = ANSWER_SURFACES.find(({ name }) => name === "chat") as AnswerSurfac
 const chat = (text: string, more: object, who = caller) => ask(CHAT, who, text, more);
 
 describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("a %s request", (_name, surface) => {
-  test.each([false, true])("gets passages within delimiters, and its response and audit row name their documents (streamed: %p)", async (stream) => {
-    const { response, sent, id } = await ask(surface, caller, "What is paid for an automobile?", { gw_knowledgebases: [base] }, stream);
-    expect(response.status).toBe(200);
-    expect(response.headers.get("x-gw-sources")).toBe(document);
-    expect(sent).not.toContain("gw_knowledgebases");
-    expect(sent).toContain("forty cents a kilometre");
-    const token = /<sources token=\\"([\w-]{12})\\">/.exec(sent)?.[1];
-    expect(sent).toContain(`<source n=\\"1\\" id=\\"${document}\\" token=\\"${token}\\" title=\\"handbook.md > Handbook > Travel\\">`);
-    expect(sent.indexOf("What is paid for an automobile?")).toBeGreaterThan(sent.indexOf("</sources"));
-    const row = await rowOf(admin, { id });
-    expect(row).toMatchObject({
-      success: true,
-      rag_enabled: true,
-      rag_chunks_retrieved: 1,
-      rag_collection_ids: [base],
-      rag_context_tokens: expect.any(Number),
-      rag_retrieval_duration_ms: expect.any(Number),
-    });
-    expect(row.rag_top_similarity_score).toBeGreaterThan(0.2);
-    const [embedding] = await rowsOf(admin, { parent_request_id: id, proxy_subtype: "knowledge_embedding" }, 1);
-    expect(embedding).toMatchObject({ success: true, resource_group_id: caller.groupId });
-  });
+  test.each([false, true])(
+    "gets passages within delimiters, and its response and audit row name their documents (streamed: %p)",
+    async (stream) => {
+      const { response, sent, id } = await ask(surface, caller, "What is paid for an automobile?", { gw_knowledgebases: [base] }, stream);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("x-gw-sources")).toBe(document);
+      expect(sent).not.toContain("gw_knowledgebases");
+      expect(sent).toContain("forty cents a kilometre");
+      const token = /<sources token=\\"([\w-]{12})\\">/.exec(sent)?.[1];
+      expect(sent).toContain(`<source n=\\"1\\" id=\\"${document}\\" token=\\"${token}\\" title=\\"handbook.md > Handbook > Travel\\">`);
+      expect(sent.indexOf("What is paid for an automobile?")).toBeGreaterThan(sent.indexOf("</sources"));
+      const row = await rowOf(admin, { id });
+      expect(row).toMatchObject({
+        success: true,
+        rag_enabled: true,
+        rag_chunks_retrieved: 1,
+        rag_collection_ids: [base],
+        rag_context_tokens: expect.any(Number),
+        rag_retrieval_duration_ms: expect.any(Number),
+      });
+      expect(row.rag_top_similarity_score).toBeGreaterThan(0.2);
+      const [embedding] = await rowsOf(admin, { parent_request_id: id, proxy_subtype: "knowledge_embedding" }, 1);
+      expect(embedding).toMatchObject({ success: true, resource_group_id: caller.groupId });
+    },
+  );
 });
 
 describe("the knowledge bases of a call", () => {
