@@ -264,7 +264,7 @@ test("a health check of an unknown model answers 404, also when no tenant can be
   await bare.close();
 });
 
-test("a record with an uploaded icon can be sent back unchanged in a PATCH", async () => {
+test("an uploaded icon is accepted when its record is sent back in a PATCH", async () => {
   const { id } = (await owner("POST", "/v1/admin/mcp-servers", { name: "with icon", base_url: "http://icon.example" })).body;
   const icon = "data:image/png;base64,AAAA";
   await plane.database.db.updateTable("mcp_servers").set({ icon_url: icon }).where("id", "=", id).execute();

@@ -288,7 +288,7 @@ describe("malformed body: 400 naming the field, recorded in the admin log; body 
   });
 });
 
-describe("form uploads without a form, file or image: 400; too large: 413", () => {
+describe("uploads that are not a form or have no valid file: 400; too large: 413", () => {
   test.each(Object.entries(FORMS))("%s", async (name, mostBytes) => {
     const operation = OPERATIONS.find((one) => nameOf(one) === name) as AdminOperation;
     const token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;

@@ -138,7 +138,7 @@ test("only keys on the agent's record count: a card they did not sign is refused
   expect((await send()).status).toBe(200);
 });
 
-test("refreshing an unchanged card reports no difference and logs nothing", async () => {
+test("refreshing an unchanged card reports no difference and is not logged again", async () => {
   const { id } = await registered(plain());
   for (let at = 0; at < 2; at++)
     expect(await refreshed(id)).toMatchObject({

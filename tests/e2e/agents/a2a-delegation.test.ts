@@ -125,7 +125,7 @@ describe("a delegation chain", () => {
     return [trace_continuity, custom_metadata?.delegation_refused, delegation_depth];
   };
 
-  test("that is forged, reordered, of another key, replayed by another group or incomplete is dropped, with the reason recorded", async () => {
+  test("that is forged, reordered, of another key, replayed by another group or incomplete is dropped, with the reason", async () => {
     const { root_task_id: root, root_kind: kind, hops } = read(chain);
     const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const longer = { root_task_id: root, root_kind: kind, hops: [...hops, { ...hops[0], agent: "second", depth: 2 }] };

@@ -152,7 +152,7 @@ test("a stream with more artifacts than the limit is ended with an error", async
   expect((await stream(many)).at(-1)).toMatchObject({ error: { details: [{ reason: "INVALID_AGENT_RESPONSE" }] } });
 });
 
-describe("a guardrail engine judges a streamed artifact as a whole", () => {
+describe("a streamed artifact judged by a guardrail engine", () => {
   const filler = Array.from({ length: 20 }, (_, at) => piece(`and then the ${at}th thing that we have to do. `));
   const pieces = (last: string) => [
     piece("The launch is near, ", false),
@@ -162,13 +162,13 @@ describe("a guardrail engine judges a streamed artifact as a whole", () => {
     piece(last),
   ];
 
-  test("that comes in pieces with status updates between them, and blocks it", async () => {
+  test("is judged as a whole although it comes in pieces with status updates between them, and is blocked", async () => {
     const events = await stream(pieces("on Monday."), judged);
     expect(events.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
     expect(textOf(events)).toBe("");
   });
 
-  test("in one call, after which the artifact is sent", async () => {
+  test("is judged in one call, and then sent", async () => {
     asked.length = 0;
     const events = await stream(pieces("some day."), judged);
     expect(textOf(events)).toStartWith("The launch is near, and then");
@@ -177,7 +177,7 @@ describe("a guardrail engine judges a streamed artifact as a whole", () => {
     expect(asked.length).toBe(1);
   });
 
-  test("together with its parts that were already sent", async () => {
+  test("is judged together with its parts that were already sent", async () => {
     const ended = [piece("The launch is near, ", false), ...filler, piece("they say.", true, { lastChunk: true }), piece(" On Monday.")];
     const events = await stream(ended, judged);
     expect(events.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });

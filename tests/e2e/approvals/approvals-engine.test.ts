@@ -93,7 +93,7 @@ describe("an approval token", () => {
   });
 
   test(
-    `is redeemed at most once in ${RACES} races with other callers, altered calls and replays, and not after expiry`,
+    `is redeemed at most once in ${RACES} races with other callers, altered calls and replays, and not when expired`,
     async () => {
       const other = () => crypto.randomUUID();
       const changes: ((asked: ApprovalDemand, token: string) => readonly [Partial<ReturnType<typeof redemption>>, string])[] = [

@@ -305,7 +305,7 @@ test("an ambiguous member name is refused as ambiguous_name, with both names and
   expect(world.upstream.seen).toHaveLength(before);
 });
 
-test("a line in a file may name its model by ID, so that the job has no single model", async () => {
+test("a line in a file may name its model by model_id, so a job may have several models", async () => {
   const of = (model: object) => ({ method: "POST", url: "/v1/chat/completions", body: { ...model, ...asks("hi") } });
   const input = [
     { custom_id: "named", ...of({ model: "fake-1" }) },
@@ -320,7 +320,7 @@ test("a line in a file may name its model by ID, so that the job has no single m
   expect(await ended(made.id)).toMatchObject({ status: "completed", request_counts: { completed: 1, failed: 1 } });
 });
 
-test("a job is not visible to other groups, and a cancelled job keeps the results it has", async () => {
+test("a job is not found by other groups, and a cancelled job keeps the results it has", async () => {
   const other = await newTeam(world.admin, "others of batch");
   const requests = Array.from({ length: 400 }, (_, i) => ({ custom_id: `n${i}`, body: asks("x") }));
   const made = await api("POST", "/jobs", { model: "fake-1", requests });

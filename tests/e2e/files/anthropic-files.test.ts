@@ -55,7 +55,7 @@ test("a file is uploaded, read, referenced in a message and deleted", async () =
   expect(await client.beta.files.retrieveMetadata(file.id).catch(statusOf)).toBe(404);
 });
 
-test("files are listed newest first with newer and older pagination, and by their IDs", async () => {
+test("files are listed newest first with the pagination of newer and older clients, and by their IDs", async () => {
   const ids: string[] = [];
   for (const name of ["one", "two", "three", "four", "five"]) ids.unshift((await store(`${name}.txt`, name)).id);
   const turned: string[] = [];

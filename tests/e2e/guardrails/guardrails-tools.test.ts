@@ -184,23 +184,20 @@ describe.each([
     expect(await answered(urls[which], "joe@example.com")).toBe("hello [REDACTED:email]");
   });
 
-  test.each(["new", "old", "virtual"] as const)(
-    "is withheld from the tool server when blocked, and nobody waits for it (%s server)",
-    async (which) => {
-      const before = (await blocked(0)).length;
-      const said = await answered(urls[which], SECRET);
-      expect(said).toContain(connect === handshakeClient ? "withheld" : "blocked by a guardrail (secrets)");
-      expect([...server.seen, ...old.seen].map(({ body }) => body).join("")).not.toContain("ghp_");
-      const rows = await blocked(before + 1);
-      expect(rows).toHaveLength(before + 1);
-      expect(rows[0]).toMatchObject(
-        connect === handshakeClient
-          ? { guardrail_action: "block", http_status_code: 202, success: true, tags: ["answer_withheld"] }
-          : { guardrail_action: "block", http_status_code: 403, error_type: "guardrail_blocked" },
-      );
-      expect(JSON.stringify(rows)).not.toContain("ghp_");
-    },
-  );
+  test.each(["new", "old", "virtual"] as const)("is withheld when blocked, and nobody waits for it (%s server)", async (which) => {
+    const before = (await blocked(0)).length;
+    const said = await answered(urls[which], SECRET);
+    expect(said).toContain(connect === handshakeClient ? "withheld" : "blocked by a guardrail (secrets)");
+    expect([...server.seen, ...old.seen].map(({ body }) => body).join("")).not.toContain("ghp_");
+    const rows = await blocked(before + 1);
+    expect(rows).toHaveLength(before + 1);
+    expect(rows[0]).toMatchObject(
+      connect === handshakeClient
+        ? { guardrail_action: "block", http_status_code: 202, success: true, tags: ["answer_withheld"] }
+        : { guardrail_action: "block", http_status_code: 403, error_type: "guardrail_blocked" },
+    );
+    expect(JSON.stringify(rows)).not.toContain("ghp_");
+  });
 });
 
 test("sampling results and other input responses are redacted in all their members", async () => {

@@ -94,7 +94,7 @@ describe.each(["portal", "admin"] as const)("an identity provider of the %s", (a
     expect((await after.exchange()).status).toBe(200);
   });
 
-  test("loses the sessions of a person who is unlinked from it, and no others", async () => {
+  test("ends the sessions of a person who is unlinked from it, and no others", async () => {
     const [gone, other] = [await signedIn(audience, `${audience}-gone`), await signedIn(audience, `${audience}-stays`)];
     const unlinked = await world.admin.request(
       "DELETE",
@@ -135,7 +135,7 @@ describe.each(["portal", "admin"] as const)("an identity provider of the %s", (a
     expect(await page.works()).toBe(true);
   });
 
-  test("is where sign-out continues, once, and only if sign_out is set", async () => {
+  test("is where sign-out continues, once, and only where sign_out is set", async () => {
     const { base, origin } = planeOf(audience);
     const ask = async ({ token }: SignedInPage) => {
       const response = await fetch(`${base}/sign-out`, { method: "POST", headers: { authorization: `Bearer ${token}` } });
