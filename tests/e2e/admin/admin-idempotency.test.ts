@@ -15,13 +15,13 @@ let agent = "";
 let knowledge = "";
 let reader = "";
 /** Called by each discovery of a tool server. */
-let looked: () => Promise<unknown> = async () => undefined;
+let onDiscovery: () => Promise<unknown> = async () => undefined;
 
 beforeAll(async () => {
   plane = await controlPlane({
     clock,
     jwtExpirySeconds: 10_000_000,
-    toolServers: { discover: async () => looked().then(() => ({ status: "inconclusive", detail: "Nothing is there." })) },
+    toolServers: { discover: async () => onDiscovery().then(() => ({ status: "inconclusive", detail: "Nothing is there." })) },
   });
   owner = (await newTenant(plane, "acme")).send;
   group = (await owner("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
@@ -163,14 +163,14 @@ describe("a request with an Idempotency-Key", () => {
   test("waits for the same request in progress and returns the same response", async () => {
     const gate = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
-    looked = () => (arrived.resolve(), gate.promise);
+    onDiscovery = () => (arrived.resolve(), gate.promise);
     const create = () =>
       owner("POST", "/v1/admin/mcp-servers", { name: "slow", base_url: "http://slow.example" }, { "idempotency-key": "slow" });
     const first = create();
     await arrived.promise;
     const second = create();
     gate.resolve();
-    looked = async () => undefined;
+    onDiscovery = async () => undefined;
     expect(answerOf(await second)).toEqual(answerOf(await first));
     expect((await second).body.discovery.status).toBe("inconclusive");
   });

@@ -29,7 +29,7 @@ afterAll(async () => plane.close());
 const verify = async (send = plane.system) => (await send("POST", "/v1/admin/admin-log/verify")).body;
 
 /** Tampers with the log as the owner of the database could. */
-async function behindItsBack(statement: string, undo: string): Promise<any> {
+async function findingsAfterTampering(statement: string, undo: string): Promise<any> {
   const change = (text: string) =>
     plane.database.db.transaction().execute(async (trx) => {
       await sql`SET LOCAL session_replication_role = replica`.execute(trx);
@@ -59,28 +59,28 @@ test("a tenant verifies the whole admin log chain but exports only its own entri
 });
 
 test("verification finds admin log entries altered, removed or added directly in the database", async () => {
-  const altered = await behindItsBack(
+  const altered = await findingsAfterTampering(
     "UPDATE admin_log SET actor_username = 'nobody' || actor_username WHERE chain_seq = 5",
     "UPDATE admin_log SET actor_username = substr(actor_username, 7) WHERE chain_seq = 5",
   );
   expect([altered.verdict, altered.findings[0].chain_seq]).toEqual(["altered", 5]);
   const group = "chain_seq = (SELECT min(chain_seq) FROM admin_log WHERE after->>'name' = 'g3')";
-  const json = await behindItsBack(
+  const json = await findingsAfterTampering(
     `UPDATE admin_log SET after = after || '{"description": "x"}' WHERE ${group}`,
     `UPDATE admin_log SET after = after || '{"description": "ünïcode \u{1f600} 1e21"}' WHERE ${group}`,
   );
   expect(json.verdict).toBe("altered");
-  const moved = await behindItsBack(
+  const moved = await findingsAfterTampering(
     "UPDATE admin_log SET chain_seq = -7 WHERE chain_seq = 7",
     "UPDATE admin_log SET chain_seq = 7 WHERE chain_seq = -7",
   );
   expect(placesOf(moved)).toEqual(["altered@-7", "broken_link@-7", "missing@7"]);
-  const added = await behindItsBack(
+  const added = await findingsAfterTampering(
     'INSERT INTO admin_log SELECT (jsonb_populate_record(a, \'{"id": "zforged", "chain_seq": null}\')).* FROM admin_log a WHERE chain_seq = 7',
     "DELETE FROM admin_log WHERE id = 'zforged'",
   );
   expect([added.verdict, added.findings_total, added.findings[0].row_id]).toEqual(["altered", 2, "zforged"]);
-  const old = await behindItsBack(
+  const old = await findingsAfterTampering(
     'INSERT INTO admin_log SELECT (jsonb_populate_record(a, \'{"id": "0old", "chain_seq": null, "at": "2020-01-01"}\')).* FROM admin_log a WHERE chain_seq = 7',
     "DELETE FROM admin_log WHERE id = '0old'",
   );

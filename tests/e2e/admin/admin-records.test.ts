@@ -58,11 +58,11 @@ const document = (last: string | (() => Promise<string>), member: string, first:
   changes: [{ [member]: first }, { [member]: second }],
 });
 const quota = (daily: number) => ({ requests: { daily_limit: daily } });
-const often = (calls: number) => ({ frequency: { max_calls_per_minute: calls } });
+const callsPerMinute = (calls: number) => ({ frequency: { max_calls_per_minute: calls } });
 const statements = (controller: string) => ({
   ...{ controller, data_protection_officer: null, purposes: null, data_subjects: null, personal_data: null },
 });
-const heat = (max: number) => ({ temperature: { max } });
+const maxTemperature = (max: number) => ({ temperature: { max } });
 
 const GROUP = "/v1/admin/resource-groups/{id}";
 const KINDS: Record<string, Kind> = {
@@ -254,16 +254,31 @@ const KINDS: Record<string, Kind> = {
     changes: [{ allowed_skill_ids: [] }, { allowed_skill_ids: null }],
   },
   [`${GROUP}/llm-global-limits`]: document("llm-global-limits", "llm_global_limits", quota(5), quota(6)),
-  [`${GROUP}/llm-global-governance`]: document("llm-global-governance", "governance", heat(1), heat(0.5)),
-  [`${GROUP}/mcp-global-limits`]: document("mcp-global-limits", "mcp_global_limits", often(5), often(6)),
-  [`${GROUP}/skill-global-limits`]: document("skill-global-limits", "skill_global_limits", often(5), often(6)),
+  [`${GROUP}/llm-global-governance`]: document("llm-global-governance", "governance", maxTemperature(1), maxTemperature(0.5)),
+  [`${GROUP}/mcp-global-limits`]: document("mcp-global-limits", "mcp_global_limits", callsPerMinute(5), callsPerMinute(6)),
+  [`${GROUP}/skill-global-limits`]: document("skill-global-limits", "skill_global_limits", callsPerMinute(5), callsPerMinute(6)),
   [`${GROUP}/media-governance`]: document("media-governance", "media_governance", { image: { max_n: 2 } }, { image: { max_n: 1 } }),
   [`${GROUP}/web-search`]: document("web-search", "web_search", { fetch: { addresses: "none" } }, { fetch: { addresses: "known" } }),
   [`${GROUP}/run-ceilings`]: document("run-ceilings", "run_ceilings", { max_tokens_per_run: 5 }, { max_tokens_per_run: 6 }),
   [`${GROUP}/llm-models/{model_id}/limits`]: document(async () => `llm-models/${await model()}/limits`, "limits", quota(5), quota(6)),
-  [`${GROUP}/llm-models/{model_id}/governance`]: document(async () => `llm-models/${await model()}/governance`, "governance", heat(1), {}),
-  [`${GROUP}/mcp-servers/{server_id}/limits`]: document(async () => `mcp-servers/${await server()}/limits`, "limits", often(5), {}),
-  [`${GROUP}/agent-skills/{skill_id}/limits`]: document(async () => `agent-skills/${await skill()}/limits`, "limits", often(5), {}),
+  [`${GROUP}/llm-models/{model_id}/governance`]: document(
+    async () => `llm-models/${await model()}/governance`,
+    "governance",
+    maxTemperature(1),
+    {},
+  ),
+  [`${GROUP}/mcp-servers/{server_id}/limits`]: document(
+    async () => `mcp-servers/${await server()}/limits`,
+    "limits",
+    callsPerMinute(5),
+    {},
+  ),
+  [`${GROUP}/agent-skills/{skill_id}/limits`]: document(
+    async () => `agent-skills/${await skill()}/limits`,
+    "limits",
+    callsPerMinute(5),
+    {},
+  ),
 };
 
 const routes = recordRoutes(OPERATIONS);
@@ -283,7 +298,7 @@ beforeAll(async () => {
 afterAll(() => plane.close());
 
 /** The number of admin log entries and of configuration changes. */
-async function told(): Promise<[number, number]> {
+async function logAndChangeCounts(): Promise<[number, number]> {
   const { db } = plane.database;
   const count = async (table: "admin_log" | "config_changes") =>
     (
@@ -295,7 +310,7 @@ async function told(): Promise<[number, number]> {
   return [await count("admin_log"), await count("config_changes")];
 }
 
-function another(name: string, value: unknown): unknown {
+function differentValue(name: string, value: unknown): unknown {
   if (name.endsWith("_at") || name === "last_login" || name === "last_used_at") return "1999-01-01T00:00:00.000Z";
   if (typeof value === "boolean") return !value;
   if (typeof value === "number") return value + 1;
@@ -328,24 +343,24 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
 
   test("written back as read changes nothing, is not logged, and announces no configuration change", async () => {
     const { body, headers } = await owner("GET", path);
-    const before = await told();
+    const before = await logAndChangeCounts();
     for (const { method: change } of changeOf(read)) {
       const back = await owner(change, path, body);
       expect([back.status, back.body, etag(back)]).toEqual([200, body, headers.get("etag") ?? ""]);
     }
     expect((await owner("GET", path)).body).toEqual(body);
-    expect(await told()).toEqual(before);
+    expect(await logAndChangeCounts()).toEqual(before);
   });
 
   test("applies a change once, also when the whole record as read is sent with it", async () => {
     const [first, second] = kind.changes;
     const changed = await owner(method, path, first);
     expect([changed.status, changed.body]).toMatchObject([200, first]);
-    const before = await told();
-    expect([(await owner(method, path, first)).body, await told()]).toEqual([changed.body, before]);
+    const before = await logAndChangeCounts();
+    expect([(await owner(method, path, first)).body, await logAndChangeCounts()]).toEqual([changed.body, before]);
     const whole = await owner(method, path, { ...changed.body, ...second });
     expect([whole.status, whole.body]).toMatchObject([200, second]);
-    expect(await told()).not.toEqual(before);
+    expect(await logAndChangeCounts()).not.toEqual(before);
     expect(etag(whole)).not.toBe(etag(changed));
     expect(etag(await owner("GET", path))).toBe(etag(whole));
   });
@@ -355,12 +370,12 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
     const stale = etag(await owner("GET", path));
     const changed = await owner(method, path, first, { "if-match": stale });
     expect([changed.status, changed.body]).toMatchObject([200, first]);
-    const before = await told();
+    const before = await logAndChangeCounts();
     for (const tag of [stale, '"other"', `W/${etag(changed)}`, "nonsense"]) {
       const refused = await owner(method, path, second, { "if-match": tag });
       expect([tag, refused.status, refused.body.code, etag(refused)]).toEqual([tag, 412, "precondition_failed", etag(changed)]);
     }
-    expect([(await owner("GET", path)).body, (await told())[1]]).toEqual([changed.body, before[1]]);
+    expect([(await owner("GET", path)).body, (await logAndChangeCounts())[1]]).toEqual([changed.body, before[1]]);
     expect((await owner(method, path, second, { "if-match": "*" })).status).toBe(200);
     const at = etag(await owner("GET", path));
     const both = await Promise.all([first, first].map((body) => owner(method, path, body, { "if-match": `"other", ${at}` })));
@@ -372,7 +387,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
     for (const change of changeOf(read)) {
       const readOnly = Object.keys(body).filter((name) => !(name in shapeOf(change.body)));
       for (const name of readOnly) {
-        const refused = await owner(change.method, path, { ...body, [name]: another(name, body[name]) });
+        const refused = await owner(change.method, path, { ...body, [name]: differentValue(name, body[name]) });
         expect([name, refused.status, refused.body.code, refused.body.fields]).toEqual([
           name,
           422,

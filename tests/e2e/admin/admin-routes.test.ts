@@ -159,7 +159,7 @@ function acmePath(operation: AdminOperation): string {
 }
 
 /** The admin log entries for a refused attempt, once all pending attempts are written. */
-async function toldOf(reply: { headers: Headers }): Promise<unknown[]> {
+async function refusalsOf(reply: { headers: Headers }): Promise<unknown[]> {
   await plane.attempts.write("all");
   return plane.database.db
     .selectFrom("admin_log")
@@ -220,7 +220,7 @@ describe("missing, expired or wrong kind of credential: 401, recorded in the adm
         "Bearer",
         { detail: "Missing or invalid credential.", code: "unauthenticated" },
       ]);
-      expect(await toldOf(reply)).toEqual(attempt(operation, reason, { client_ip: "10.0.0.1" }));
+      expect(await refusalsOf(reply)).toEqual(attempt(operation, reason, { client_ip: "10.0.0.1" }));
     }
   });
 });
@@ -262,7 +262,7 @@ describe("malformed body: 400 naming the field, recorded in the admin log; body 
       "invalid_body",
       [{ field: "surprise", message: "is not known here" }],
     ]);
-    expect(await toldOf(strange)).toMatchObject([
+    expect(await refusalsOf(strange)).toMatchObject([
       {
         actor_username: operation.access === "anyone" ? null : "admin",
         action: "refused",
@@ -284,7 +284,7 @@ describe("malformed body: 400 naming the field, recorded in the admin log; body 
     expect((await raw(`{"a":"\\u0000"}`)).status).toBe(400);
     const large = await raw(`"${"x".repeat(1_048_577)}"`);
     expect([large.status, ((await large.json()) as any).code]).toEqual([413, "body_too_large"]);
-    expect(await toldOf(large)).toMatchObject([{ resource: nameOf(operation), after: { reason: "body_too_large", attempts: 1 } }]);
+    expect(await refusalsOf(large)).toMatchObject([{ resource: nameOf(operation), after: { reason: "body_too_large", attempts: 1 } }]);
   });
 });
 
@@ -342,7 +342,7 @@ describe("an administrator of another tenant can read and change nothing", () =>
     expect(reply.body?.tenant_id).not.toBe("acme");
     if (operation.path.includes("{")) {
       expect(reply.status).toBe(404);
-      expect(await toldOf(reply)).toEqual(
+      expect(await refusalsOf(reply)).toEqual(
         operation.method === "GET" ? [] : attempt(operation, reply.body.code, { tenant_id: "beta", actor_username: "owner-of-beta" }),
       );
     }
@@ -355,7 +355,7 @@ describe("an administrator of another tenant can read and change nothing", () =>
       const named = await beta.send(operation.method, acmePath(operation) + query, BODIES[nameOf(operation)], headers);
       expect([named.status, named.body.code]).toEqual([403, "forbidden"]);
       if (operation.method !== "GET")
-        expect(await toldOf(named)).toMatchObject([
+        expect(await refusalsOf(named)).toMatchObject([
           { tenant_id: "beta", actor_username: "owner-of-beta", action: "refused", resource: nameOf(operation) },
         ]);
     }

@@ -184,7 +184,7 @@ test("an API key whose response was lost is fetched by the next apply; one no lo
 });
 
 describe("records with the same name", () => {
-  async function twice(tenant: string) {
+  async function createSameNamed(tenant: string) {
     const own = `?tenant_id=${tenant}`;
     const make = async (path: string, body: object): Promise<string> => (await world.admin.post(`/v1/admin/${path}${own}`, body)).id;
     const group = await make("resource-groups", { name: "team" });
@@ -213,7 +213,7 @@ describe("records with the same name", () => {
 
   test("are exported, applied to another tenant and exported identically", async () => {
     const [from, to] = [await newTenant("twice"), await newTenant("twice-again")];
-    await twice(from);
+    await createSameNamed(from);
     const exported = await config(from, ["export"]);
     const path = await file("twice.yaml", exported.out);
     expect(await config(from, ["plan", path])).toEqual(NOTHING);

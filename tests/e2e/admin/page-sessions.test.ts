@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 /** Backdates the last rotation of all page sessions by a minute. */
-async function rotatedLongAgo(): Promise<void> {
+async function backdateRotations(): Promise<void> {
   await sql`UPDATE page_sessions SET rotated_at = rotated_at - interval '1 minute'`.execute(connection.db);
 }
 
@@ -130,7 +130,7 @@ describe.each([
     for (let time = 0; time < 4; time++) next = cookieOf(await renew(next));
     const slow = await renew(cookie);
     expect([slow.status, cookieOf(slow)]).toEqual([200, next]);
-    await rotatedLongAgo();
+    await backdateRotations();
     const later = await renew(next);
     expect(later.status).toBe(200);
     expect(cookieOf(later)).not.toBe(next);
@@ -142,14 +142,14 @@ describe.each([
     const again = await renew(cookie);
     expect(again.status).toBe(200);
     // Much later, when presenting an already used cookie would end the session.
-    await rotatedLongAgo();
+    await backdateRotations();
     expect((await renew(cookieOf(again))).status).toBe(200);
   });
 
   test("ends for every holder when a cookie is presented long after it was replaced", async () => {
     const { cookie } = await begin();
     const next = cookieOf(await renew(cookie));
-    await rotatedLongAgo();
+    await backdateRotations();
     expect([(await renew(cookie)).status, (await renew(next)).status]).toEqual([204, 204]);
   });
 
@@ -157,7 +157,7 @@ describe.each([
     const { cookie } = await begin();
     let stolen = cookie;
     for (let time = 0; time < 4; time++) {
-      await rotatedLongAgo();
+      await backdateRotations();
       stolen = cookieOf(await renew(stolen));
     }
     expect([(await renew(cookie)).status, (await renew(stolen)).status]).toEqual([204, 204]);

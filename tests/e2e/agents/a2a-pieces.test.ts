@@ -8,10 +8,10 @@ let world: World;
 let team: Team;
 let judged: Team;
 let base: string;
-let told: readonly Record<string, unknown>[] = [];
+let scriptedEvents: readonly Record<string, unknown>[] = [];
 
 const ids = { taskId: "", contextId: "" };
-const said = (value: Record<string, unknown>) =>
+const withIds = (value: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(value).map(([kind, one]) => [kind, { ...(kind === "task" ? {} : ids), ...(one as object) }]));
 const agent = Bun.serve({
   hostname: "127.0.0.1",
@@ -31,11 +31,12 @@ const agent = Bun.serve({
       });
     ids.taskId = crypto.randomUUID();
     const task = { id: ids.taskId, contextId: ids.contextId, status: { state: "TASK_STATE_WORKING" } };
-    if (new URL(request.url).pathname.endsWith(":send")) return Response.json({ task: { ...task, ...(told[0]?.task as object) } });
-    const first = told[0]?.task === undefined ? [{ task }] : [];
+    if (new URL(request.url).pathname.endsWith(":send"))
+      return Response.json({ task: { ...task, ...(scriptedEvents[0]?.task as object) } });
+    const first = scriptedEvents[0]?.task === undefined ? [{ task }] : [];
     const events = [
       ...first,
-      ...told.map((one) => (one.task === undefined ? said(one) : { task: { ...task, ...(one.task as object) } })),
+      ...scriptedEvents.map((one) => (one.task === undefined ? withIds(one) : { task: { ...task, ...(one.task as object) } })),
       DONE(),
     ];
     return new Response(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), {
@@ -44,17 +45,17 @@ const agent = Bun.serve({
   },
 });
 /** A guardrail engine that judges meaning instead of matching values: the launch together with its date is secret. */
-const asked: string[] = [];
+const judgedTexts: string[] = [];
 const engine = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   async fetch(request) {
     const { text } = (await request.json()) as { text: string };
-    asked.push(text);
+    judgedTexts.push(text);
     return Response.json({ action: text.includes("launch") && text.includes("Monday") ? "block" : "allow" });
   },
 });
-const DONE = () => said({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+const DONE = () => withIds({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
 const WORKING = { statusUpdate: { status: { state: "TASK_STATE_WORKING" } } };
 const piece = (text: string, append = true, more: object = {}) => ({
   artifactUpdate: { artifact: { artifactId: "a", parts: [{ text }] }, append, ...more },
@@ -89,7 +90,7 @@ afterAll(async () => {
 });
 
 async function stream(events: readonly Record<string, unknown>[], { apiKey } = team): Promise<any[]> {
-  told = events;
+  scriptedEvents = events;
   // A context belongs to one caller.
   ids.contextId = apiKey.slice(-8);
   return eventsIn((await call(base, apiKey, "POST", "/message:stream", message("x"))).text);
@@ -111,7 +112,7 @@ test.each([
 test("a value split over parts of one event is redacted in each part, in streams and whole responses", async () => {
   const cut = [{ text: "to joe@exam" }, { text: "ple.com now" }];
   expect(textOf(await stream([parts(cut, false)]))).toBe("to [REDACTED:email][REDACTED:email] now");
-  told = [{ task: { artifacts: [{ artifactId: "a", parts: cut }] } }];
+  scriptedEvents = [{ task: { artifacts: [{ artifactId: "a", parts: cut }] } }];
   const whole = await call(base, team.apiKey, "POST", "/message:send", message("x"));
   expect(whole.body.task.artifacts[0].parts.map(({ text }: any) => text)).toEqual(["to [REDACTED:email]", "[REDACTED:email] now"]);
   const banned = await stream([piece("a tange", false), WORKING, piece("rine")]);
@@ -169,12 +170,12 @@ describe("a streamed artifact judged by a guardrail engine", () => {
   });
 
   test("is judged in one call, and then sent", async () => {
-    asked.length = 0;
+    judgedTexts.length = 0;
     const events = await stream(pieces("some day."), judged);
     expect(textOf(events)).toStartWith("The launch is near, and then");
     expect(textOf(events)).toEndWith("some day.");
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
-    expect(asked.length).toBe(1);
+    expect(judgedTexts.length).toBe(1);
   });
 
   test("is judged together with its parts that were already sent", async () => {

@@ -51,7 +51,7 @@ async function ask(content: string, path = "/v1/proxy/llm/chat/completions", res
 const useTool = (name: string) =>
   post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${server}`, team.apiKey, stateless(1, "tools/call", { name, arguments: { text: "hi" } }));
 
-async function carriedOut(): Promise<any> {
+async function finishedRun(): Promise<any> {
   const { id } = await owner.post(at("/replay/run"), {});
   return until(
     () => owner.get(at(`/replay/runs/${id}`)),
@@ -102,7 +102,7 @@ test("a replay suite is frozen from each kind of call made, and stores no conten
 test("a replay run calls the models again, reaches no tool, and passes the gate for that configuration", async () => {
   expect((await owner.get(at("/replay"))).gate.verdict).toBe("not_run");
   const reached = tools.seen?.length;
-  const run = await carriedOut();
+  const run = await finishedRun();
   expect(run.results.map(({ state, reasons }: any) => [state, ...reasons])).toEqual(Array.from({ length: 5 }, () => ["pass"]));
   expect([run.state, run.totals.cases, run.totals.passed, run.models]).toEqual(["passed", 5, 5, ["agreed"]]);
   expect(tools.seen?.length).toBe(reached);
@@ -135,7 +135,7 @@ test("a removed restriction fails its replay case, and the contract is promoted 
   const early = await owner.request("POST", `/v1/admin/contracts/${contract.id}/promote`, {});
   expect([early.status, early.body.code]).toEqual([409, "illegal_transition"]);
   expect(early.body.detail).toContain("not_run");
-  const run = await carriedOut();
+  const run = await finishedRun();
   expect([run.state, run.contract_digest, run.totals.must_failed]).toEqual(["failed", contract.digest, 1]);
   const failed = run.results.find(({ state }: any) => state === "fail");
   expect(failed.reasons).toEqual(["It was answered, and was to be refused (tool_not_allowed)."]);
@@ -169,7 +169,7 @@ test("replay cases can be pinned with expectations, and reach a tool only where 
     ],
   });
   const reached = tools.seen?.length ?? 0;
-  const run = await carriedOut();
+  const run = await finishedRun();
   expect(run.results.map(({ state }: any) => state)).toEqual(["fail", "pass"]);
   expect(run.results[0].reasons).toEqual(["Forbidden text 1 is in the answer."]);
   expect(tools.seen?.length).toBeGreaterThan(reached);
@@ -195,7 +195,7 @@ test("a judge checks a response against a case's rubric, with an audit row per c
     cases: ids.map((id) => ({ row_id: id, expect: { rubric } })),
   });
   expect((await owner.get(at("/replay"))).suite.cases.map((one: any) => one.expect.rubric)).toEqual([rubric, rubric, rubric]);
-  const run = await carriedOut();
+  const run = await finishedRun();
   expect(run.results.map(({ state }: any) => state)).toEqual(["fail", "pass", "error"]);
   expect(run.results[0].reasons).toEqual(["A judge found that the answer does not meet the rubric."]);
   expect(run.results[2].reasons[0]).toContain("its rubric could not be judged");

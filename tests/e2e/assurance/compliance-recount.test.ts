@@ -252,7 +252,7 @@ async function exportAll(): Promise<void> {
   file("configuration.json", JSON.stringify(configuration));
 }
 
-async function tell(): Promise<Record<string, any>> {
+async function fetchReports(): Promise<Record<string, any>> {
   const frameworks: Record<string, unknown> = {};
   for (const [framework, path] of Object.entries(PATHS)) frameworks[framework] = await owner.get(`${PATH}/${path}?${window}`);
   return {
@@ -269,7 +269,7 @@ function recount(reports: unknown): { counted: number; nonzero: number; differen
 
 test("an independent program recounts every number of every report from an export, and detects a wrong one", async () => {
   await exportAll();
-  const reports = await tell();
+  const reports = await fetchReports();
   const { counted, nonzero, differences } = recount(reports);
   expect(differences).toEqual([]);
   expect(counted).toBeGreaterThan(110);

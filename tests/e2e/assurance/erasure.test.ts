@@ -71,7 +71,7 @@ const callTool = (who: PortalClient, text: string) =>
   });
 
 /** Leaves data of Mary in every place that can hold some. */
-async function liveALittle(): Promise<void> {
+async function leavePersonalData(): Promise<void> {
   const { admin, gateway } = world;
   const url = gateway.runtimeUrl;
   const made = await portalClient(url).request("POST", "/auth/register", {
@@ -186,7 +186,7 @@ async function liveALittle(): Promise<void> {
 }
 
 test("an erased person remains only as the ID in sealed records, and nobody else loses data", async () => {
-  await liveALittle();
+  await leavePersonalData();
   const { admin, gateway } = world;
   const path = "/v1/admin/data-erasure?tenant_id=default";
   const traces = ["mary-smith", "mary@home", "Mary Smith", "marys ", "divorce"];

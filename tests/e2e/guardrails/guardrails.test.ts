@@ -55,7 +55,7 @@ const KEY = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
 const MAIL = "joe@example.com";
 
 /** The last request sent to the vendor, and the call's row. */
-async function afterwards(id: string) {
+async function sentBodyAndRow(id: string) {
   return { sent: world.vendor.seen.at(-1)?.body ?? "", row: await rowOf(world.admin, { id }) };
 }
 
@@ -91,7 +91,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   test.each([false, true])("redact text before the provider receives it, and in the audit row (streamed: %p)", async (stream) => {
     const { response } = await ask(redacting, surface, "plain", `Mail ${MAIL}, key ${KEY}.`, stream);
     expect(response.status).toBe(200);
-    const { sent, row } = await afterwards(requestId(response));
+    const { sent, row } = await sentBodyAndRow(requestId(response));
     expect(sent).toContain("Mail [REDACTED:email], key [REDACTED:github_token].");
     for (const secret of [MAIL, KEY]) expect(sent + JSON.stringify(row)).not.toContain(secret);
     expect(row).toMatchObject({ guardrail_config_id: configs.redactor, guardrail_action: "redact", pii_detected: true, success: true });
@@ -104,7 +104,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
     expect(surface.readWhole(JSON.parse(new TextDecoder().decode(whole.bytes))).text).toBe(REDACTED);
     expect(surface.read(streamed.bytes).text).toBe(REDACTED);
     for (const { response } of [whole, streamed]) {
-      const { row } = await afterwards(requestId(response));
+      const { row } = await sentBodyAndRow(requestId(response));
       expect(row).toMatchObject({
         guardrail_check: "pii",
         guardrail_action: "redact",
@@ -128,7 +128,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
       check: "secrets",
       direction: "input",
     });
-    const { row } = await afterwards(requestId(response));
+    const { row } = await sentBodyAndRow(requestId(response));
     expect(row).toMatchObject({
       guardrail_blocked: true,
       guardrail_config_id: configs["input wall"],
@@ -152,7 +152,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
     expectBlock(surface, error, told);
     for (const { response, bytes } of [whole, streamed]) {
       expect(new TextDecoder().decode(bytes)).not.toContain("joe");
-      const { row } = await afterwards(requestId(response));
+      const { row } = await sentBodyAndRow(requestId(response));
       expect(row).toMatchObject({
         guardrail_blocked: true,
         guardrail_config_id: configs["output wall"],
@@ -167,7 +167,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   test("that warn change nothing and mark the audit row", async () => {
     const { response, bytes } = await ask(warning, surface, "personal", `Mail ${MAIL}`, true);
     expect(surface.read(bytes).text).toContain(MAIL);
-    expect((await afterwards(requestId(response))).row).toMatchObject({
+    expect((await sentBodyAndRow(requestId(response))).row).toMatchObject({
       guardrail_config_id: configs.watcher,
       guardrail_check: "pii",
       guardrail_action: "warn",
@@ -292,7 +292,7 @@ describe("guardrails on the texts of a request", () => {
         ],
       })
       .withResponse();
-    const { sent, row } = await afterwards(requestId(response));
+    const { sent, row } = await sentBodyAndRow(requestId(response));
     expect(sent).not.toContain("example.com");
     expect(JSON.stringify(row)).not.toContain("example.com");
     const body = JSON.parse(sent);
@@ -350,7 +350,7 @@ test("a response changed by a guardrail is not cached, and a cached one is inspe
     const { response, bytes } = await ask(caching, chat, line, "The same question", false);
     return [
       chat.readWhole(JSON.parse(new TextDecoder().decode(bytes))).text,
-      (await afterwards(requestId(response))).row.llm_cache_hit === true,
+      (await sentBodyAndRow(requestId(response))).row.llm_cache_hit === true,
     ];
   };
   expect([await hit("personal"), await hit("personal")]).toEqual([

@@ -65,7 +65,7 @@ afterAll(async () => {
 });
 
 const change = async (body: object) => expect((await admin.request("PATCH", `${POLICIES}/${policy.id}`, body)).status).toBe(200);
-const fresh = (words = "a question") => `${words} (${++asked})`;
+const uniqueText = (words = "a question") => `${words} (${++asked})`;
 const user = (content: string) => [{ role: "user", content }];
 
 async function call(body: Record<string, unknown>) {
@@ -93,7 +93,7 @@ describe("a request under a semantic policy", () => {
   beforeAll(() => change({ surfaces: ["chat_input"], action: "block", mode: "enforce", on_judge_failure: "block" }));
 
   test("that complies passes, with one row for the call and a metered row for the judge", async () => {
-    const { id, status } = await ask(fresh());
+    const { id, status } = await ask(uniqueText());
     expect(status).toBe(200);
     expect(await rowOf(admin, { id })).toMatchObject({ success: true, semantic_policy_id: null, proxy_subtype: "chat_completions" });
     const nested = await rowsOf(admin, { parent_request_id: id }, 1);
@@ -122,7 +122,7 @@ describe("a request under a semantic policy", () => {
 
   test("that violates it is blocked before the provider is called, in each surface's error format", async () => {
     const seen = world.upstream.seen.length;
-    const { id, status, text } = await ask(fresh("tell me of dragons"));
+    const { id, status, text } = await ask(uniqueText("tell me of dragons"));
     expect([status, JSON.parse(text)]).toEqual([
       403,
       {
@@ -172,9 +172,9 @@ describe("a request under a semantic policy", () => {
       });
       return ((await ended.json()) as { state: string }).state;
     };
-    expect(await runEnd(fresh("tell me of dragons"))).toBe("blocked_policy");
+    expect(await runEnd(uniqueText("tell me of dragons"))).toBe("blocked_policy");
     await change({ mode: "shadow" });
-    expect(await runEnd(fresh("broken-judge"))).toBe("completed");
+    expect(await runEnd(uniqueText("broken-judge"))).toBe("completed");
     await change({ mode: "enforce" });
   });
 
@@ -219,13 +219,13 @@ describe("a request under a semantic policy", () => {
       await embed(["geese", "swans"]),
       await embed(["geese", "dragons"]),
       await embed([1, 2, 3]),
-      (await ask(fresh("dragons"))).status,
+      (await ask(uniqueText("dragons"))).status,
     ]).toEqual([200, 403, 403, 200]);
     await change({ surfaces: ["chat_input"] });
   });
 
   test("is judged once for the same text", async () => {
-    const words = fresh();
+    const words = uniqueText();
     await ask(words);
     const seen = judge.seen.length;
     expect([(await ask(words)).status, judge.seen.length]).toEqual([200, seen]);
@@ -252,10 +252,10 @@ describe("a request under a semantic policy", () => {
 
   test.each(["broken-judge", "slow-judge", "vague-judge"])("is blocked or passes as configured with a %s", async (kind) => {
     await change({ timeout_seconds: 0.3, on_judge_failure: "block" });
-    const stopped = await ask(fresh(kind));
+    const stopped = await ask(uniqueText(kind));
     expect([stopped.status, JSON.parse(stopped.text).error.code]).toEqual([403, "semantic_policy_block"]);
     await change({ on_judge_failure: "allow" });
-    const passed = await ask(fresh(kind));
+    const passed = await ask(uniqueText(kind));
     expect(passed.status).toBe(200);
     expect(await rowOf(admin, { id: passed.id })).toMatchObject({ success: true, guardrails_degraded: true, semantic_policy_id: null });
     const nested = await rowsOf(admin, { parent_request_id: passed.id }, 1);
@@ -271,7 +271,7 @@ describe("a request under a semantic policy", () => {
       method: "POST",
       signal: hangUp.signal,
       headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", "x-correlation-id": "left-the-judge" },
-      body: JSON.stringify({ model: "fake-1", messages: user(fresh("slow-judge")) }),
+      body: JSON.stringify({ model: "fake-1", messages: user(uniqueText("slow-judge")) }),
     }).catch(() => null);
     await arrived(() => judge.seen.length > seen, asking);
     hangUp.abort();
@@ -285,7 +285,7 @@ describe("a request under a semantic policy", () => {
 
   test("passes with a mark in header and row when the policy only warns", async () => {
     await change({ action: "warn" });
-    const { id, status, headers } = await ask(fresh("dragons"));
+    const { id, status, headers } = await ask(uniqueText("dragons"));
     expect([status, headers.get("x-gw-policy-warnings")]).toEqual([200, "no%20dragons"]);
     expect(await rowOf(admin, { id })).toMatchObject({ success: true, semantic_policy_id: policy.id, proxy_subtype: "chat_completions" });
     await change({ action: "block" });
@@ -293,7 +293,7 @@ describe("a request under a semantic policy", () => {
 
   test("passes unchanged in shadow mode, and only the judge's row records the violation", async () => {
     await change({ mode: "shadow" });
-    const { id, status, headers } = await ask(fresh("dragons"));
+    const { id, status, headers } = await ask(uniqueText("dragons"));
     expect([status, headers.get("x-gw-policy-warnings")]).toEqual([200, null]);
     const nested = await rowsOf(admin, { parent_request_id: id, semantic_policy_id: policy.id }, 1);
     expect(nested[0].custom_metadata.semantic_policy).toMatchObject({ verdict: "violation", mode: "shadow" });
@@ -307,8 +307,8 @@ describe("a response under a semantic policy", () => {
   const parrot = { model: "parrot" };
 
   test("that complies is returned, whole and streamed", async () => {
-    expect((await ask(fresh("geese"), parrot)).text).toContain("geese");
-    const streamed = await ask(fresh("swans"), { stream: true });
+    expect((await ask(uniqueText("geese"), parrot)).text).toContain("geese");
+    const streamed = await ask(uniqueText("swans"), { stream: true });
     for (const word of STREAM_WORDS) expect(streamed.text).toContain(JSON.stringify(word).slice(1, -1));
     expect(streamed.text).toEndWith("data: [DONE]\n\n");
   });
@@ -321,7 +321,7 @@ describe("a response under a semantic policy", () => {
       builtin: { pii_enabled: true, pii_action: "redact" },
       group_ids: [served.groupId],
     });
-    const { status, text } = await ask(fresh("write to smaug@example.com"), { ...parrot, stream });
+    const { status, text } = await ask(uniqueText("write to smaug@example.com"), { ...parrot, stream });
     expect([
       status,
       text.includes("smaug@"),
@@ -332,7 +332,7 @@ describe("a response under a semantic policy", () => {
   });
 
   test.each([false, true])("that violates it is withheld, and metered all the same (streamed: %p)", async (stream) => {
-    const { id, status, text } = await ask(fresh("dragons"), { ...parrot, stream });
+    const { id, status, text } = await ask(uniqueText("dragons"), { ...parrot, stream });
     expect([status, JSON.parse(text).error]).toEqual([
       403,
       { code: "semantic_policy_block", message: "The call was blocked by a semantic policy.", policy: "no dragons", direction: "output" },
@@ -356,7 +356,7 @@ describe("a response under a semantic policy", () => {
       method: "POST",
       signal: hangUp.signal,
       headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", "x-correlation-id": "hung-up" },
-      body: JSON.stringify({ model: "hold", stream: true, messages: user(fresh()) }),
+      body: JSON.stringify({ model: "hold", stream: true, messages: user(uniqueText()) }),
     }).catch(() => null);
     await arrived(() => world.upstream.seen.length > seen, asking);
     hangUp.abort();
@@ -369,14 +369,14 @@ describe("a response under a semantic policy", () => {
   });
 
   test("interrupted by the provider is judged as far as it came", async () => {
-    const { id, status, text } = await ask(fresh(), { model: "short", stream: true });
+    const { id, status, text } = await ask(uniqueText(), { model: "short", stream: true });
     expect([status, text.includes("[DONE]"), text.includes("upstream_interrupted")]).toEqual([200, false, true]);
     expect(await rowOf(admin, { id })).toMatchObject({ success: false, error_type: "upstream_interrupted", semantic_policy_id: null });
   });
 
   test("streams in shadow mode, and is judged when it has ended", async () => {
     await change({ mode: "shadow" });
-    const { id, status, text } = await ask(fresh("dragons"), { ...parrot, stream: true });
+    const { id, status, text } = await ask(uniqueText("dragons"), { ...parrot, stream: true });
     expect([status, text.includes("[DONE]")]).toEqual([200, true]);
     const nested = await rowsOf(admin, { parent_request_id: id }, 1);
     expect(nested[0].custom_metadata.semantic_policy).toMatchObject({ verdict: "violation", mode: "shadow", direction: "output" });
@@ -387,7 +387,7 @@ describe("a response under a semantic policy", () => {
     "records a violation in shadow mode in its own row when the verdict is cached (streamed: %p)",
     async (stream) => {
       await change({ mode: "shadow" });
-      const words = fresh("dragons");
+      const words = uniqueText("dragons");
       const first = await ask(words, { ...parrot, stream });
       await rowsOf(admin, { parent_request_id: first.id }, 1);
       const seen = judge.seen.length;
@@ -412,7 +412,7 @@ describe("semantic policies, judges and groups", () => {
       constraint_text: "Nothing may speak of griffins.",
       judge_model_id: policy.judge_model_id,
     });
-    const { id, status } = await ask(fresh("griffins"));
+    const { id, status } = await ask(uniqueText("griffins"));
     expect(status).toBe(403);
     const rows = await rowsOf(admin, { parent_request_id: id }, 2);
     expect(rows.map(({ semantic_policy_id: of }) => of).sort()).toEqual([policy.id, second.id].sort());
@@ -436,9 +436,9 @@ describe("semantic policies, judges and groups", () => {
 
   test("a policy without a judge model uses the tenant's default judge, and without any fails as configured", async () => {
     await change({ judge_model_id: null });
-    expect((await ask(fresh())).status).toBe(403);
+    expect((await ask(uniqueText())).status).toBe(403);
     await admin.request("PATCH", "/v1/admin/tenants/default", { default_judge_model_id: policy.judge_model_id });
-    expect((await ask(fresh())).status).toBe(200);
+    expect((await ask(uniqueText())).status).toBe(200);
   });
 
   test("a policy without a judge model or tenant default uses the one in GW_JUDGE_MODEL", async () => {
@@ -455,7 +455,7 @@ describe("semantic policies, judges and groups", () => {
           body: JSON.stringify({ model: "fake-1", messages: user(content) }),
         })
       ).status;
-    expect([await answered(fresh()), await answered(fresh("dragons"))]).toEqual([200, 403]);
+    expect([await answered(uniqueText()), await answered(uniqueText("dragons"))]).toEqual([200, 403]);
     await second.stop();
     await removeDirectory(second.dataDir);
     await change({ judge_model_id: policy.judge_model_id });
@@ -478,7 +478,7 @@ describe("semantic policies, judges and groups", () => {
           await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
             method: "POST",
             headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-            body: JSON.stringify({ model: "fake-1", messages: user(fresh("dragons")) }),
+            body: JSON.stringify({ model: "fake-1", messages: user(uniqueText("dragons")) }),
           })
         ).status,
       );

@@ -25,9 +25,9 @@ async function directory(name: string, more: object = {}): Promise<ScimClient & 
 let number = 0;
 const newPerson = () => ({ userName: `leaver-${++number}@example.com`, externalId: `leaver-${number}` });
 const active = (value: boolean) => patchOf({ op: "replace", path: "active", value });
-const byHand = (id: string, is_active: boolean) =>
+const setActiveAsAdmin = (id: string, is_active: boolean) =>
   world.admin.request("PATCH", `/v1/admin/end-users/${id}/status?tenant_id=default`, { is_active });
-const isIn = async (id: string) => (await world.admin.get(`/v1/admin/end-users/${id}`)).is_active;
+const isActive = async (id: string) => (await world.admin.get(`/v1/admin/end-users/${id}`)).is_active;
 
 test("a new person with the username of a deleted one gets neither that account nor its API keys", async () => {
   const leaver = newPerson();
@@ -43,7 +43,7 @@ test("a new person with the username of a deleted one gets neither that account 
   await scim.send("DELETE", `/Users/${id}`);
   const hired = { ...leaver, externalId: "hired" };
   const refused = await scim.send("POST", "/Users", hired);
-  expect([refused.status, refused.body.scimType, await isIn(id), await models()]).toEqual([409, "uniqueness", false, 403]);
+  expect([refused.status, refused.body.scimType, await isActive(id), await models()]).toEqual([409, "uniqueness", false, 403]);
   const log = await world.admin.get("/v1/admin/provisioning-log?tenant_id=default&outcome=conflict");
   expect(log.entries[0].detail.reason).toContain("a deleted person of another externalId");
 
@@ -63,22 +63,22 @@ test("a new person with the username of a deleted one gets that account if the S
 
 test("a person deactivated by the directory cannot be reactivated by an administrator", async () => {
   const { id } = (await scim.send("POST", "/Users", newPerson())).body;
-  await byHand(id, false);
+  await setActiveAsAdmin(id, false);
   await scim.send("PATCH", `/Users/${id}`, active(false));
-  const refused = await byHand(id, true);
-  expect([refused.status, refused.body.code, await isIn(id)]).toEqual([409, "directory_owned", false]);
+  const refused = await setActiveAsAdmin(id, true);
+  expect([refused.status, refused.body.code, await isActive(id)]).toEqual([409, "directory_owned", false]);
   await scim.send("PATCH", `/Users/${id}`, active(true));
-  expect([await isIn(id), (await byHand(id, true)).status, await isIn(id)]).toEqual([false, 200, true]);
+  expect([await isActive(id), (await setActiveAsAdmin(id, true)).status, await isActive(id)]).toEqual([false, 200, true]);
 });
 
 test("a person reactivated without the directory's SCIM token is deactivated when the directory says so again", async () => {
   const before = await directory("okta");
   const { id } = (await before.send("POST", "/Users", { ...newPerson(), active: false })).body;
   await before.revoke();
-  expect([(await byHand(id, true)).status, await isIn(id)]).toEqual([200, true]);
+  expect([(await setActiveAsAdmin(id, true)).status, await isActive(id)]).toEqual([200, true]);
   const after = await directory("okta");
   expect((await after.send("PATCH", `/Users/${id}`, active(false))).status).toBe(200);
-  expect(await isIn(id)).toBe(false);
+  expect(await isActive(id)).toBe(false);
   const log = await world.admin.get(`/v1/admin/provisioning-log?tenant_id=default&resource_id=${id}`);
   expect(log.entries[0].outcome).toBe("deactivated");
 });

@@ -59,7 +59,7 @@ const sso = () => `${world.gateway.runtimeUrl}/v1/portal/auth/sso`;
 const ADA = { sub: "ada-1", preferred_username: "ada@example.com", email: "ada@example.com", name: "Ada King", groups: ["eng"] };
 
 /** Sets the claims for the next person who signs in. */
-function says(claims: object, sign?: (claims: any) => Promise<string>): void {
+function answerWithClaims(claims: object, sign?: (claims: any) => Promise<string>): void {
   issuer.answer = async () => {
     const nonce = issuer.asked.at(-1)?.nonce;
     const all = { aud: "gatehouse", nonce, ...claims };
@@ -85,7 +85,7 @@ describe("a person signed in by the provider", () => {
       providers: [{ id: portal.id, name: "Company", kind: "oidc", start: `/v1/portal/auth/sso/${portal.id}/start` }],
       local_passwords: true,
     });
-    says(ADA);
+    answerWithClaims(ADA);
     const browser = signOnBrowser();
     const { response, html } = await signIn(browser);
     expect([response.status, movedOn(html)?.to]).toEqual([200, "/portal/chat"]);
@@ -101,7 +101,7 @@ describe("a person signed in by the provider", () => {
     expect(members.members).toMatchObject([{ username: "ada@example.com", sources: [`sso-${portal.id}`] }]);
 
     // A second sign-in is the same person, removed from the group that the provider no longer names.
-    says({ ...ADA, groups: [] });
+    answerWithClaims({ ...ADA, groups: [] });
     const again = signOnBrowser();
     const second = movedOn((await signIn(again)).html);
     expect(((await (await exchange(again, second?.code ?? "")).json()) as any).user.id).toBe(answer.user.id);
@@ -116,7 +116,7 @@ describe("a person signed in by the provider", () => {
     );
     const at = `/v1/admin/identity-providers/${made.id}`;
     const comeIn = async (sub: string) => {
-      says({ ...ADA, sub, preferred_username: `${sub}@example.com` });
+      answerWithClaims({ ...ADA, sub, preferred_username: `${sub}@example.com` });
       expect((await signIn(signOnBrowser(), `${sso()}/${made.id}/start`)).response.status).toBe(200);
     };
     const members = async (): Promise<string[]> =>
@@ -144,7 +144,7 @@ describe("a person signed in by the provider", () => {
 
   test("has audit rows with the identity that the provider sent last", async () => {
     const rowAs = async (claims: object) => {
-      says({ ...ADA, ...claims });
+      answerWithClaims({ ...ADA, ...claims });
       const browser = signOnBrowser();
       const answer = (await (await exchange(browser, movedOn((await signIn(browser)).html)?.code ?? "")).json()) as any;
       const call = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
@@ -167,7 +167,7 @@ describe("a person signed in by the provider", () => {
       email: "grace@example.com",
       password: "long enough",
     });
-    says({ ...ADA, sub: "grace-1", preferred_username: "grace@example.com", email: "grace@example.com", email_verified: true });
+    answerWithClaims({ ...ADA, sub: "grace-1", preferred_username: "grace@example.com", email: "grace@example.com", email_verified: true });
     const { response, html } = await signIn();
     expect(response.status).toBe(403);
     expect(html).toContain("There is already an account of this name");
@@ -186,7 +186,7 @@ describe("a person signed in by the provider", () => {
         oidc: { issuer: issuer.issuer, client_id: "gatehouse", subject_claims: ["tid", "oid"] },
       }),
     );
-    says({ sub: "pairwise", tid: "t", oid: "oid-9", preferred_username: "someone.else@example.com" });
+    answerWithClaims({ sub: "pairwise", tid: "t", oid: "oid-9", preferred_username: "someone.else@example.com" });
     const browser = signOnBrowser();
     const code = movedOn((await signIn(browser, `${sso()}/${linked.id}/start`)).html)?.code ?? "";
     expect(((await (await exchange(browser, code)).json()) as any).user.id).toBe(person.id);
@@ -206,7 +206,7 @@ describe("a person signed in by the provider", () => {
     const active = (value: boolean) =>
       scim.send("PATCH", `/Users/${person.id}`, { Operations: [{ op: "replace", path: "active", value }] });
     const me = (bearer: string) => fetch(`${world.gateway.adminUrl}/v1/admin-users/me`, { headers: { authorization: `Bearer ${bearer}` } });
-    says({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
+    answerWithClaims({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
     expect((await signIn(signOnBrowser(), `${base}/${guarded.id}/start`)).response.status).toBe(403);
     await active(true);
     const adminToken = async (): Promise<string> => {
@@ -219,13 +219,13 @@ describe("a person signed in by the provider", () => {
     await active(false);
     expect((await me(first)).status).toBe(401);
     await active(true);
-    says({ sub: "chosen/oid-9", preferred_username: "somebody@example.com", groups: ["all"] });
+    answerWithClaims({ sub: "chosen/oid-9", preferred_username: "somebody@example.com", groups: ["all"] });
     expect((await signIn(signOnBrowser(), `${base}/${guarded.id}/start`)).html).toContain("does not know them");
-    says({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
+    answerWithClaims({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
     const second = await adminToken();
     await scim.send("PATCH", `/Users/${person.id}`, { Operations: [{ op: "replace", path: "externalId", value: "oid-10" }] });
     expect((await me(second)).status).toBe(401);
-    says({ sub: "x", tid: "t", oid: "nobody", preferred_username: "new@example.com" });
+    answerWithClaims({ sub: "x", tid: "t", oid: "nobody", preferred_username: "new@example.com" });
     expect((await signIn(signOnBrowser(), `${sso()}/${linked.id}/start`)).html).toContain("There is no account for this sign-in");
   });
 
@@ -245,7 +245,7 @@ describe("a person signed in by the provider", () => {
       }),
     );
     const signedIn = async (sub: string) => {
-      says({ tid: "t", sub, preferred_username: "somebody@example.com" });
+      answerWithClaims({ tid: "t", sub, preferred_username: "somebody@example.com" });
       const browser = signOnBrowser();
       const code = movedOn((await signIn(browser, `${sso()}/${linked.id}/start`)).html)?.code ?? "";
       return ((await (await exchange(browser, code)).json()) as any).user.id;
@@ -255,16 +255,16 @@ describe("a person signed in by the provider", () => {
 
   test("has a console role only while their groups give one", async () => {
     const base = `${world.gateway.adminUrl}/v1/admin-users/sso`;
-    says({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all", "sec"] });
+    answerWithClaims({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all", "sec"] });
     const browser = signOnBrowser();
     const { html } = await signIn(browser, `${base}/${consoleProvider.id}/start`);
     const answer = (await (await exchange(browser, movedOn(html)?.code ?? "", base)).json()) as any;
     expect(answer.user).toMatchObject({ username: "sec@example.com", role: "security", tenant_id: "default" });
-    says({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all"] });
+    answerWithClaims({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all"] });
     await signIn(signOnBrowser(), `${base}/${consoleProvider.id}/start`);
     const me = await fetch(`${world.gateway.adminUrl}/v1/admin-users/me`, { headers: { authorization: `Bearer ${answer.access_token}` } });
     expect(((await me.json()) as any).role).toBe("viewer");
-    says({ sub: "none-1", preferred_username: "none@example.com", groups: [] });
+    answerWithClaims({ sub: "none-1", preferred_username: "none@example.com", groups: [] });
     expect((await signIn(signOnBrowser(), `${base}/${consoleProvider.id}/start`)).response.status).toBe(403);
   });
 });
@@ -290,7 +290,7 @@ describe("a sign-on response", () => {
       ["a domain that is not allowed", { ...ADA, sub: "x", email: "ada@evil.example" }],
       ["nobody", { ...ADA, sub: undefined }],
     ] as [string, object, ((claims: any) => Promise<string>)?][]) {
-      says(claims, sign);
+      answerWithClaims(claims, sign);
       const { response, html } = await signIn();
       expect([what, response.status, movedOn(html)]).toEqual([what, 403, null]);
       expect(html).toContain("You were not signed in");
@@ -299,7 +299,7 @@ describe("a sign-on response", () => {
   });
 
   test("to another browser or provider, or used a second time, signs nobody in", async () => {
-    says(ADA);
+    answerWithClaims(ADA);
     const victim = signOnBrowser();
     const attacker = signOnBrowser();
     const begun = await attacker.go(`${sso()}/${portal.id}/start`);
@@ -321,7 +321,7 @@ describe("a sign-on response", () => {
   });
 
   test("still completes its sign-in after another one was completed in the same browser", async () => {
-    says(ADA);
+    answerWithClaims(ADA);
     const browser = signOnBrowser();
     const start = `${sso()}/${portal.id}/start`;
     const first = await browser.go(start);
@@ -329,13 +329,13 @@ describe("a sign-on response", () => {
     // A complete sign-in in another tab.
     const other = movedOn((await signIn(browser, start)).html);
     expect((await exchange(browser, other?.code ?? "")).status).toBe(200);
-    says({ ...ADA, nonce: new URL(first.headers.get("location") ?? "").searchParams.get("nonce") });
+    answerWithClaims({ ...ADA, nonce: new URL(first.headers.get("location") ?? "").searchParams.get("nonce") });
     const { status } = await exchange(browser, movedOn(await (await browser.go(back)).text())?.code ?? "");
     expect(status).toBe(200);
   });
 
   test("never sends the browser to another host given as return_to", async () => {
-    says(ADA);
+    answerWithClaims(ADA);
     for (const path of [
       "https://evil.example",
       "//evil.example",
@@ -353,7 +353,7 @@ describe("a sign-on response", () => {
 });
 
 test("after the provider rotates its key, the new one is fetched and the sign-in succeeds", async () => {
-  says(ADA);
+  answerWithClaims(ADA);
   await signIn();
   await issuer.rotate();
   const { response, html } = await signIn();
@@ -363,7 +363,7 @@ test("after the provider rotates its key, the new one is fetched and the sign-in
 test("a test sign-in shows the claims and their result, and signs nobody in", async () => {
   const { start, address } = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
   expect(address).toBe(`${world.gateway.runtimeUrl}${start}`);
-  says({ ...ADA, sub: "never-seen", preferred_username: "<b>new</b>@example.com" });
+  answerWithClaims({ ...ADA, sub: "never-seen", preferred_username: "<b>new</b>@example.com" });
   const { response, html } = await signIn(signOnBrowser(), `${world.gateway.runtimeUrl}${start}`);
   expect([response.status, movedOn(html)]).toEqual([200, null]);
   expect(html).toContain("never-seen");
@@ -378,7 +378,7 @@ test("only a test sign-in shows why the provider's response was refused", async 
     const made = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
     return `${world.gateway.runtimeUrl}${made.start}`;
   };
-  says({ ...ADA, aud: "another" });
+  answerWithClaims({ ...ADA, aud: "another" });
   expect((await signIn(signOnBrowser(), await start())).html).toContain("unexpected JWT &quot;aud&quot; (audience) claim value");
   expect((await signIn()).html).toContain("does not prove who you are.</p>");
   issuer.answer = async () => Response.json({ error: "invalid_client", error_description: "not a secret" }, { status: 401 });
@@ -389,7 +389,7 @@ test("only a test sign-in shows why the provider's response was refused", async 
 });
 
 test("the client secret is sent in the token request's body if the provider supports that, else in the header", async () => {
-  says(ADA);
+  answerWithClaims(ADA);
   await signIn();
   expect(issuer.authenticated.at(-1)).toBe(`Basic ${btoa("gatehouse:a+secret")}`);
   issuer.document = { token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"] };

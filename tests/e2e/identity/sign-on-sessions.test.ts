@@ -54,7 +54,7 @@ const signedIn = (audience: SignOnAudience, sub: string, sid?: string, provider 
 const logoutToken = (claims: object, header: object = {}) =>
   issuer.sign({ aud: "gatehouse", jti: crypto.randomUUID(), events: EVENTS, ...claims } as any, { typ: "logout+jwt", ...header });
 
-async function tell(audience: SignOnAudience, logout_token: string, provider = providers[audience]) {
+async function sendLogoutToken(audience: SignOnAudience, logout_token: string, provider = providers[audience]) {
   const response = await fetch(`${planeOf(audience).base}/${provider.id}/backchannel-logout`, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -67,10 +67,10 @@ describe.each(["portal", "admin"] as const)("an identity provider of the %s", (a
   test("ends all tokens and sessions of a session or person named in a back-channel logout, and no others", async () => {
     const [one, other] = [await signedIn(audience, `${audience}-ada`, "s-1"), await signedIn(audience, `${audience}-bo`, "s-2")];
     expect([await one.works(), await other.works()]).toEqual([true, true]);
-    expect(await tell(audience, await logoutToken({ sid: "s-1" }))).toEqual({ status: 200, body: {} });
+    expect(await sendLogoutToken(audience, await logoutToken({ sid: "s-1" }))).toEqual({ status: 200, body: {} });
     expect([await one.works(), await one.renews(), await other.works(), await other.renews()]).toEqual([false, false, true, true]);
     // A logout token with only the subject ends all their sessions.
-    await tell(audience, await logoutToken({ sub: `${audience}-bo` }));
+    await sendLogoutToken(audience, await logoutToken({ sub: `${audience}-bo` }));
     expect([await other.works(), await other.renews()]).toEqual([false, false]);
     const again = await signedIn(audience, `${audience}-ada`);
     expect(await again.works()).toBe(true);
@@ -78,16 +78,16 @@ describe.each(["portal", "admin"] as const)("an identity provider of the %s", (a
 
   test("ends a session that began without a session ID by its subject, but not sessions with another ID", async () => {
     const [unnamed, named] = [await signedIn(audience, `${audience}-max`), await signedIn(audience, `${audience}-moe`, "s-20")];
-    await tell(audience, await logoutToken({ sub: `${audience}-moe`, sid: "s-21" }));
-    await tell(audience, await logoutToken({ sid: "s-21" }));
+    await sendLogoutToken(audience, await logoutToken({ sub: `${audience}-moe`, sid: "s-21" }));
+    await sendLogoutToken(audience, await logoutToken({ sid: "s-21" }));
     expect([await unnamed.works(), await named.works()]).toEqual([true, true]);
-    await tell(audience, await logoutToken({ sub: `${audience}-max`, sid: "s-22" }));
+    await sendLogoutToken(audience, await logoutToken({ sub: `${audience}-max`, sid: "s-22" }));
     expect([await unnamed.works(), await unnamed.renews(), await named.works()]).toEqual([false, false, true]);
   });
 
   test("invalidates by a back-channel logout also the code of a sign-in that has not been exchanged yet", async () => {
     const before = await arrived(audience, `${audience}-rae`, "s-3");
-    await tell(audience, await logoutToken({ sid: "s-3" }));
+    await sendLogoutToken(audience, await logoutToken({ sid: "s-3" }));
     const refused = await before.exchange();
     expect([refused.status, ((await refused.json()) as any).code]).toEqual([403, "sign_on_refused"]);
     const after = await arrived(audience, `${audience}-rae`, "s-4");
@@ -109,7 +109,7 @@ describe.each(["portal", "admin"] as const)("an identity provider of the %s", (a
     const now = Math.floor(Date.now() / 1000);
     const good = { sid: "s-9" };
     const used = await logoutToken({ sub: "nobody-here" });
-    await tell(audience, used);
+    await sendLogoutToken(audience, used);
     for (const [what, token] of [
       ["a foreign key of the same name", await issuer.signForeign({ aud: "gatehouse", jti: "1", events: EVENTS, ...good })],
       ["an ID token", await issuer.sign({ aud: "gatehouse", sub: `${audience}-eve`, sid: "s-9" })],
@@ -125,13 +125,13 @@ describe.each(["portal", "admin"] as const)("an identity provider of the %s", (a
       ["one that came before", used],
       ["no token", "nonsense"],
     ] as const) {
-      const { status, body } = await tell(audience, token);
+      const { status, body } = await sendLogoutToken(audience, token);
       expect([what, status, body.error]).toEqual([what, 400, "invalid_request"]);
     }
     expect([await page.works(), await page.renews()]).toEqual([true, true]);
     // Another provider record of the same issuer has its own sessions.
     const neighbour = await make(audience);
-    expect((await tell(audience, await logoutToken(good), neighbour)).status).toBe(200);
+    expect((await sendLogoutToken(audience, await logoutToken(good), neighbour)).status).toBe(200);
     expect(await page.works()).toBe(true);
   });
 
