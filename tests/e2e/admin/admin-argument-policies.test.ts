@@ -45,7 +45,7 @@ async function judged(groupId: string, sql: string): Promise<string | null> {
 }
 
 describe("an argument policy", () => {
-  test("is tried on the arguments of a call before it is bound, switched off too, and hangs up nobody", async () => {
+  test("can be tried on arguments before it is bound or while disabled, and a costly schema does not stall the trial", async () => {
     const { id } = await create({ enabled: false });
     const trial = async (text: string) => (await acme.send("POST", `${PATH}/${id}/test`, { arguments: text })).body;
     expect(await trial('{"sql":"select 1"}')).toEqual({ action: "none", rule: null, message: null });
@@ -66,7 +66,7 @@ describe("an argument policy", () => {
     expect(costly.body).toMatchObject({ action: "warn", rule: "invalid" });
   });
 
-  test("is what was written, with what was left out as it holds", async () => {
+  test("is read back, listed and deleted as written, with defaults for omitted fields", async () => {
     const policy = await create({
       description: "Reads only",
       severity: "warn",
@@ -94,7 +94,7 @@ describe("an argument policy", () => {
     expect((await acme.send("GET", `${PATH}/${policy.id}`)).status).toBe(404);
   });
 
-  test("of a name that is there already is a conflict that names it", async () => {
+  test("with a name that is taken is refused with 409 and the existing policy's ID; other tenants may use the name", async () => {
     const policy = await create();
     const twin = await acme.send("POST", PATH, { ...SQL, name: policy.name });
     expect([twin.status, twin.body.code, twin.body.existing_id]).toEqual([409, "conflict", policy.id]);
@@ -126,7 +126,7 @@ describe("an argument policy", () => {
     [{ analyzer: "shell", dialect: "mysql", rules: [{ deny_if: "guess", message: "x" }] }, ["rules.0.deny_if", "dialect"]],
     [{ group_ids: [crypto.randomUUID()] }, ["group_ids"]],
   ];
-  test.each(broken)("%j is refused, naming the field", async (given, fields) => {
+  test.each(broken)("with %j is refused, naming the field", async (given, fields) => {
     const reply = await acme.send("POST", PATH, { name: "broken", ...SQL, ...given });
     expect([reply.status, reply.body.code, reply.body.fields.map(({ field }: { field: string }) => field)]).toEqual([
       400,
@@ -139,7 +139,7 @@ describe("an argument policy", () => {
     expect((await acme.send("GET", `${PATH}/${policy.id}`)).body).toEqual(policy);
   });
 
-  test("is changed as far as the body says; another analyzer takes nothing of the old one along", async () => {
+  test("is changed by PATCH only in the fields given; a new analyzer drops the settings of the old one", async () => {
     const policy = await create({ dialect: "mysql" });
     expect((await acme.send("PATCH", `${PATH}/${policy.id}`, { enabled: false })).body).toMatchObject({
       ...SQL,
@@ -162,7 +162,7 @@ describe("an argument policy", () => {
     expect((await acme.send("PATCH", `${PATH}/${policy.id}`, { analyzer: "url" })).body.fields[0].field).toBe("rules.0.deny_if");
   });
 
-  test("holds for the groups it is bound to and those below, from the next call on", async () => {
+  test("applies to the groups it is bound to and their descendants, from the next call on", async () => {
     const policy = await create({ group_ids: [tree.root] });
     for (const { id } of (await acme.send("GET", PATH)).body.argument_policies)
       if (id !== policy.id) await acme.send("DELETE", `${PATH}/${id}`);
@@ -179,8 +179,8 @@ describe("an argument policy", () => {
   });
 });
 
-describe("binding", () => {
-  test("adds groups once, and takes away what is there", async () => {
+describe("group bindings of an argument policy", () => {
+  test("are added and removed once; repeats answer 409 already_bound or 404 not_bound", async () => {
     const policy = await create();
     const at = `${PATH}/${policy.id}/groups`;
     const bound = async () => (await acme.send("GET", `${PATH}/${policy.id}`)).body.group_ids;
@@ -205,7 +205,7 @@ describe("binding", () => {
     expect((await beta.send("POST", at, { group_ids: [tree.leaf] })).status).toBe(404);
   });
 
-  test("ends with the group", async () => {
+  test("end when the group is deleted, which leaves the policy bound to no group", async () => {
     const { body: group } = await acme.send("POST", "/v1/admin/resource-groups", { name: "short-lived" });
     const policy = await create({ group_ids: [group.id] });
     expect((await acme.send("DELETE", `/v1/admin/resource-groups/${group.id}`)).status).toBe(204);

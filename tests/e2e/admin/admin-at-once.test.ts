@@ -25,7 +25,7 @@ const RULES = { target: "t", analyzer: "values", argument_key: "v", rules: [{ de
 test.each([
   ["an argument policy", "/v1/admin/argument-policies", { name: "policy", ...RULES, group_ids: [] }],
   ["a semantic cache", "/v1/admin/semantic-cache/configs", { name: "cache" }],
-] as const)("%s is bound to every group it was told to hold for", async (_what, path, body) => {
+] as const)("%s keeps every binding when groups are bound concurrently", async (_what, path, body) => {
   const id = await made(path, body);
   const replies = await Promise.all(groups.map((group) => send("POST", `${path}/${id}/groups`, { group_ids: [group] })));
   expect(replies.map(({ status }) => status)).toEqual(groups.map(() => 200));
@@ -34,7 +34,7 @@ test.each([
   expect(again.map(({ status }) => status)).toEqual(groups.map(() => 409));
 });
 
-test("one group is unbound once from an argument policy, and the others stay", async () => {
+test("concurrent unbinding from an argument policy succeeds once per group and keeps the other groups", async () => {
   const id = await made("/v1/admin/argument-policies", { name: "loses groups", ...RULES, group_ids: groups });
   const [kept, ...gone] = groups;
   const replies = await Promise.all(

@@ -59,7 +59,7 @@ afterAll(async () => {
 const query = (send: TenantWithAdmin["send"], body: object = {}) => send("POST", "/v1/admin/proxy-logs/query", body);
 const idsOf = (rows: { id: string }[]) => rows.map((row) => row.id);
 
-test("rows are found by the tenant they belong to, newest first", async () => {
+test("audit rows are found within their tenant only, newest first; an unknown filter is refused by name", async () => {
   expect(idsOf((await query(acme.send)).body.rows)).toEqual((rowIds.acme ?? []).toReversed());
   expect((await query(plane.system)).body.total).toBe(3);
   expect(idsOf((await query(plane.system, { tenant_id: "acme", order: "asc", page_size: 1 })).body.rows)).toEqual([rowIds.acme?.[0] ?? ""]);
@@ -67,7 +67,7 @@ test("rows are found by the tenant they belong to, newest first", async () => {
   expect([wrong.status, wrong.body.fields[0].field]).toEqual([400, "filters.colour"]);
 });
 
-test("bodies need a permission of their own", async () => {
+test("reading the bodies in audit rows needs a separate permission", async () => {
   const developer = await newTenant(plane, "acme", "developer");
   const withheld = (await query(developer.send)).body.rows[0];
   expect([withheld.request_body_preview, withheld.bodies_withheld]).toEqual([null, true]);
@@ -75,7 +75,7 @@ test("bodies need a permission of their own", async () => {
   expect([shown.request_body_preview, shown.bodies_withheld]).toEqual(["body of acme", false]);
 });
 
-test("a chain is listed, verified and exported, and a tenant gets nothing of another's rows", async () => {
+test("an audit chain is listed, verified and exported; a tenant's export omits other tenants' rows", async () => {
   const auditor = await newTenant(plane, "acme", "auditor");
   const { chains } = (await auditor.send("GET", "/v1/admin/audit/chains")).body;
   expect(chains).toMatchObject([{ chain_id: ledger.chainId, head_seq: 3 }]);
@@ -98,7 +98,7 @@ test("a chain is listed, verified and exported, and a tenant gets nothing of ano
 });
 
 test.each(["audit/chains/{id}/export", "admin-log/export", "end-users/export/csv"])(
-  "asking for the head of %s leaves nothing open",
+  "HEAD requests to %s leave no connection open",
   async (path) => {
     const token = (await plane.logIn(acme.admin.username, ADMIN_PASSWORD, "acme")).body.access_token;
     const url = `http://x/v1/admin/${path.replace("{id}", ledger.chainId)}`;
@@ -110,7 +110,7 @@ test.each(["audit/chains/{id}/export", "admin-log/export", "end-users/export/csv
   },
 );
 
-test("readers of one tenant that take their time leave places and connections for everyone else", async () => {
+test("slow export readers of one tenant get 429 beyond their share, leaving connections for other requests", async () => {
   const { access_token: token } = (await plane.logIn(acme.admin.username, ADMIN_PASSWORD, "acme")).body;
   const ask = (path: string) =>
     plane.fetch(new Request(`http://x/v1/admin/${path}/export`, { headers: { authorization: `Bearer ${token}` } }));
@@ -128,7 +128,7 @@ test("readers of one tenant that take their time leave places and connections fo
   expect((await acme.send("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {})).body.verdict).toBe("intact");
 });
 
-test("nobody comes into the rows of a tenant that was deleted by taking its id", async () => {
+test("a deleted tenant's ID cannot be reused while audit rows of that tenant exist", async () => {
   const make = (id: string) => plane.system("POST", "/v1/admin/tenants", { id, name: id });
   for (const id of ["beta", "unused"]) {
     expect((await make(id)).status).toBe(201);
@@ -140,7 +140,7 @@ test("nobody comes into the rows of a tenant that was deleted by taking its id",
   expect((await query(plane.system, { filters: { tenant_id: "beta" } })).body.total).toBe(1);
 });
 
-test("a person is erased from the rows of a tenant that was deleted, by a system administrator", async () => {
+test("a system administrator can erase a person from the audit rows of a deleted tenant", async () => {
   const path = "/v1/admin/data-erasure?tenant_id=beta";
   const body = { subject: { gateway_user_username: "user-of-beta" } };
   const erased = await plane.system("POST", path, body);
@@ -151,7 +151,7 @@ test("a person is erased from the rows of a tenant that was deleted, by a system
   expect((await plane.system("GET", "/v1/admin/resource-groups?tenant_id=beta")).status).toBe(404);
 });
 
-test("whoever is given the id of a tenant that was deleted reads nothing of it", async () => {
+test("a tenant created with a deleted tenant's ID sees no admin log entries, erasures or usage of the old one", async () => {
   const former = await newTenant(plane, "again");
   const adminId = (await former.send("GET", "/v1/admin-users/me")).body.id;
   expect((await former.send("POST", "/v1/admin/data-erasure", { subject: { idp_user_id: "x" } })).status).toBe(201);
@@ -188,7 +188,7 @@ test("whoever is given the id of a tenant that was deleted reads nothing of it",
   expect(all.map(({ action }: { action: string }) => action)).toContain("delete");
 });
 
-test("a row changed behind the gateway's back is found", async () => {
+test("verifying a chain reports a row that was altered directly in the database", async () => {
   await plane.database.db
     .updateTable("audit_rows")
     .set({ http_status_code: 500 })

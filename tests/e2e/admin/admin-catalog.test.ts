@@ -22,8 +22,8 @@ beforeAll(async () => {
 
 afterAll(() => plane.close());
 
-describe("the catalog", () => {
-  test("is listed by provider, mode and part of a name, in pages", async () => {
+describe("the model catalog", () => {
+  test("is listed by provider, mode and part of a name, with pages", async () => {
     const found = await acme.send("GET", `${CATALOG}?provider_key=anthropic&mode=chat&search=sonnet-5&limit=1`);
     expect(found.body).toMatchObject({ total: 1, page: 1, page_size: 1 });
     expect(found.body.entries[0]).toMatchObject({
@@ -43,7 +43,7 @@ describe("the catalog", () => {
     expect((await acme.send("GET", `${CATALOG}?mode=routing`)).status).toBe(400);
   });
 
-  test("is read by entry", async () => {
+  test("returns an entry by its ID", async () => {
     expect((await acme.send("GET", `${CATALOG}/openai:gpt-4o`)).body.name).toBe("gpt 4o");
     expect((await acme.send("GET", `${CATALOG}/openrouter:anthropic--claude-3.7-sonnet`)).body.model_name).toBe(
       "anthropic/claude-3.7-sonnet",
@@ -52,8 +52,8 @@ describe("the catalog", () => {
   });
 });
 
-describe("an import", () => {
-  test("makes the model with its prices, its provider, and its grants", async () => {
+describe("an import from the catalog", () => {
+  test("creates the model with its prices and grants, and its provider", async () => {
     const group = (await acme.send("POST", "/v1/admin/resource-groups", { name: "team" })).body;
     const made = await acme.send("POST", `${CATALOG}/anthropic:claude-sonnet-5/import`, {
       name: "sonnet",
@@ -90,7 +90,7 @@ describe("an import", () => {
     expect([again.status, again.body.code, again.body.existing_id]).toEqual([409, "conflict", made.body.id]);
   });
 
-  test("keeps the address an admin gave the provider, and asks for one that is the customer's own", async () => {
+  test("keeps an existing provider's address, and refuses a vendor whose address only the customer knows", async () => {
     await acme.send("POST", "/v1/admin/providers", { provider_key: "groq", api_format: "openai", base_url: "https://groq.proxy.test/v1" });
     expect((await acme.send("POST", `${CATALOG}/groq:llama-3.3-70b-versatile/import`)).status).toBe(201);
     expect((await acme.send("GET", "/v1/admin/providers?provider_key=groq")).body.providers[0].base_url).toBe("https://groq.proxy.test/v1");
@@ -101,8 +101,8 @@ describe("an import", () => {
   });
 });
 
-describe("a model that is made", () => {
-  test("takes from the catalog what the body leaves out", async () => {
+describe("a created model", () => {
+  test("takes omitted fields from the catalog", async () => {
     const made = await acme.send("POST", MODELS, {
       name: "thinker",
       model_name: "gemini-3.1-pro-preview",
@@ -132,7 +132,7 @@ describe("a model that is made", () => {
     });
   });
 
-  test("has the admin's own prices alone, when the body has one", async () => {
+  test("has only the given prices when the body sets any price", async () => {
     const made = await acme.send("POST", MODELS, { name: "gpt-5.4", provider: "openai", input_cost_per_million_tokens: 1 });
     expect(made.body).toMatchObject({
       context_window: 1_050_000,
@@ -145,7 +145,7 @@ describe("a model that is made", () => {
     expect(unpriced.body).toMatchObject({ input_cost_per_million_tokens: null, output_cost_per_million_tokens: null });
   });
 
-  test("may name a vendor by its usual other name", async () => {
+  test("may name its vendor by a common alias", async () => {
     const made = await acme.send("POST", MODELS, { name: "gemini-2.5-flash", provider: "google" });
     expect([made.status, made.body.provider]).toEqual([201, "google"]);
     expect((await acme.send("GET", "/v1/admin/providers?provider_key=google")).body.providers[0].api_format).toBe("gemini");
@@ -153,14 +153,14 @@ describe("a model that is made", () => {
     expect((await acme.send("GET", `${CATALOG}?provider_key=nobody`)).body.total).toBe(0);
   });
 
-  test("is refused for a provider nobody knows", async () => {
+  test("is refused for an unknown provider, naming the field", async () => {
     const refused = await acme.send("POST", MODELS, { name: "gpt-4o", provider: "nobody" });
     expect([refused.status, refused.body.fields[0].field]).toEqual([400, "provider"]);
   });
 });
 
-describe("prices that change", () => {
-  test("become plain when the model is written after their day, so that a price written then holds", async () => {
+describe("scheduled price changes", () => {
+  test("that are due become the model's prices on the next write, so that a price written then applies", async () => {
     const soon = new Date(clock.now() + 3_600_000).toISOString();
     const later = new Date(clock.now() + 7 * 86_400_000).toISOString();
     const made = await acme.send("POST", MODELS, {
@@ -191,7 +191,7 @@ describe("prices that change", () => {
     });
   });
 
-  test("and tiers are refused with each wrong field named", async () => {
+  test("and price tiers are refused with every wrong field named", async () => {
     const login = await plane.logIn(acme.admin.username, "correct horse battery", "acme");
     const refused = await plane.as(login.body.access_token)("POST", MODELS, {
       name: "wrong",

@@ -19,8 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-describe("what a POST takes a PATCH takes", () => {
-  test("group_ids of a model are the groups it is granted to", async () => {
+describe("PATCH accepts what POST accepts", () => {
+  test("group_ids of a model replace the groups it is granted to", async () => {
     const { body: model } = await owner("POST", "/v1/admin/llms", { name: "granted", provider: "p", group_ids: [groups[0]] });
     const patch = async (groupIds: unknown) => owner("PATCH", `/v1/admin/llms/${model.id}`, { group_ids: groupIds });
     const granted = async (group = "") =>
@@ -36,7 +36,7 @@ describe("what a POST takes a PATCH takes", () => {
     expect((await patch([])).body.group_ids).toEqual([]);
   });
 
-  test("an end user's primary group, address of a picture and status", async () => {
+  test("an end user's primary group, avatar URL and is_active; deactivation ends sessions once", async () => {
     const { user } = (await owner("POST", "/v1/admin/end-users", { username: "moved", password: "long enough" })).body;
     const patch = (body: object) => owner("PATCH", `/v1/admin/end-users/${user.id}`, body);
     expect((await patch({ primary_group_id: groups[0] })).body.primary_group_id).toBe(groups[0]);
@@ -54,7 +54,7 @@ describe("what a POST takes a PATCH takes", () => {
     expect(await row()).toEqual(ended);
   });
 
-  test("the members of an end-user group", async () => {
+  test("initial_member_ids of an end-user group replace its members", async () => {
     const people = await Promise.all(
       ["first", "second"].map(
         async (username) => (await owner("POST", "/v1/admin/end-users", { username, password: "long enough" })).body.user.id as string,
@@ -70,7 +70,7 @@ describe("what a POST takes a PATCH takes", () => {
   });
 });
 
-test("members of a virtual server are read back in both ways they are sent, and keep their slugs", async () => {
+test("a virtual server reads back its members as IDs and with slugs, accepts both, and keeps the slugs", async () => {
   const servers = await Promise.all(
     ["one", "two"].map(
       async (name) => (await owner("POST", "/v1/admin/mcp-servers", { name, base_url: `http://${name}.example` })).body.id,
@@ -92,8 +92,8 @@ test("members of a virtual server are read back in both ways they are sent, and 
   expect([unclear.status, unclear.body.fields[0].field]).toEqual([400, "mcp_server_ids"]);
 });
 
-describe("what is replaced as a whole", () => {
-  test("the parts of a semantic cache", async () => {
+describe("objects that PATCH replaces as a whole", () => {
+  test("the match settings of a semantic cache", async () => {
     const path = "/v1/admin/semantic-cache/configs";
     const { id } = (await owner("POST", path, { name: "cache", exact_match: { enabled: false, ttl_seconds: 60 } })).body;
     const patched = await owner("PATCH", `${path}/${id}`, {
@@ -110,7 +110,7 @@ describe("what is replaced as a whole", () => {
     });
   });
 
-  test("data_retention, and with PUT the tenant", async () => {
+  test("a tenant's data_retention; PUT replaces the whole tenant", async () => {
     const path = "/v1/admin/tenants/replaced";
     const made = await plane.system("POST", "/v1/admin/tenants", { id: "replaced", name: "Replaced", run_idle_minutes: 5 });
     const own = { store_bodies: "none", body_days: 1, log_days: 2, run_days: 3, file_days: 4 };
@@ -129,7 +129,7 @@ describe("what is replaced as a whole", () => {
   });
 });
 
-describe("a document is read back under the name it is sent with", () => {
+describe("a group's settings are read under the member name they are written with", () => {
   test.each([
     ["llm-global-limits", "llm_global_limits", { requests: { daily_limit: 5 } }],
     ["llm-global-governance", "governance", { temperature: { max: 1, enforce: "clamp" } }],
@@ -149,7 +149,7 @@ describe("a document is read back under the name it is sent with", () => {
   });
 });
 
-test("what a document inherits is no change of it to who changes it", async () => {
+test("a change of inherited limits does not invalidate the ETag of a group's own limits", async () => {
   const child = (await owner("POST", "/v1/admin/resource-groups", { name: "child", parent_group_id: groups[1] })).body.id;
   const limits = (group: string | undefined, daily: number, headers?: Record<string, string>) =>
     owner(
@@ -166,7 +166,7 @@ test("what a document inherits is no change of it to who changes it", async () =
   expect((await limits(child, 3, { "if-match": tag })).status).toBe(412);
 });
 
-describe("a key that cannot be read", () => {
+describe("a stored API key", () => {
   const sealed = async (table: "providers" | "mcp_servers" | "models", id: string) => {
     const row = await plane.database.db.selectFrom(table).select("api_key_sealed").where("id", "=", id).executeTakeFirstOrThrow();
     return [row.api_key_sealed, plane.directory.secrets.openOrNull(row.api_key_sealed, sealContext(table, id))];
@@ -175,7 +175,7 @@ describe("a key that cannot be read", () => {
     ["providers", "/v1/admin/providers", { provider_key: "keyed", api_format: "openai", base_url: "http://keyed.example/v1" }],
     ["models", "/v1/admin/llms", { name: "keyed", provider: "p" }],
     ["mcp_servers", "/v1/admin/mcp-servers", { name: "keyed", base_url: "http://keyed.example", auth_type: "bearer" }],
-  ] as const)("of %s is changed by another one, and not by the same", async (table, path, body) => {
+  ] as const)("of %s changes only when a different key is sent", async (table, path, body) => {
     const { id, updated_at: madeAt } = (await owner("POST", path, { ...body, api_key: "the-first-key" })).body;
     const before = await sealed(table, id);
     const same = await owner("PATCH", `${path}/${id}`, { api_key: "the-first-key" });
@@ -186,7 +186,7 @@ describe("a key that cannot be read", () => {
     expect(other.body.updated_at).not.toBe(madeAt);
   });
 
-  test("of a guardrail engine is kept beside has_api_key as it was read, and changed by another one", async () => {
+  test("of a guardrail engine is kept when has_api_key is sent back as read, and replaced by a different key", async () => {
     const path = "/v1/admin/guardrails/configs";
     const engine = { provider: "webhook", endpoint: "https://engine.example/" };
     const { body: made } = await owner("POST", path, { name: "keyed", providers: [{ ...engine, api_key: "first" }] });
@@ -210,7 +210,7 @@ describe("a key that cannot be read", () => {
   });
 });
 
-test("an avatar that is a photo works from this plane, and goes with its address", async () => {
+test("an uploaded avatar is served by the control plane and deleted when avatar_url is cleared", async () => {
   const { user } = (await owner("POST", "/v1/admin/end-users", { username: "pictured", password: "long enough" })).body;
   const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==", "base64");
   const form = new FormData();
@@ -231,7 +231,7 @@ test("an avatar that is a photo works from this plane, and goes with its address
   ]);
 });
 
-describe("names of groups are compared composed, and kept as they were written", () => {
+describe("group names are compared in Unicode-composed form and stored as written", () => {
   test.each(["/v1/admin/resource-groups", "/v1/admin/end-user-groups"])("%s", async (path) => {
     const [composed, apart] = ["Café Zürich".normalize("NFC"), "Café Zürich".normalize("NFD")];
     const made = await owner("POST", path, { name: apart });
@@ -247,7 +247,7 @@ describe("names of groups are compared composed, and kept as they were written",
   });
 });
 
-test("a health check of a model that is not there is that model's 404, and of a record in no tenant too", async () => {
+test("a health check of an unknown model answers 404, also when no tenant can be determined", async () => {
   const unknown = `/v1/admin/llms/${crypto.randomUUID()}`;
   const checked = await owner("POST", `${unknown}/health-check`);
   expect([checked.status, checked.body]).toEqual([404, { detail: "There is no such model.", code: "not_found" }]);
@@ -264,7 +264,7 @@ test("a health check of a model that is not there is that model's 404, and of a 
   await bare.close();
 });
 
-test("an icon that was uploaded stands in a record that is sent back", async () => {
+test("an uploaded icon is accepted when its record is sent back in a PATCH", async () => {
   const { id } = (await owner("POST", "/v1/admin/mcp-servers", { name: "with icon", base_url: "http://icon.example" })).body;
   const icon = "data:image/png;base64,AAAA";
   await plane.database.db.updateTable("mcp_servers").set({ icon_url: icon }).where("id", "=", id).execute();
@@ -273,7 +273,7 @@ test("an icon that was uploaded stands in a record that is sent back", async () 
   expect([back.status, back.body.icon_url, back.body.description]).toEqual([200, icon, "x"]);
 });
 
-test("what time moves in a record may be as it was when it was read", async () => {
+test("fields that the gateway updates itself may be sent back with the values read earlier", async () => {
   const { id } = (await owner("POST", `/v1/admin/resource-groups/${groups[0]}/api-keys`, { name: "used" })).body;
   const { body: read, headers } = await owner("GET", `/v1/admin/api-keys/${id}`);
   await plane.database.db.updateTable("api_keys").set({ last_used_at: new Date() }).where("id", "=", id).execute();
@@ -290,7 +290,7 @@ test("what time moves in a record may be as it was when it was read", async () =
     expect((await owner("PATCH", `/v1/admin/api-keys/${id}`, { ...read, updated_at })).status).toBe(422);
 });
 
-test("a record named with another tenant is refused to its own admin, and not found for others", async () => {
+test("a PATCH that changes tenant_id is refused with 422; the unchanged tenant_id is accepted", async () => {
   const { body } = await owner("GET", `/v1/admin/resource-groups/${groups[0]}`);
   for (const send of [owner, plane.system]) {
     const moved = await send("PATCH", `/v1/admin/resource-groups/${groups[0]}`, { tenant_id: "default" });
@@ -302,7 +302,7 @@ test("a record named with another tenant is refused to its own admin, and not fo
   expect((await plane.system("PATCH", `/v1/admin/admin-users/${system.id}`, system)).body).toEqual(system);
 });
 
-test("an edit of an administrator that another admin's overtook is refused, whichever plane of admins each is of", async () => {
+test("of two concurrent PATCHes with the same If-Match, by tenant and system administrator, one answers 412", async () => {
   const { id } = (await owner("POST", "/v1/admin/admin-users", { username: "edited", password: "long enough", role: "viewer" })).body;
   const path = `/v1/admin/admin-users/${id}`;
   const { etag } = Object.fromEntries((await owner("GET", path)).headers);
@@ -328,7 +328,7 @@ test("an edit of an administrator that another admin's overtook is refused, whic
   expect((await Promise.all(edits)).map(({ status }) => status).toSorted()).toEqual([200, 412]);
 });
 
-test("the notice configuration of a group that is deleted ends sealed, as one that is deleted itself", async () => {
+test("deleting a resource group records the deletion of its notice configuration in the admin log", async () => {
   const { id } = (await owner("POST", "/v1/admin/resource-groups", { name: "noticed" })).body;
   const exemption = { asserted: true, basis: "other", rationale: "Nobody is addressed." };
   expect((await owner("PUT", "/v1/admin/notice-config", { ai_system_id: id, enabled: false, exemption })).status).toBe(200);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-test("what documents say is found by who works with them, or reads what calls say, and by nobody who reads settings alone", async () => {
+test("only roles that manage knowledge or read call contents may search documents; other roles get 403", async () => {
   const acme = await newTenant(plane, "acme");
   const { id } = (await acme.send("POST", "/v1/admin/knowledgebases", { name: "handbook" })).body;
   const statuses: Record<string, number> = {};

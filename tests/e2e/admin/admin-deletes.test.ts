@@ -40,7 +40,7 @@ test.each([
     { limits: { frequency: { max_calls_per_day: 20 } } },
   ],
 ] as const)(
-  "one of the %s takes along what groups set at %s/{id}/%s, so that no move is held to it",
+  "deleting one of the %s removes group settings at %s/{id}/%s, which then no longer block moving a group",
   async (records, items, document, make, tight, loose) => {
     const item = await make();
     const [above, group] = [
@@ -60,7 +60,7 @@ test.each([
   },
 );
 
-test("a record that names a group which is gone can be put back as it was read", async () => {
+test("a record naming a deleted group can be written back as read, but not with another unknown group", async () => {
   const gone = await made("/v1/admin/resource-groups", { name: "soon gone" });
   const server = await made("/v1/admin/mcp-servers", { name: "named", base_url: "http://named.example" });
   const records = [
@@ -80,7 +80,7 @@ test("a record that names a group which is gone can be put back as it was read",
   }
 });
 
-test("nothing is left that names a model or tool server deleted at the same moment", async () => {
+test("concurrent writes and deletes leave no reference to a deleted model or tool server", async () => {
   for (const round of [1, 2, 3]) {
     const model = await made("/v1/admin/llms", { name: `brief ${round}`, provider: "p" });
     const server = await made("/v1/admin/mcp-servers", { name: `brief ${round}`, base_url: `http://brief-${round}.example` });
@@ -104,7 +104,7 @@ test("nothing is left that names a model or tool server deleted at the same mome
   await plane.system("PATCH", "/v1/admin/tenants/acme", { default_judge_model_id: null });
 });
 
-test("a model that a guardrail asks by its name keeps the name, and by its id may take another", async () => {
+test("a model that a guardrail references by name cannot be renamed; one referenced by ID can", async () => {
   const [byName, byId] = [
     await made("/v1/admin/llms", { name: "guard by name", provider: "p" }),
     await made("/v1/admin/llms", { name: "guard by id", provider: "p" }),
@@ -122,7 +122,7 @@ test("a model that a guardrail asks by its name keeps the name, and by its id ma
   expect((await rename(byName)).status).toBe(200);
 });
 
-test("what is made in a tenant that is deleted at the same moment is made or is a 404", async () => {
+test("creates in a tenant that is being deleted answer either 201 or 404", async () => {
   for (const round of [1, 2, 3]) {
     const id = `brief-${round}`;
     await plane.system("POST", "/v1/admin/tenants", { id, name: id });

@@ -18,7 +18,7 @@ afterEach(() => database.close());
 const start = (env: Record<string, string> = {}, more: object = {}) =>
   firstStart({ directory, bootstrapAdminPassword: undefined, quickstart: true, env, ...more });
 
-test("makes what a first call needs, and shows its secrets once", async () => {
+test("the first start creates what a first call needs and shows its secrets once", async () => {
   const { first, made, models } = await start();
   expect([first, models]).toEqual([true, ["echo"]]);
   const admin = await database.db.selectFrom("admin_users").selectAll().executeTakeFirstOrThrow();
@@ -46,7 +46,7 @@ test("makes what a first call needs, and shows its secrets once", async () => {
   expect((await database.db.selectFrom("providers").selectAll().execute()).length).toBe(1);
 });
 
-test("makes a provider for each key it finds, and then no echo", async () => {
+test("the first start creates a provider for each API key in the environment, and then no echo model", async () => {
   const { models } = await start({
     OPENAI_API_KEY: "sk-openai-123456789",
     OPENAI_BASE_URL: "http://127.0.0.1:9/v1/",
@@ -74,7 +74,7 @@ test("makes a provider for each key it finds, and then no echo", async () => {
   ]);
 });
 
-test("a vendor with a format of its own is spoken to in it, and its models cost what the catalog says", async () => {
+test("the first start sets up vendors in their own formats, with model prices from the catalog", async () => {
   await start({ ANTHROPIC_API_KEY: "sk-ant-123456789012", GEMINI_API_KEY: "AIza-123456789012" });
   const providers = await database.db.selectFrom("providers").selectAll().orderBy("provider_key").execute();
   expect(providers.map((row) => [row.provider_key, row.api_format, row.base_url])).toEqual([
@@ -88,7 +88,7 @@ test("a vendor with a format of its own is spoken to in it, and its models cost 
   expect([haiku.supports_vision, haiku.supports_tools, haiku.context_window]).toEqual([true, true, 200_000]);
 });
 
-test("with quick start off there is only the admin and the tenant, and a given password is not repeated", async () => {
+test("without quick start only the administrator and the tenant are created, and a given password is not shown", async () => {
   const { made } = await start({}, { quickstart: false, bootstrapAdminPassword: "given password" });
   expect(made).toEqual({});
   expect((await database.db.selectFrom("resource_groups").selectAll().execute()).length).toBe(0);
@@ -99,13 +99,13 @@ test("with quick start off there is only the admin and the tenant, and a given p
   ]);
 });
 
-test("processes that start at once make the records once", async () => {
+test("processes that start at the same time create the first records once", async () => {
   const starts = await Promise.all(Array.from({ length: 4 }, () => start()));
   expect(starts.filter(({ first }) => first).length).toBe(1);
   expect((await database.db.selectFrom("api_keys").selectAll().execute()).length).toBe(1);
 });
 
-test("an address that is none is said to be so, by its variable, and nothing is made", async () => {
+test("an invalid provider address fails the first start, naming its variable, and creates nothing", async () => {
   expect(start({ OPENAI_API_KEY: "sk", OPENAI_BASE_URL: "nonsense" })).rejects.toThrow("OPENAI_BASE_URL must be an http or https address");
   expect((await database.db.selectFrom("tenants").selectAll().execute()).length).toBe(0);
 });

@@ -19,8 +19,8 @@ async function group(name: string, parent?: string, more: object = {}): Promise<
 
 const names = (reply: Reply) => reply.body.resource_groups.map((one: { name: string }) => one.name);
 
-describe("the tree", () => {
-  test("is read upwards, downwards and nested", async () => {
+describe("the tree of resource groups", () => {
+  test("lists ancestors, descendants and hierarchy; a group with children cannot be deleted", async () => {
     const root = await group("root", undefined, { group_type: "organization" });
     const left = await group("left", root);
     const right = await group("right", root);
@@ -42,7 +42,7 @@ describe("the tree", () => {
     for (const id of [leaf, left, right, root]) expect((await acme.send("DELETE", `${PATH}/${id}`)).status).toBe(204);
   });
 
-  test("wants parents before children and every name once", async () => {
+  test("requires an existing parent and unique names", async () => {
     const orphan = await acme.send("POST", PATH, { name: "orphan", parent_group_id: crypto.randomUUID() });
     expect([orphan.status, orphan.body.fields[0].field]).toEqual([400, "parent_group_id"]);
     const id = await group("once");
@@ -54,7 +54,7 @@ describe("the tree", () => {
     expect((await acme.send("PATCH", `${PATH}/${id}`, { name: "once" })).status).toBe(200);
   });
 
-  test("never has a cycle", async () => {
+  test("refuses a move that would make a cycle", async () => {
     const a = await group("cycle-a");
     const b = await group("cycle-b", a);
     const c = await group("cycle-c", b);
@@ -66,7 +66,7 @@ describe("the tree", () => {
     expect((await acme.send("PATCH", `${PATH}/${a}`, { parent_group_id: c })).status).toBe(200);
   });
 
-  test("has none either when moves that make one together come at once", async () => {
+  test("has no cycle after concurrent moves that would make one together", async () => {
     const ring = await Promise.all(Array.from({ length: 8 }, (_, index) => group(`ring-${index}`)));
     const moves = await Promise.all(
       ring.map((id, index) => acme.send("PATCH", `${PATH}/${id}`, { parent_group_id: ring[(index + 1) % ring.length] })),
@@ -78,7 +78,7 @@ describe("the tree", () => {
     expect((await acme.send("GET", `${PATH}/${roots.body.resource_groups[0].id}/descendants`)).body.total).toBe(7);
   });
 
-  test("is not left with a child whose parent went at the same moment", async () => {
+  test("never keeps a child whose parent is deleted at the same moment", async () => {
     for (let round = 0; round < 5; round++) {
       const parent = await group(`parent-${round}`);
       const [child, gone] = await Promise.all([
@@ -92,7 +92,7 @@ describe("the tree", () => {
     }
   });
 
-  test("is not deeper than anyone needs", async () => {
+  test("has at most 32 levels", async () => {
     let parent = await group("deep-1");
     for (let level = 2; level <= 32; level++) parent = await group(`deep-${level}`, parent);
     const refused = await acme.send("POST", PATH, { name: "deep-33", parent_group_id: parent });
@@ -100,8 +100,8 @@ describe("the tree", () => {
   });
 });
 
-describe("models of a group", () => {
-  test("are bound, inherited, hidden and unbound", async () => {
+describe("models of a resource group", () => {
+  test("are bound, inherited, hidden from the portal and unbound", async () => {
     await acme.send("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" });
     const [one, two, three] = await Promise.all(
       ["one", "two", "vendor/three"].map(

@@ -15,13 +15,13 @@ let agent = "";
 let knowledge = "";
 let reader = "";
 /** Called by each discovery of a tool server. */
-let looked: () => Promise<unknown> = async () => undefined;
+let onDiscovery: () => Promise<unknown> = async () => undefined;
 
 beforeAll(async () => {
   plane = await controlPlane({
     clock,
     jwtExpirySeconds: 10_000_000,
-    toolServers: { discover: async () => looked().then(() => ({ status: "inconclusive", detail: "Nothing is there." })) },
+    toolServers: { discover: async () => onDiscovery().then(() => ({ status: "inconclusive", detail: "Nothing is there." })) },
   });
   owner = (await newTenant(plane, "acme")).send;
   group = (await owner("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
@@ -125,7 +125,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(await changes()).toBe(made);
   });
 
-  test("has its answer sealed, which may be a new key", async () => {
+  test("stores its response encrypted, since it may contain a new API key", async () => {
     const headers = { "idempotency-key": "sealed" };
     const made = await owner("POST", `/v1/admin/resource-groups/${group}/api-keys`, { name: "sealed" }, headers);
     const rows = await plane.database.db.selectFrom("idempotent_answers").selectAll().execute();
@@ -134,7 +134,7 @@ describe("a request with an Idempotency-Key", () => {
     expect((await owner("POST", `/v1/admin/resource-groups/${group}/api-keys`, { name: "sealed" }, headers)).body).toEqual(made.body);
   });
 
-  test("is refused with another body, path or tenant, and is one's own", async () => {
+  test("is refused when the body or path differs; each tenant has its own keys, a system administrator one for all", async () => {
     const headers = { "idempotency-key": "mine" };
     expect((await owner("POST", "/v1/admin/resource-groups", { name: "mine" }, headers)).status).toBe(201);
     for (const [path, body] of [
@@ -160,22 +160,22 @@ describe("a request with an Idempotency-Key", () => {
     expect([made.status, (await create()).body]).toEqual([201, made.body]);
   });
 
-  test("waits for one under way, and is answered as that one in the end", async () => {
+  test("waits for the same request in progress and returns the same response", async () => {
     const gate = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
-    looked = () => (arrived.resolve(), gate.promise);
+    onDiscovery = () => (arrived.resolve(), gate.promise);
     const create = () =>
       owner("POST", "/v1/admin/mcp-servers", { name: "slow", base_url: "http://slow.example" }, { "idempotency-key": "slow" });
     const first = create();
     await arrived.promise;
     const second = create();
     gate.resolve();
-    looked = async () => undefined;
+    onDiscovery = async () => undefined;
     expect(answerOf(await second)).toEqual(answerOf(await first));
     expect((await second).body.discovery.status).toBe("inconclusive");
   });
 
-  test("is another one after a day, and what is kept is forgotten", async () => {
+  test("counts as new after a day, and the stored response is deleted", async () => {
     const headers = { "idempotency-key": "daily" };
     const create = () => owner("POST", "/v1/admin/resource-groups", { name: "daily" }, headers);
     const made = await create();
@@ -187,7 +187,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(await plane.database.db.selectFrom("idempotent_answers").selectAll().execute()).toEqual([]);
   });
 
-  test("keeps nothing of a person who is gone", async () => {
+  test("leaves no stored response of a deleted end user", async () => {
     const headers = { "idempotency-key": "a person" };
     const { user } = (await owner("POST", "/v1/admin/end-users", { username: "leaving", password: "long enough" }, headers)).body;
     const kept = () => plane.database.db.selectFrom("idempotent_answers").selectAll().where("record_id", "=", user.id).execute();
@@ -196,7 +196,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(await kept()).toEqual([]);
   });
 
-  test("whose key is none is refused", async () => {
+  test("is refused when the key is too long or not ASCII", async () => {
     for (const key of ["x".repeat(201), "ü"]) {
       const refused = await owner("POST", "/v1/admin/resource-groups", { name: "x" }, { "idempotency-key": key });
       expect([refused.status, refused.body.fields[0].field]).toEqual([400, "Idempotency-Key"]);

@@ -26,7 +26,7 @@ const announced = async () =>
 const announcements = async (ref: string) =>
   (await plane.database.db.selectFrom("config_changes").select("ref").where("ref", "=", ref).execute()).length;
 
-test("a key is shown once, and only its hash is stored", async () => {
+test("an API key is shown once, and only its hash is stored", async () => {
   const made = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "ci", access_mode: "shared" });
   expect(made.status).toBe(201);
   expect(made.body.key_value).toMatch(/^sk_gw_api_[A-Za-z0-9_-]{43}$/);
@@ -41,7 +41,7 @@ test("a key is shown once, and only its hash is stored", async () => {
   expect([twin.status, twin.body.existing_id]).toEqual([409, made.body.id]);
 });
 
-test("a rotated key has a new value, and both are announced", async () => {
+test("rotating an API key creates a new value and announces the change of both values", async () => {
   const made = (await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "rotating" })).body;
   const rotated = await acme.send("POST", `/v1/admin/api-keys/${made.id}/rotate`, { grace_seconds: 60 });
   expect(rotated.status).toBe(200);
@@ -54,7 +54,7 @@ test("a rotated key has a new value, and both are announced", async () => {
   for (const value of [made.key_value, rotated.body.key_value, again.body.key_value]) expect(refs.has(sha256Hex(value))).toBe(true);
 });
 
-test("each value of a key that is rotated again and again is taken until its own grace ends", async () => {
+test("each value of a repeatedly rotated API key is accepted until its own grace period ends", async () => {
   const made = (await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "rotating often" })).body;
   const values: string[] = [made.key_value];
   for (const grace_seconds of [300, 100, 200, 0]) {
@@ -83,7 +83,7 @@ test("each value of a key that is rotated again and again is taken until its own
   expect((await readCredential(db, sha256Hex(values[0] ?? "")))?.revoked_at).not.toBeNull();
 });
 
-test("a revoked key stays revoked, and its name is free again", async () => {
+test("a revoked API key stays revoked, and its name can be reused", async () => {
   const made = (await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "gone" })).body;
   const revoked = await acme.send("DELETE", `/v1/admin/api-keys/${made.id}`);
   expect([revoked.status, revoked.body.status]).toEqual([200, "revoked"]);
@@ -95,7 +95,7 @@ test("a revoked key stays revoked, and its name is free again", async () => {
   expect((await acme.send("GET", `/v1/admin/api-keys?status=revoked&search=gone`)).body.total).toBe(1);
 });
 
-test("a key expires, and can be given more time", async () => {
+test("an API key expires, and its expiry can be extended", async () => {
   const expires_at = new Date(clock.now() + 3_000).toISOString();
   const made = (await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "short", expires_at })).body;
   expect(made.status).toBe("active");
@@ -110,7 +110,7 @@ test("a key expires, and can be given more time", async () => {
   expect([past.status, past.body.fields[0].field]).toEqual([400, "expires_at"]);
 });
 
-test("an expired key is not given more time while another has its name", async () => {
+test("an expired API key cannot be extended while an active key has its name", async () => {
   const keys = `/v1/admin/resource-groups/${groupId}/api-keys`;
   const old = (await acme.send("POST", keys, { name: "twice", expires_at: new Date(clock.now() + 3_000).toISOString() })).body;
   clock.advance(4_000);
@@ -123,7 +123,7 @@ test("an expired key is not given more time while another has its name", async (
   });
 });
 
-test("a user's key needs a user of the tenant", async () => {
+test("an API key with user scope needs an end user of the tenant", async () => {
   const none = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "u", scope: "user" });
   expect([none.status, none.body.fields[0].field]).toEqual([400, "end_user_id"]);
   const stranger = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, {
@@ -134,7 +134,7 @@ test("a user's key needs a user of the tenant", async () => {
   expect([stranger.status, stranger.body.fields[0].field]).toEqual([400, "end_user_id"]);
 });
 
-test("the key of a person is made and rotated by whoever may change people, and ended by whoever may end keys", async () => {
+test("an end user's API key is created and rotated only with permission to edit people, but revoked by key managers too", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "keyed", password: "long enough" })).body.user;
   const path = `/v1/admin/resource-groups/${groupId}/api-keys`;
   const theirs = { scope: "user", end_user_id: id };
@@ -158,14 +158,14 @@ test("the key of a person is made and rotated by whoever may change people, and 
   expect((await security.send("DELETE", one)).status).toBe(200);
 });
 
-test("keys made with one name at once are one key", async () => {
+test("concurrent creates of API keys with one name create one key", async () => {
   const replies = await Promise.all(
     Array.from({ length: 6 }, () => acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "raced" })),
   );
   expect(replies.map((reply) => reply.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
 });
 
-test("a group with an active key stays; one whose keys are dead goes, and the keys remain on record", async () => {
+test("a group with an active API key cannot be deleted; with revoked keys it can, and the keys stay on record", async () => {
   const group = (await acme.send("POST", "/v1/admin/resource-groups", { name: "leaving" })).body.id;
   const key = (await acme.send("POST", `/v1/admin/resource-groups/${group}/api-keys`, { name: "k" })).body.id;
   const refused = await acme.send("DELETE", `/v1/admin/resource-groups/${group}`);
@@ -176,7 +176,7 @@ test("a group with an active key stays; one whose keys are dead goes, and the ke
   expect((await acme.send("GET", `/v1/admin/api-keys/${key}`)).body).toMatchObject({ status: "revoked", resource_group_id: null });
 });
 
-test("a key names skills of its tenant alone, and keeps the name of one that was deleted since", async () => {
+test("allowed_skill_ids of an API key accepts only skills of its tenant, and keeps one deleted since", async () => {
   const others = await newTenant(plane, "others");
   const skillOf = async ({ send }: TenantWithAdmin) => {
     const content = "---\nname: one\ndescription: d\n---\n";

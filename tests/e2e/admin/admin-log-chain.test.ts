@@ -29,7 +29,7 @@ afterAll(async () => plane.close());
 const verify = async (send = plane.system) => (await send("POST", "/v1/admin/admin-log/verify")).body;
 
 /** Tampers with the log as the owner of the database could. */
-async function behindItsBack(statement: string, undo: string): Promise<any> {
+async function findingsAfterTampering(statement: string, undo: string): Promise<any> {
   const change = (text: string) =>
     plane.database.db.transaction().execute(async (trx) => {
       await sql`SET LOCAL session_replication_role = replica`.execute(trx);
@@ -41,7 +41,7 @@ async function behindItsBack(statement: string, undo: string): Promise<any> {
   return found;
 }
 
-test("entries written at the same time stand in one chain, which verifies in the database and in its export", async () => {
+test("admin log entries written concurrently form one chain, which verifies in the database and in its export", async () => {
   const whole = await verify();
   expect([whole.verdict, whole.findings, whole.pending_anchor, whole.checkpoints_checked]).toEqual(["intact", [], 0, 1]);
   expect(whole.rows_checked).toBeGreaterThan(14);
@@ -50,7 +50,7 @@ test("entries written at the same time stand in one chain, which verifies in the
   expect([offline.verdict, offline.rows_checked, offline.chain_id]).toEqual(["intact", whole.rows_checked, "admin-log"]);
 });
 
-test("a tenant verifies the whole chain and reads its own entries only", async () => {
+test("a tenant verifies the whole admin log chain but exports only its own entries", async () => {
   const found = await verify(acme.send);
   expect([found.verdict, found.rows_withheld > 0]).toEqual(["intact", true]);
   const { body } = await acme.send("GET", "/v1/admin/admin-log/export");
@@ -58,29 +58,29 @@ test("a tenant verifies the whole chain and reads its own entries only", async (
   expect(String(body)).not.toContain("admin-of-beta");
 });
 
-test("an entry changed, taken out or put in behind the gateway's back is found", async () => {
-  const altered = await behindItsBack(
+test("verification finds admin log entries altered, removed or added directly in the database", async () => {
+  const altered = await findingsAfterTampering(
     "UPDATE admin_log SET actor_username = 'nobody' || actor_username WHERE chain_seq = 5",
     "UPDATE admin_log SET actor_username = substr(actor_username, 7) WHERE chain_seq = 5",
   );
   expect([altered.verdict, altered.findings[0].chain_seq]).toEqual(["altered", 5]);
   const group = "chain_seq = (SELECT min(chain_seq) FROM admin_log WHERE after->>'name' = 'g3')";
-  const json = await behindItsBack(
+  const json = await findingsAfterTampering(
     `UPDATE admin_log SET after = after || '{"description": "x"}' WHERE ${group}`,
     `UPDATE admin_log SET after = after || '{"description": "ünïcode \u{1f600} 1e21"}' WHERE ${group}`,
   );
   expect(json.verdict).toBe("altered");
-  const moved = await behindItsBack(
+  const moved = await findingsAfterTampering(
     "UPDATE admin_log SET chain_seq = -7 WHERE chain_seq = 7",
     "UPDATE admin_log SET chain_seq = 7 WHERE chain_seq = -7",
   );
   expect(placesOf(moved)).toEqual(["altered@-7", "broken_link@-7", "missing@7"]);
-  const added = await behindItsBack(
+  const added = await findingsAfterTampering(
     'INSERT INTO admin_log SELECT (jsonb_populate_record(a, \'{"id": "zforged", "chain_seq": null}\')).* FROM admin_log a WHERE chain_seq = 7',
     "DELETE FROM admin_log WHERE id = 'zforged'",
   );
   expect([added.verdict, added.findings_total, added.findings[0].row_id]).toEqual(["altered", 2, "zforged"]);
-  const old = await behindItsBack(
+  const old = await findingsAfterTampering(
     'INSERT INTO admin_log SELECT (jsonb_populate_record(a, \'{"id": "0old", "chain_seq": null, "at": "2020-01-01"}\')).* FROM admin_log a WHERE chain_seq = 7',
     "DELETE FROM admin_log WHERE id = '0old'",
   );
@@ -89,7 +89,7 @@ test("an entry changed, taken out or put in behind the gateway's back is found",
 
 const placesOf = (result: any) => result.findings.map((finding: any) => `${finding.verdict}@${finding.chain_seq}`);
 
-test("what is found in the admin log is kept like what is found in a chain, and acknowledged as chain admin-log", async () => {
+test("findings in the admin log are stored like those of audit chains, and acknowledged as chain admin-log", async () => {
   const fault = async () => (await sql<{ verdict: string }>`SELECT verdict FROM chain_faults`.execute(plane.database.db)).rows;
   const name = "actor_username = 'nobody' || actor_username WHERE chain_seq = 5";
   const change = (text: string) =>

@@ -21,8 +21,8 @@ async function newUser(username: string, role: string) {
   return { id: made.body.id as string, token: login.body.access_token as string, send: plane.as(login.body.access_token) };
 }
 
-describe("a login", () => {
-  test("answers a token and who it is for", async () => {
+describe("an administrator's login", () => {
+  test("returns a token and the user it is for", async () => {
     const reply = await plane.logIn("OWNER-of-acme", ADMIN_PASSWORD, "acme");
     expect(reply.body).toMatchObject({
       token_type: "bearer",
@@ -34,7 +34,7 @@ describe("a login", () => {
     expect(me.body.permissions).toContain("proxy:logs:read_bodies");
   });
 
-  test("as somebody who has no password here is as much work as one as nobody", async () => {
+  test("takes as much CPU time for an account without a local password as for an unknown username", async () => {
     await newUser("elsewhere", "viewer");
     await plane.database.db.updateTable("admin_users").set({ password_hash: "none" }).where("username", "=", "elsewhere").execute();
     const workOf = async (username: string) => {
@@ -46,7 +46,7 @@ describe("a login", () => {
     expect(await least("elsewhere")).toBeGreaterThan((await least("nobody-at-all")) / 2);
   });
 
-  test("needs no tenant while only one has the username", async () => {
+  test("needs no tenant while only one tenant has the username", async () => {
     const alone = await plane.send("POST", "/v1/admin-users/tenant/login", { username: "owner-of-acme", password: ADMIN_PASSWORD });
     expect([alone.status, alone.body.user.tenant_id]).toEqual([200, "acme"]);
     const header = await plane.send(
@@ -60,7 +60,7 @@ describe("a login", () => {
     expect((await plane.logIn("owner-of-acme", ADMIN_PASSWORD)).status).toBe(401);
   });
 
-  test("of whichever admin has the name is one attempt on one account", async () => {
+  test("that fails counts as one attempt per account, whichever login path is used", async () => {
     const person = { username: "whoever", password: ADMIN_PASSWORD };
     await acme.send("POST", "/v1/admin/admin-users", { ...person, role: "viewer" });
     const logIn = (body: object, path = "login") => plane.send("POST", `/v1/admin-users/${path}`, body);
@@ -81,7 +81,7 @@ describe("a login", () => {
     expect([(await logIn({ username: "no one", password: "at all" })).status, await failures()]).toEqual([401, before + 6]);
   });
 
-  test("of a name that the system and a tenant have is of the one whose password it is", async () => {
+  test("with a username that both the system and a tenant have signs in the one whose password matches", async () => {
     const [ofSystem, ofTenant] = ["of the system 1", "of the tenant 1"];
     const { body: system } = await plane.system("POST", "/v1/admin/admin-users", {
       username: "both",
@@ -97,7 +97,7 @@ describe("a login", () => {
     await plane.system("DELETE", `/v1/admin/admin-users/${system.id}`);
   });
 
-  test("tells no stranger by who has to wait which names there are", async () => {
+  test("is throttled equally for existing and unknown usernames, so that throttling reveals no account", async () => {
     const ofSystem = { username: "only-system", password: ADMIN_PASSWORD, role: "system_admin" };
     const { body: made } = await plane.system("POST", "/v1/admin/admin-users", ofSystem);
     await acme.send("POST", "/v1/admin/admin-users", { username: "only-tenant", password: ADMIN_PASSWORD, role: "viewer" });
@@ -131,7 +131,7 @@ describe("a login", () => {
     await plane.system("DELETE", `/v1/admin/admin-users/${made.id}`);
   });
 
-  test("with an empty X-Tenant-ID names no tenant, and so nobody of the system", async () => {
+  test("with an empty X-Tenant-ID names no tenant, and signs in no system administrator at the tenant path", async () => {
     const none = { "x-tenant-id": "" };
     const logIn = async (path: string, username: string) =>
       (await plane.send("POST", `/v1/admin-users/${path}`, { username, password: ADMIN_PASSWORD }, none)).body.user?.role ?? 401;
@@ -139,7 +139,7 @@ describe("a login", () => {
     expect([await logIn("login", "admin"), await logIn("login", "owner-of-acme")]).toEqual(["system_admin", "owner"]);
   });
 
-  test("knows an admin by their name, in whichever form it is written", async () => {
+  test("matches usernames in any Unicode normalization form", async () => {
     const [name, apart] = ["jörg", "jo\u0308rg"];
     const made = await acme.send("POST", "/v1/admin/admin-users", { username: apart, password: ADMIN_PASSWORD, role: "viewer" });
     expect([made.status, made.body.username]).toEqual([201, name]);
@@ -153,7 +153,7 @@ describe("a login", () => {
     }
   });
 
-  test("is counted for its account, whether it names the tenant or not", async () => {
+  test("is throttled per account, whether or not the request names the tenant", async () => {
     await acme.send("POST", "/v1/admin/admin-users", { username: "counted", password: ADMIN_PASSWORD, role: "viewer" });
     const attempt = async (body: object, headers = {}) =>
       (await plane.send("POST", "/v1/admin-users/tenant/login", { username: "counted", ...body }, headers)).status;
@@ -171,7 +171,7 @@ describe("a login", () => {
     ]);
   });
 
-  test("takes a name in any script, with the marks its letters have", async () => {
+  test("accepts usernames in any script with combining marks, but no spaces or invisible characters", async () => {
     for (const name of ["हिन्दी", "สมชาย-ใจดี", "x\u0302"]) {
       expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD, role: "viewer" })).status).toBe(
         201,
@@ -182,7 +182,7 @@ describe("a login", () => {
       expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD })).status).toBe(400);
   });
 
-  test("fails with one and the same answer, whatever was wrong, and the log knows what", async () => {
+  test("fails with the same response for every reason, and only the admin log states the reason", async () => {
     const away = await newUser("away", "viewer");
     await plane.system("PATCH", `/v1/admin/admin-users/${away.id}`, { is_active: false });
     await plane.system("POST", "/v1/admin/tenants", { id: "closed", name: "closed" });
@@ -209,8 +209,8 @@ describe("a login", () => {
   });
 });
 
-describe("guessing", () => {
-  test("is slowed for the account at that address, and nobody else", async () => {
+describe("guessing passwords", () => {
+  test("is throttled for that account at that address only", async () => {
     await newUser("target", "viewer");
     for (let attempt = 0; attempt < 5; attempt++) expect((await plane.logIn("target", "guess", "acme", "6.6.6.6")).status).toBe(401);
     const slowed = await plane.logIn("target", ADMIN_PASSWORD, "acme", "6.6.6.6");
@@ -221,7 +221,7 @@ describe("guessing", () => {
     expect((await plane.logIn("target", ADMIN_PASSWORD, "acme", "6.6.6.6")).status).toBe(200);
   });
 
-  test("many at once get no more guesses than many in a row", async () => {
+  test("concurrently allows no more attempts than one after another, and correct passwords are not throttled", async () => {
     await newUser("rushed", "viewer");
     const replies = await Promise.all(Array.from({ length: 15 }, () => plane.logIn("rushed", "guess", "acme", "8.8.8.8")));
     expect(replies.filter((reply) => reply.status === 401).length).toBe(5);
@@ -230,8 +230,8 @@ describe("guessing", () => {
   });
 });
 
-describe("a token ends", () => {
-  test("when its user is switched off, and switching on again does not revive it", async () => {
+describe("an administrator's token", () => {
+  test("ends when its user is deactivated, and reactivation does not revive it", async () => {
     const user = await newUser("leaver", "viewer");
     expect((await user.send("GET", "/v1/admin/llms")).status).toBe(200);
     await acme.send("PATCH", `/v1/admin/admin-users/${user.id}`, { is_active: false });
@@ -240,7 +240,7 @@ describe("a token ends", () => {
     expect((await user.send("GET", "/v1/admin/llms")).status).toBe(401);
   });
 
-  test("when its password changes, but for the one that comes with the change", async () => {
+  test("ends when the password changes, except the token issued by the change", async () => {
     const user = await newUser("changer", "viewer");
     const wrong = await user.send("POST", "/v1/admin-users/change-password", {
       current_password: "wrong",
@@ -260,7 +260,7 @@ describe("a token ends", () => {
     expect((await plane.logIn("changer", "set by the owner", "acme")).status).toBe(200);
   });
 
-  test("when its tenant is switched off, its time is over, or its user's role is taken", async () => {
+  test("ends when its tenant is disabled or it expires, and loses the permissions of a changed role", async () => {
     const other = await newTenant(plane, "switched");
     await plane.system("PATCH", "/v1/admin/tenants/switched", { enabled: false });
     expect((await other.send("GET", "/v1/admin-users/me")).status).toBe(401);
@@ -273,7 +273,7 @@ describe("a token ends", () => {
     clock.advance(-1_000_001_000);
   });
 
-  test("a portal token signed with the configured secret is no admin token", async () => {
+  test("cannot be a portal token signed with the configured secret, nor an unsigned one", async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const claims = {
       user_id: acme.admin.id,
@@ -298,8 +298,8 @@ describe("a token ends", () => {
   });
 });
 
-describe("nobody can", () => {
-  test("lock themselves or the last system admin out", async () => {
+describe("administrators cannot", () => {
+  test("deactivate themselves or the last active system administrator", async () => {
     const me = (await plane.system("GET", "/v1/admin-users/me")).body.id;
     expect((await plane.system("PATCH", `/v1/admin/admin-users/${me}`, { is_active: false })).body.code).toBe("own_account");
     expect((await plane.system("DELETE", `/v1/admin/admin-users/${me}`)).body.code).toBe("own_account");
@@ -324,7 +324,7 @@ describe("nobody can", () => {
     expect(active.length).toBe(1);
   });
 
-  test("make themselves or others more than they are", async () => {
+  test("give themselves or others more permissions than they have", async () => {
     const admin = await newUser("just-admin", "admin");
     const attempts = [
       await admin.send("POST", "/v1/admin/admin-users", { username: "up", password: ADMIN_PASSWORD, role: "owner" }),
@@ -349,7 +349,7 @@ describe("nobody can", () => {
   });
 });
 
-test("no password or token is in the database or the log lines", async () => {
+test("no password or token is stored in the database or logged", async () => {
   const everything = JSON.stringify([
     await plane.database.db.selectFrom("admin_users").selectAll().execute(),
     await plane.database.db.selectFrom("admin_log").selectAll().execute(),

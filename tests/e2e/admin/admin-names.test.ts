@@ -16,7 +16,7 @@ afterAll(() => plane.close());
 const HOSTILE = ["a\nb", "a\u0000b", "a\u001b[2Jb", "a\u007fb", "a\u0085b", "a\u202eb", "a\u2066b\u2069"];
 const HARMLESS = ["Team A", "Équipe n° 5", "فريق\u200f!", "工具", "👩‍🚀", " trimmed \n"];
 
-test("every name of a record that can be written is held to the same characters", () => {
+test("all writable names of records accept the same characters", () => {
   const written = OPERATIONS.flatMap(({ method, path, body }) =>
     body instanceof z.ZodObject && ["POST", "PUT", "PATCH"].includes(method)
       ? ["name", "display_name"].flatMap((member) => {
@@ -32,7 +32,7 @@ test("every name of a record that can be written is held to the same characters"
   expect(takes(HARMLESS)).toEqual(written.map(({ at }) => at));
 });
 
-test("one that steers a terminal or turns text around is refused by name, and a description may have lines", async () => {
+test("names with control or bidirectional characters are refused by field; a description may have several lines", async () => {
   for (const [member, path] of [
     ["name", "resource-groups"],
     ["display_name", "resource-groups"],
@@ -48,7 +48,7 @@ test("one that steers a terminal or turns text around is refused by name, and a 
   expect([made.status, made.body.name, made.body.description]).toEqual([201, "fine", "One.\nTwo."]);
 });
 
-test("a record that was called so before is read, changed otherwise, and renamed", async () => {
+test("a record with a name stored before the rule can be read, changed in other fields, and renamed", async () => {
   const { id } = (await owner("POST", "/v1/admin/resource-groups", { name: "old" })).body;
   await plane.directory.db.updateTable("resource_groups").set({ name: "o\nld", display_name: "\u202eold" }).where("id", "=", id).execute();
   const path = `/v1/admin/resource-groups/${id}`;

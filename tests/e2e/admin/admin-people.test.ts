@@ -66,7 +66,7 @@ describe("a welcome mail", () => {
     await mail.close();
   });
 
-  test("goes to whom it is asked for and who has an address, without the password", async () => {
+  test("is sent on request to users with an address, without the password or injected headers", async () => {
     const hostile = { display_name: "Grace\r\nBcc: eve@evil.example" };
     expect((await make("grace", hostile)).body.fields).toMatchObject([{ field: "display_name" }]);
     const made = await make("grace", { display_name: "Grace" });
@@ -98,7 +98,7 @@ describe("a welcome mail", () => {
     ["refuses_receiver", "EENVELOPE 550"],
     ["silent", "timeout"],
     ["silent_after_mail", "timeout"],
-  ] as const)("where the server %s: the user is there, and the log has codes alone", async (behaviour, failure) => {
+  ] as const)("when the mail server's behaviour is %s: the user is created, and the log has only codes", async (behaviour, failure) => {
     mail.behaviour = behaviour;
     logged.length = 0;
     const made = await make(`made-${behaviour.replaceAll("_", "-")}`);
@@ -112,7 +112,7 @@ describe("a welcome mail", () => {
 });
 
 describe("end users", () => {
-  test("are made, found, changed, switched off and deleted; nothing shows a password", async () => {
+  test("are created, found, changed, deactivated and deleted; no response or log shows a password", async () => {
     const made = await send("POST", "/v1/admin/end-users", {
       username: "ada",
       password: PASSWORD,
@@ -148,7 +148,7 @@ describe("end users", () => {
     expect(log).not.toContain("ada@example.com");
   });
 
-  test("are one by their name, in whichever form it is written", async () => {
+  test("are identified by username in any Unicode normalization form", async () => {
     const [name, apart] = ["zoë", "zoe\u0308"];
     const made = await send("POST", "/v1/admin/end-users", { username: apart, password: PASSWORD });
     expect([made.status, made.body.user.username]).toEqual([201, name]);
@@ -158,7 +158,7 @@ describe("end users", () => {
     expect((await send("POST", "/v1/admin/data-erasure", { subject: { gateway_user_username: apart } })).body.account_erased).toBe(true);
   });
 
-  test("a resource group is not deleted under the users an administrator put in it", async () => {
+  test("keep a resource group from being deleted while it is their primary group", async () => {
     const group = await makeResourceGroup("home");
     const user = await makeUser("homely", { primary_group_id: group });
     const busy = await send("DELETE", `/v1/admin/resource-groups/${group}`);
@@ -169,7 +169,7 @@ describe("end users", () => {
     expect([wrong.status, wrong.body.fields[0].field]).toEqual([400, "group_id"]);
   });
 
-  test("are exported whole, with nothing a spreadsheet would run", async () => {
+  test("are exported completely as CSV and JSON, with spreadsheet formulas escaped", async () => {
     await makeUser("=cmd|' /C calc'!A0", { display_name: '+1,"x"', email: "x@example.com" });
     const csv = await send("GET", "/v1/admin/end-users/export/csv");
     expect([csv.status, csv.headers.get("content-type"), csv.headers.get("content-disposition")]).toEqual([
@@ -189,7 +189,7 @@ describe("end users", () => {
 });
 
 describe("end-user groups", () => {
-  test("have members that are added once, taken out once, and set as a whole", async () => {
+  test("have members that are added once, removed once, and replaced as a whole", async () => {
     const [a, b, c] = [await makeUser("m-a"), await makeUser("m-b"), await makeUser("m-c")];
     const group = await makeGroup("members", [a]);
     const members = `${GROUPS}/${group}/members`;
@@ -225,7 +225,7 @@ describe("end-user groups", () => {
     expect([stranger.status, stranger.body.fields[0].field]).toEqual([400, "end_user_ids"]);
   });
 
-  test("a membership from an external directory is nobody's here to take away", async () => {
+  test("keep memberships from an external directory when an administrator removes members", async () => {
     const [a, b] = [await makeUser("x-a"), await makeUser("x-b")];
     const group = await makeGroup("external", [b]);
     await plane.database.db
@@ -259,7 +259,7 @@ describe("end-user groups", () => {
     }
   });
 
-  test("records of another tenant are neither members nor bound", async () => {
+  test("refuse members and resource groups of another tenant", async () => {
     const foreignUser = (await foreign("POST", "/v1/admin/end-users", { username: "f", password: PASSWORD })).body.user.id;
     const foreignGroup = (await foreign("POST", "/v1/admin/resource-groups", { name: "f" })).body.id;
     const group = await makeGroup("closed");
@@ -273,7 +273,7 @@ describe("end-user groups", () => {
   });
 });
 
-test("passwords that wait for their turn to be hashed hold up nothing else", async () => {
+test("requests waiting for password hashing do not block other requests", async () => {
   let open = () => {};
   let gate = Promise.resolve();
   const waiting = await controlPlane({
@@ -299,7 +299,7 @@ test("passwords that wait for their turn to be hashed hold up nothing else", asy
   }
 });
 
-test("groups that are bound from both sides at once wait for each other and not in a circle", async () => {
+test("binding groups from both sides concurrently neither deadlocks nor repeats a binding", async () => {
   const numbers = [1, 2, 3, 4, 5, 6, 7, 8];
   const users = await Promise.all(numbers.map((n) => makeGroup(`circle ${n}`)));
   const resources = await Promise.all(numbers.map((n) => makeResourceGroup(`circle ${n}`)));

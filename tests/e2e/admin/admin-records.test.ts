@@ -58,11 +58,11 @@ const document = (last: string | (() => Promise<string>), member: string, first:
   changes: [{ [member]: first }, { [member]: second }],
 });
 const quota = (daily: number) => ({ requests: { daily_limit: daily } });
-const often = (calls: number) => ({ frequency: { max_calls_per_minute: calls } });
+const callsPerMinute = (calls: number) => ({ frequency: { max_calls_per_minute: calls } });
 const statements = (controller: string) => ({
   ...{ controller, data_protection_officer: null, purposes: null, data_subjects: null, personal_data: null },
 });
-const heat = (max: number) => ({ temperature: { max } });
+const maxTemperature = (max: number) => ({ temperature: { max } });
 
 const GROUP = "/v1/admin/resource-groups/{id}";
 const KINDS: Record<string, Kind> = {
@@ -254,16 +254,31 @@ const KINDS: Record<string, Kind> = {
     changes: [{ allowed_skill_ids: [] }, { allowed_skill_ids: null }],
   },
   [`${GROUP}/llm-global-limits`]: document("llm-global-limits", "llm_global_limits", quota(5), quota(6)),
-  [`${GROUP}/llm-global-governance`]: document("llm-global-governance", "governance", heat(1), heat(0.5)),
-  [`${GROUP}/mcp-global-limits`]: document("mcp-global-limits", "mcp_global_limits", often(5), often(6)),
-  [`${GROUP}/skill-global-limits`]: document("skill-global-limits", "skill_global_limits", often(5), often(6)),
+  [`${GROUP}/llm-global-governance`]: document("llm-global-governance", "governance", maxTemperature(1), maxTemperature(0.5)),
+  [`${GROUP}/mcp-global-limits`]: document("mcp-global-limits", "mcp_global_limits", callsPerMinute(5), callsPerMinute(6)),
+  [`${GROUP}/skill-global-limits`]: document("skill-global-limits", "skill_global_limits", callsPerMinute(5), callsPerMinute(6)),
   [`${GROUP}/media-governance`]: document("media-governance", "media_governance", { image: { max_n: 2 } }, { image: { max_n: 1 } }),
   [`${GROUP}/web-search`]: document("web-search", "web_search", { fetch: { addresses: "none" } }, { fetch: { addresses: "known" } }),
   [`${GROUP}/run-ceilings`]: document("run-ceilings", "run_ceilings", { max_tokens_per_run: 5 }, { max_tokens_per_run: 6 }),
   [`${GROUP}/llm-models/{model_id}/limits`]: document(async () => `llm-models/${await model()}/limits`, "limits", quota(5), quota(6)),
-  [`${GROUP}/llm-models/{model_id}/governance`]: document(async () => `llm-models/${await model()}/governance`, "governance", heat(1), {}),
-  [`${GROUP}/mcp-servers/{server_id}/limits`]: document(async () => `mcp-servers/${await server()}/limits`, "limits", often(5), {}),
-  [`${GROUP}/agent-skills/{skill_id}/limits`]: document(async () => `agent-skills/${await skill()}/limits`, "limits", often(5), {}),
+  [`${GROUP}/llm-models/{model_id}/governance`]: document(
+    async () => `llm-models/${await model()}/governance`,
+    "governance",
+    maxTemperature(1),
+    {},
+  ),
+  [`${GROUP}/mcp-servers/{server_id}/limits`]: document(
+    async () => `mcp-servers/${await server()}/limits`,
+    "limits",
+    callsPerMinute(5),
+    {},
+  ),
+  [`${GROUP}/agent-skills/{skill_id}/limits`]: document(
+    async () => `agent-skills/${await skill()}/limits`,
+    "limits",
+    callsPerMinute(5),
+    {},
+  ),
 };
 
 const routes = recordRoutes(OPERATIONS);
@@ -283,7 +298,7 @@ beforeAll(async () => {
 afterAll(() => plane.close());
 
 /** The number of admin log entries and of configuration changes. */
-async function told(): Promise<[number, number]> {
+async function logAndChangeCounts(): Promise<[number, number]> {
   const { db } = plane.database;
   const count = async (table: "admin_log" | "config_changes") =>
     (
@@ -295,7 +310,7 @@ async function told(): Promise<[number, number]> {
   return [await count("admin_log"), await count("config_changes")];
 }
 
-function another(name: string, value: unknown): unknown {
+function differentValue(name: string, value: unknown): unknown {
   if (name.endsWith("_at") || name === "last_login" || name === "last_used_at") return "1999-01-01T00:00:00.000Z";
   if (typeof value === "boolean") return !value;
   if (typeof value === "number") return value + 1;
@@ -303,7 +318,7 @@ function another(name: string, value: unknown): unknown {
   return typeof value === "object" && value !== null ? { other: 1 } : "other";
 }
 
-test("there is a record of every kind", () => {
+test("every kind of record has a test case", () => {
   expect(reads.map(({ path }) => path).sort()).toEqual(Object.keys(KINDS).sort());
 });
 
@@ -313,7 +328,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
   const etag = (reply: Reply) => reply.headers.get("etag") ?? "none";
   let path = "";
 
-  test("is tagged alike wherever it is answered, and not sent to who has it", async () => {
+  test("has the same ETag wherever it is returned, and a GET with a matching If-None-Match answers 304", async () => {
     const made = await kind.made();
     path = made.path;
     const first = await owner("GET", path);
@@ -326,53 +341,53 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
     expect((await owner("GET", path, undefined, { "if-none-match": '"other"' })).status).toBe(200);
   });
 
-  test("sent back as it was read changes nothing and is told nobody", async () => {
+  test("written back as read changes nothing, is not logged, and announces no configuration change", async () => {
     const { body, headers } = await owner("GET", path);
-    const before = await told();
+    const before = await logAndChangeCounts();
     for (const { method: change } of changeOf(read)) {
       const back = await owner(change, path, body);
       expect([back.status, back.body, etag(back)]).toEqual([200, body, headers.get("etag") ?? ""]);
     }
     expect((await owner("GET", path)).body).toEqual(body);
-    expect(await told()).toEqual(before);
+    expect(await logAndChangeCounts()).toEqual(before);
   });
 
-  test("takes a change once, in the record as it was read too", async () => {
+  test("applies a change once, also when the whole record as read is sent with it", async () => {
     const [first, second] = kind.changes;
     const changed = await owner(method, path, first);
     expect([changed.status, changed.body]).toMatchObject([200, first]);
-    const before = await told();
-    expect([(await owner(method, path, first)).body, await told()]).toEqual([changed.body, before]);
+    const before = await logAndChangeCounts();
+    expect([(await owner(method, path, first)).body, await logAndChangeCounts()]).toEqual([changed.body, before]);
     const whole = await owner(method, path, { ...changed.body, ...second });
     expect([whole.status, whole.body]).toMatchObject([200, second]);
-    expect(await told()).not.toEqual(before);
+    expect(await logAndChangeCounts()).not.toEqual(before);
     expect(etag(whole)).not.toBe(etag(changed));
     expect(etag(await owner("GET", path))).toBe(etag(whole));
   });
 
-  test("is changed only as If-Match says", async () => {
+  test("is changed only if If-Match matches, else 412", async () => {
     const [first, second] = kind.changes;
     const stale = etag(await owner("GET", path));
     const changed = await owner(method, path, first, { "if-match": stale });
     expect([changed.status, changed.body]).toMatchObject([200, first]);
-    const before = await told();
+    const before = await logAndChangeCounts();
     for (const tag of [stale, '"other"', `W/${etag(changed)}`, "nonsense"]) {
       const refused = await owner(method, path, second, { "if-match": tag });
       expect([tag, refused.status, refused.body.code, etag(refused)]).toEqual([tag, 412, "precondition_failed", etag(changed)]);
     }
-    expect([(await owner("GET", path)).body, (await told())[1]]).toEqual([changed.body, before[1]]);
+    expect([(await owner("GET", path)).body, (await logAndChangeCounts())[1]]).toEqual([changed.body, before[1]]);
     expect((await owner(method, path, second, { "if-match": "*" })).status).toBe(200);
     const at = etag(await owner("GET", path));
     const both = await Promise.all([first, first].map((body) => owner(method, path, body, { "if-match": `"other", ${at}` })));
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
   });
 
-  test("refuses by name what of it cannot be written", async () => {
+  test("refuses changes to read-only fields with 422, naming the field", async () => {
     const { body } = await owner("GET", path);
     for (const change of changeOf(read)) {
       const readOnly = Object.keys(body).filter((name) => !(name in shapeOf(change.body)));
       for (const name of readOnly) {
-        const refused = await owner(change.method, path, { ...body, [name]: another(name, body[name]) });
+        const refused = await owner(change.method, path, { ...body, [name]: differentValue(name, body[name]) });
         expect([name, refused.status, refused.body.code, refused.body.fields]).toEqual([
           name,
           422,
@@ -384,7 +399,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
     expect((await owner("GET", path)).body).toEqual(body);
   });
 
-  test("takes in a change what it takes when it is made", () => {
+  test("accepts in a change every member that its POST accepts", () => {
     const at = [read.path.replace(/\/\{\w+\}$/, ""), ...(read.path === "/v1/admin/api-keys/{id}" ? [`${GROUP}/api-keys`] : [])];
     const creates = OPERATIONS.filter((one) => one.method === "POST" && one.answer.status === 201 && at.includes(one.path));
     const takes = Object.keys({ ...shapeOf(read.answer.schema), ...shapeOf(changeOf(read)[0].body) });
@@ -392,7 +407,7 @@ describe.each(reads.map((read) => [read.path, read] as const))("%s", (_path, rea
       expect(Object.keys(shapeOf(create.body)).filter((name) => !takes.includes(name) && name !== "send_welcome_email")).toEqual([]);
   });
 
-  test("goes only as If-Match says", async () => {
+  test("is deleted only if If-Match matches, else 412", async () => {
     const removal = OPERATIONS.find((one) => one.path === read.path && one.method === "DELETE");
     if (removal === undefined) return;
     const refused = await owner("DELETE", path, undefined, { "if-match": '"other"' });

@@ -16,7 +16,7 @@ async function entries(filter: string) {
 }
 
 describe("tenants", () => {
-  test("are created, listed, read, changed, put back as read, counted and deleted", async () => {
+  test("are created, listed, read, changed, replaced as read, counted and deleted", async () => {
     const made = await plane.system("POST", "/v1/admin/tenants", { name: "Blue Sky & Sons" });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
@@ -44,7 +44,7 @@ describe("tenants", () => {
     expect((await plane.system("GET", path)).status).toBe(404);
   });
 
-  test("cannot go while they have records, and the answer says which", async () => {
+  test("cannot be deleted while they have records; the 409 says which", async () => {
     const refused = await plane.system("DELETE", "/v1/admin/tenants/acme");
     expect([refused.status, refused.body.code]).toEqual([409, "in_use"]);
     expect(refused.body.detail).toContain("1 admin user");
@@ -52,7 +52,7 @@ describe("tenants", () => {
 });
 
 describe("providers and models", () => {
-  test("a provider's key is sealed, shown to nobody, and masked in the admin log", async () => {
+  test("a provider's API key is stored encrypted, never returned, and masked in the admin log", async () => {
     const secret = "sk-upstream-0123456789-TAIL";
     const made = await acme.send("POST", "/v1/admin/providers", {
       provider_key: "vendor",
@@ -83,7 +83,7 @@ describe("providers and models", () => {
     expect(JSON.stringify(stored)).not.toContain("sk-upstream");
   });
 
-  test("a service account's key file is taken as JSON, as its text or in base64, for Vertex alone", async () => {
+  test("a service account's key file is accepted as JSON, text or base64, for Vertex only", async () => {
     const file = {
       type: "service_account",
       project_id: "p",
@@ -107,7 +107,7 @@ describe("providers and models", () => {
     expect([half.status, half.body.fields[0].field]).toEqual([400, "api_key"]);
   });
 
-  test("an address may carry the version of Azure's API, and nothing else in its query", async () => {
+  test("base_url accepts Azure's api-version in its query and nothing else", async () => {
     const base_url = "https://r.openai.azure.com/openai/deployments/gpt?api-version=2024-06-01";
     const made = await acme.send("POST", "/v1/admin/providers", { provider_key: "azure-dated", api_format: "azure_openai", base_url });
     expect([made.status, made.body.base_url]).toEqual([201, base_url]);
@@ -127,7 +127,7 @@ describe("providers and models", () => {
     }
   });
 
-  test("a key does not follow its provider to another host", async () => {
+  test("a stored API key is not reused when its provider or model moves to another host", async () => {
     const made = await acme.send("POST", "/v1/admin/providers", {
       provider_key: "guarded",
       api_format: "openai",
@@ -153,7 +153,7 @@ describe("providers and models", () => {
     expect([fallsBack.status, fallsBack.body.fields[0].field]).toEqual([400, "api_key"]);
   });
 
-  test("nor does one that a provider gets later go to a model that is on another host", async () => {
+  test("an API key added to a provider later is not used for models on another host", async () => {
     const provider = (
       await acme.send("POST", "/v1/admin/providers", {
         provider_key: "keyed-later",
@@ -182,7 +182,7 @@ describe("providers and models", () => {
     expect(await keys()).toEqual(["b".repeat(20), null, null]);
   });
 
-  test("credentials are refused where they would be stored in the clear", async () => {
+  test("credentials in headers or base_url are refused, since those are stored unencrypted", async () => {
     const header = await acme.send("POST", "/v1/admin/providers", {
       provider_key: "h",
       api_format: "openai",
@@ -197,7 +197,7 @@ describe("providers and models", () => {
     expect([address.status, address.body.fields[0].field]).toEqual([400, "base_url"]);
   });
 
-  test("a model has its prices in dollars, and unpriced is not free", async () => {
+  test("a model reads back its prices in dollars; an unset price is null, not zero", async () => {
     await acme.send("POST", "/v1/admin/providers", { provider_key: "priced", api_format: "openai" });
     const made = await acme.send("POST", "/v1/admin/llms", {
       name: "gpt",
@@ -229,7 +229,7 @@ describe("providers and models", () => {
     expect((await acme.send("DELETE", `/v1/admin/providers/${provider.id}`)).status).toBe(204);
   });
 
-  test("made at once under one name are one record", async () => {
+  test("concurrent creates of a provider with one key create one record", async () => {
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => acme.send("POST", "/v1/admin/providers", { provider_key: "raced", api_format: "echo" })),
     );
@@ -238,7 +238,7 @@ describe("providers and models", () => {
     for (const reply of replies) if (reply.status === 409) expect([reply.body.code, reply.body.existing_id]).toEqual(["conflict", made]);
   });
 
-  test("a change is announced in the transaction that makes it, and a refused one is not", async () => {
+  test("a change is announced in its own transaction, and a refused change is not", async () => {
     const versionNow = async () =>
       (await plane.database.db.selectFrom("config_version").select("version").executeTakeFirstOrThrow()).version;
     const before = await versionNow();
@@ -254,7 +254,7 @@ describe("providers and models", () => {
 });
 
 describe("lists", () => {
-  test("takes no member of a query that it does not know, and the document says so of every route", async () => {
+  test("refuse unknown query parameters with 400, as the OpenAPI document says for every route", async () => {
     const { paths } = (await plane.send("GET", "/openapi.json")).body;
     for (const path of ["/v1/admin/audit/chains", "/v1/admin/standards", "/v1/admin-users/me", "/v1/admin/llms"]) {
       const reply = await plane.system("GET", `${path}?strange=1`);
@@ -263,7 +263,7 @@ describe("lists", () => {
     }
   });
 
-  test("page by page or by offset, with a bound", async () => {
+  test("are paged by page or by offset, with a maximum page size", async () => {
     const beta = await newTenant(plane, "beta");
     for (const name of ["a", "b", "c", "d_d", "dxd"]) await beta.send("POST", "/v1/admin/resource-groups", { name });
     const names = (reply: { body: { resource_groups: { name: string }[] } }) => reply.body.resource_groups.map((group) => group.name);
@@ -278,8 +278,8 @@ describe("lists", () => {
   });
 });
 
-describe("the tenant of a system admin's call", () => {
-  test("is the one named in query, body or header, else the record's, else default", async () => {
+describe("the tenant of a system administrator's request", () => {
+  test("is the one named in query, body or header, else that of the record, else default", async () => {
     const made = await plane.system("POST", "/v1/admin/providers", { tenant_id: "acme", provider_key: "named", api_format: "echo" });
     expect(made.body.tenant_id).toBe("acme");
     expect((await plane.system("GET", `/v1/admin/providers/${made.body.id}`)).body.tenant_id).toBe("acme");

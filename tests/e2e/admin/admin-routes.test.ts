@@ -159,7 +159,7 @@ function acmePath(operation: AdminOperation): string {
 }
 
 /** The admin log entries for a refused attempt, once all pending attempts are written. */
-async function toldOf(reply: { headers: Headers }): Promise<unknown[]> {
+async function refusalsOf(reply: { headers: Headers }): Promise<unknown[]> {
   await plane.attempts.write("all");
   return plane.database.db
     .selectFrom("admin_log")
@@ -181,7 +181,7 @@ const attempt = (operation: AdminOperation, reason: string, who: { tenant_id: st
   },
 ];
 
-describe("without a credential, or with one that is of another kind or over: 401, and the admin log tells of it", () => {
+describe("missing, expired or wrong kind of credential: 401, recorded in the admin log", () => {
   let tokens: string[];
   beforeAll(async () => {
     const past = { ...systemClock(), now: () => Date.now() - 7_200_000 };
@@ -220,12 +220,12 @@ describe("without a credential, or with one that is of another kind or over: 401
         "Bearer",
         { detail: "Missing or invalid credential.", code: "unauthenticated" },
       ]);
-      expect(await toldOf(reply)).toEqual(attempt(operation, reason, { client_ip: "10.0.0.1" }));
+      expect(await refusalsOf(reply)).toEqual(attempt(operation, reason, { client_ip: "10.0.0.1" }));
     }
   });
 });
 
-describe("without the permission: 403, and the attempt to change something is in the admin log", () => {
+describe("missing permission: 403, and refused writes are recorded in the admin log", () => {
   const needing = guarded.filter((operation) => operation.access !== "signed_in");
   test.each(cases(needing))("%s", async (_name, operation) => {
     const path = acmePath(operation);
@@ -249,7 +249,7 @@ describe("without the permission: 403, and the attempt to change something is in
   });
 });
 
-describe("a malformed body: 400 that names the field, and the admin log tells of it; one too large: 413", () => {
+describe("malformed body: 400 naming the field, recorded in the admin log; body too large: 413", () => {
   let token: string;
   beforeAll(async () => {
     token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
@@ -262,7 +262,7 @@ describe("a malformed body: 400 that names the field, and the admin log tells of
       "invalid_body",
       [{ field: "surprise", message: "is not known here" }],
     ]);
-    expect(await toldOf(strange)).toMatchObject([
+    expect(await refusalsOf(strange)).toMatchObject([
       {
         actor_username: operation.access === "anyone" ? null : "admin",
         action: "refused",
@@ -284,11 +284,11 @@ describe("a malformed body: 400 that names the field, and the admin log tells of
     expect((await raw(`{"a":"\\u0000"}`)).status).toBe(400);
     const large = await raw(`"${"x".repeat(1_048_577)}"`);
     expect([large.status, ((await large.json()) as any).code]).toEqual([413, "body_too_large"]);
-    expect(await toldOf(large)).toMatchObject([{ resource: nameOf(operation), after: { reason: "body_too_large", attempts: 1 } }]);
+    expect(await refusalsOf(large)).toMatchObject([{ resource: nameOf(operation), after: { reason: "body_too_large", attempts: 1 } }]);
   });
 });
 
-describe("a form that is none, has no file, or is too large", () => {
+describe("uploads that are not a form or have no valid file: 400; too large: 413", () => {
   test.each(Object.entries(FORMS))("%s", async (name, mostBytes) => {
     const operation = OPERATIONS.find((one) => nameOf(one) === name) as AdminOperation;
     const token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
@@ -316,13 +316,13 @@ describe("a form that is none, has no file, or is too large", () => {
     expect([large.status, ((await large.json()) as any).code]).toEqual([413, "body_too_large"]);
   });
 
-  test("the table knows every one", () => {
+  test("every write without a JSON body is listed as a form or as having no body", () => {
     const writes = OPERATIONS.filter(({ method, body }) => method !== "GET" && method !== "DELETE" && body === undefined).map(nameOf);
     expect(writes.filter((name) => !(name in FORMS) && !WITHOUT_BODY.has(name))).toEqual([]);
   });
 });
 
-describe("an id that is not there, or is none: 404", () => {
+describe("unknown or invalid ID: 404", () => {
   const named = guarded.filter((operation) => paramsOf(operation.path).length > 0);
   test.each(cases(named))("%s", async (_name, operation) => {
     for (const id of [crypto.randomUUID(), "not-an-id", "%00", "..%2f..%2fetc"]) {
@@ -335,14 +335,14 @@ describe("an id that is not there, or is none: 404", () => {
   });
 });
 
-describe("another tenant's admin sees and changes nothing", () => {
+describe("an administrator of another tenant can read and change nothing", () => {
   const tenantHeld = guarded.filter((operation) => operation.reach !== "none");
   test.each(cases(tenantHeld))("%s", async (_name, operation) => {
     const reply = await beta.send(operation.method, acmePath(operation), BODIES[nameOf(operation)]);
     expect(reply.body?.tenant_id).not.toBe("acme");
     if (operation.path.includes("{")) {
       expect(reply.status).toBe(404);
-      expect(await toldOf(reply)).toEqual(
+      expect(await refusalsOf(reply)).toEqual(
         operation.method === "GET" ? [] : attempt(operation, reply.body.code, { tenant_id: "beta", actor_username: "owner-of-beta" }),
       );
     }
@@ -355,19 +355,19 @@ describe("another tenant's admin sees and changes nothing", () => {
       const named = await beta.send(operation.method, acmePath(operation) + query, BODIES[nameOf(operation)], headers);
       expect([named.status, named.body.code]).toEqual([403, "forbidden"]);
       if (operation.method !== "GET")
-        expect(await toldOf(named)).toMatchObject([
+        expect(await refusalsOf(named)).toMatchObject([
           { tenant_id: "beta", actor_username: "owner-of-beta", action: "refused", resource: nameOf(operation) },
         ]);
     }
   });
 
-  test("a tenant's admin may not touch tenants at all", async () => {
+  test("a tenant's administrator may not call the routes for tenants", async () => {
     for (const operation of OPERATIONS.filter(({ access }) => access === "system")) {
       expect((await acme.send(operation.method, acmePath(operation), BODIES[nameOf(operation)])).status).toBe(403);
     }
   });
 
-  test("its records cannot be bound, named as parent or as provider", async () => {
+  test("records of another tenant cannot be bound, nor named as parent, provider or judge model", async () => {
     const group = (await beta.send("POST", "/v1/admin/resource-groups", { name: "own" })).body.id;
     const bind = await beta.send("POST", `/v1/admin/resource-groups/${group}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
     const child = await beta.send("POST", "/v1/admin/resource-groups", {
@@ -387,8 +387,8 @@ describe("another tenant's admin sees and changes nothing", () => {
   });
 });
 
-describe("every write has an entry in the admin log", () => {
-  test("which names it, and cannot be changed or removed", async () => {
+describe("the admin log", () => {
+  test("has an entry for every write, and its entries cannot be changed or deleted", async () => {
     const writes = (
       await Promise.all(
         ["create", "bind", "login"].map((action) => plane.system("GET", `/v1/admin/admin-log?page_size=200&action=${action}`)),
@@ -413,8 +413,8 @@ describe("every write has an entry in the admin log", () => {
   });
 });
 
-describe("what is not a route", () => {
-  test("is 404, and a wrong method is 405 that says which are right", async () => {
+describe("requests outside the routes", () => {
+  test("answer 404 for an unknown path, and 405 with the allowed methods for a wrong method", async () => {
     expect([(await plane.system("GET", "/v1/admin/nothing")).status, (await plane.send("GET", "/v1/admin/nothing")).body.code]).toEqual([
       404,
       "not_found",
@@ -427,7 +427,7 @@ describe("what is not a route", () => {
     );
   });
 
-  test("an unexpected failure says nothing of itself, and the log has it", async () => {
+  test("an unexpected error answers 500 without details, which only the log has", async () => {
     const broken = await controlPlane({
       health: {
         "/healthz": () => {
@@ -442,8 +442,8 @@ describe("what is not a route", () => {
   });
 });
 
-describe("the document", () => {
-  test("has exactly the registered routes, resolves its references and says who may call", async () => {
+describe("the OpenAPI document", () => {
+  test("has exactly the registered routes, resolvable references and the parameters of lists", async () => {
     const { body } = await plane.send("GET", "/openapi.json");
     expect(body.openapi).toBe("3.1.0");
     const documented = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
@@ -471,7 +471,7 @@ describe("the document", () => {
     });
   });
 
-  test("says of every refusal what is in it, and which bodies may be left out or are forms", async () => {
+  test("declares every member of refusals, which bodies are optional, and which are forms", async () => {
     const { paths, components } = (await plane.send("GET", "/openapi.json")).body;
     const known = Object.keys(components.schemas.Error.properties);
     const provider = await newTenant(plane, "documented");
@@ -494,7 +494,7 @@ describe("the document", () => {
     expect(Object.keys(paths["/v1/admin/proxy-logs/export"].post.responses["200"].content)).toEqual(["application/jsonl", "text/csv"]);
   });
 
-  test("leads whoever opens its address to where it can be browsed", async () => {
+  test("is browsable at /docs/, to which / redirects", async () => {
     expect((await plane.send("GET", "/")).headers.get("location")).toBe("/docs/");
   });
 });

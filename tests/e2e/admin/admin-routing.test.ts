@@ -25,7 +25,7 @@ afterAll(() => plane.close());
 const model = (name: string, more: object = {}, tenant = acme) => tenant.send("POST", MODELS, { name, provider: "local", ...more });
 
 describe("a routing group", () => {
-  test("has a virtual model that is bound to resource groups like any other, and opens none of its members", async () => {
+  test("has a virtual model that is bound to resource groups like any model, without granting the members", async () => {
     await acme.send("POST", GROUPS, { id: "bindable", name: "Bindable" });
     const list = (await acme.send("GET", `${MODELS}?mode=routing&search=bindable`)).body;
     const virtual = list.llms[0].id;
@@ -66,7 +66,7 @@ describe("a routing group", () => {
     expect((await acme.send("DELETE", path, { model_ids: [virtual] })).status).toBe(404);
   });
 
-  test("is made with what is left out at its default", async () => {
+  test("is created with defaults for omitted fields, and changed", async () => {
     const made = await acme.send("POST", GROUPS, { id: "smart" });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
@@ -105,7 +105,7 @@ describe("a routing group", () => {
     expect(entry).toMatchObject({ resource: "routing-groups", resource_id: "smart", action: "update" });
   });
 
-  test("has the models that name it as members, heaviest first", async () => {
+  test("lists the models that name it as members, by descending weight, and cannot be deleted while it has any", async () => {
     await acme.send("POST", GROUPS, { id: "pool" });
     const light = await model("light", { routing_group_id: "pool" });
     const heavy = await model("heavy", { routing_group_id: "pool", routing_weight: 5 });
@@ -125,7 +125,7 @@ describe("a routing group", () => {
     expect((await acme.send("GET", `${GROUPS}/pool`)).status).toBe(404);
   });
 
-  test("takes only models that serve its mode, and keeps a mode its members serve", async () => {
+  test("accepts only models that serve its mode, and keeps a mode that its members serve", async () => {
     await acme.send("POST", GROUPS, { id: "vectors", mode: "embedding" });
     const chat = await model("talks", { routing_group_id: "vectors" });
     expect([chat.status, chat.body.fields[0].field]).toEqual([400, "routing_group_id"]);
@@ -158,7 +158,7 @@ describe("a routing group", () => {
     expect((await acme.send("PATCH", `${GROUPS}/fast`, { name: "fast" })).status).toBe(200);
   });
 
-  test("of one name with a model, made at once, is one of the two", async () => {
+  test("and a model created concurrently with one name leave one of the two", async () => {
     const replies = await Promise.all([
       acme.send("POST", GROUPS, { id: "raced" }),
       model("raced"),
@@ -168,7 +168,7 @@ describe("a routing group", () => {
     expect(replies.map((reply) => reply.status).sort()).toEqual([201, 409, 409, 409]);
   });
 
-  test("belongs to its tenant, which shares no id with another's", async () => {
+  test("belongs to its tenant; another tenant may use the same ID", async () => {
     await acme.send("POST", GROUPS, { id: "same", description: "of acme" });
     await other.send("POST", GROUPS, { id: "same", description: "of other" });
     await acme.send("PATCH", `${GROUPS}/same`, { enabled: false });
@@ -202,8 +202,8 @@ describe("a routing group", () => {
   });
 });
 
-describe("the lists", () => {
-  test("leave out what is switched off, and show groups as virtual models", async () => {
+describe("lists of routing groups and models", () => {
+  test("filter disabled groups, and show routing groups as virtual models", async () => {
     const mine = await newTenant(plane, "lister");
     await mine.send("POST", "/v1/admin/providers", { provider_key: "local", api_format: "openai", base_url: "http://10.0.0.9/v1" });
     await mine.send("POST", GROUPS, { id: "off", enabled: false });
@@ -232,8 +232,8 @@ describe("the lists", () => {
   });
 });
 
-describe("the compiled policy", () => {
-  test("has the groups, their members, and each model's facts", async () => {
+describe("the compiled snapshot", () => {
+  test("has the routing groups, their members, and the settings and prices of each model", async () => {
     const mine = await newTenant(plane, "compiled");
     await plane.system("PATCH", "/v1/admin/tenants/compiled", { allowed_regions: ["eu"] });
     await mine.send("POST", "/v1/admin/providers", { provider_key: "local", api_format: "openai", base_url: "http://10.0.0.9/v1" });
@@ -348,8 +348,8 @@ describe("the compiled policy", () => {
   });
 });
 
-describe("what a probe found", () => {
-  test("stands on the model, is news once, and is no change of its configuration", async () => {
+describe("the result of a model's health probe", () => {
+  test("is shown on the model and announced once, without changing its configuration", async () => {
     const made = await model("probed");
     expect([made.body.is_healthy, made.body.health_checked_at]).toEqual([null, null]);
     const version = async () => (await plane.database.db.selectFrom("config_version").select("version").executeTakeFirstOrThrow()).version;
@@ -364,7 +364,7 @@ describe("what a probe found", () => {
     expect((await acme.send("GET", `${MODELS}/${made.body.id}`)).body.is_healthy).toBe(true);
   });
 
-  test("is forgotten when another address, key or model stands behind the record, and not before", async () => {
+  test("is cleared when the model's address, key or upstream name changes, and only then", async () => {
     const made = await model("probed-again");
     const path = `${MODELS}/${made.body.id}`;
     const provider = `/v1/admin/providers/${made.body.provider_id}`;

@@ -35,7 +35,7 @@ const refusal = ({ status, body }: { status: number; body: any }) => [
 ];
 
 describe("a semantic cache configuration", () => {
-  test("has defaults that need no more than a name, and is read, changed and removed", async () => {
+  test("needs only a name, and is read, changed and deleted", async () => {
     const made = await acme.send("POST", CACHES, { name: "plain" });
     expect([made.status, made.body]).toMatchObject([
       201,
@@ -67,7 +67,7 @@ describe("a semantic cache configuration", () => {
     expect((await acme.send("GET", `${CACHES}/${id}`)).status).toBe(404);
   });
 
-  test("names each field that is wrong", async () => {
+  test("is refused with each wrong field named", async () => {
     const wrong: [object, string[]][] = [
       [{}, ["name"]],
       [{ name: "x", exact_match: { ttl_seconds: 0 } }, ["exact_match.ttl_seconds"]],
@@ -101,7 +101,7 @@ describe("a semantic cache configuration", () => {
     ]);
   });
 
-  test("can be switched off when its model serves embeddings no more", async () => {
+  test("can be disabled after its model stops serving embeddings", async () => {
     const model = (await acme.send("POST", "/v1/admin/llms", { name: "changing", provider: "p", mode: "embedding" })).body.id;
     const { id } = (
       await acme.send("POST", CACHES, { name: "with a model that changes", embedding_model_id: model, semantic_match: { enabled: true } })
@@ -115,7 +115,7 @@ describe("a semantic cache configuration", () => {
     ]);
   });
 
-  test("is bound to groups, more or others", async () => {
+  test("is bound to groups, adding to its bindings or replacing them", async () => {
     const { id } = (await acme.send("POST", CACHES, { name: "bound" })).body;
     const other = (await acme.send("POST", "/v1/admin/resource-groups", { name: "other" })).body.id;
     const bind = (ids: string[], query = "") => acme.send("POST", `${CACHES}/${id}/groups${query}`, { group_ids: ids });
@@ -131,7 +131,7 @@ describe("a semantic cache configuration", () => {
 });
 
 describe("a semantic policy", () => {
-  test("keeps its judge from going, and of many it says that there are more", async () => {
+  test("keeps its judge model from being deleted; the refusal names at most five policies", async () => {
     const judge = (await acme.send("POST", "/v1/admin/llms", { name: "busy judge", provider: "p", mode: "chat" })).body.id;
     const policies = [];
     for (let i = 1; i <= 6; i++)
@@ -147,7 +147,7 @@ describe("a semantic policy", () => {
     expect((await acme.send("DELETE", `/v1/admin/llms/${judge}`)).status).toBe(204);
   });
 
-  test("has strict defaults, and is read, changed and removed", async () => {
+  test("has strict defaults, is read, changed and deleted, and grants its judge model to its groups while in force", async () => {
     const made = await acme.send("POST", POLICIES, { name: "kind", constraint_text: "Be kind." });
     expect([made.status, made.body]).toMatchObject([
       201,
@@ -202,7 +202,7 @@ describe("a semantic policy", () => {
     ]);
   });
 
-  test("who may write policies and not groups hands no model out by naming it as a judge", async () => {
+  test("does not let an author without permission for groups grant a model by naming it as judge", async () => {
     const judged = (await acme.send("POST", "/v1/admin/resource-groups", { name: "of nobody's model" })).body.id;
     const { send: author } = await newTenant(plane, "acme", "security");
     expect((await author("POST", `/v1/admin/resource-groups/${judged}/llm-models`, { model_ids: [chat] })).status).toBe(403);
@@ -217,7 +217,7 @@ describe("a semantic policy", () => {
     expect(rows).toEqual([]);
   });
 
-  test("grants its groups the judge of the gateway's own configuration where nobody names one", async () => {
+  test("without a judge model grants its groups the fallback judge of the gateway's settings", async () => {
     const judge = (await acme.send("POST", "/v1/admin/llms", { name: "last-judge", provider: "p", mode: "chat" })).body.id;
     const judged = (await acme.send("POST", "/v1/admin/resource-groups", { name: "judged at last" })).body.id;
     await acme.send("POST", POLICIES, { name: "judged at last", constraint_text: "Be kind.", resource_group_ids: [judged] });
@@ -226,7 +226,7 @@ describe("a semantic policy", () => {
     ]);
   });
 
-  test("hides nothing that was shown before", async () => {
+  test("does not hide a judge model that its groups could already use in the portal", async () => {
     const shown = (await acme.send("POST", "/v1/admin/resource-groups", { name: "shown" })).body.id;
     await acme.send("POST", `/v1/admin/resource-groups/${shown}/llm-models`, { model_ids: [chat] });
     await acme.send("POST", POLICIES, { name: "shown", constraint_text: "Be kind.", judge_model_id: chat, resource_group_ids: [shown] });
@@ -259,7 +259,7 @@ describe("a semantic policy", () => {
     ]);
   });
 
-  test("names each field that is wrong", async () => {
+  test("is refused with each wrong field named", async () => {
     const good = { name: "x", constraint_text: "Be kind." };
     const wrong: [object, string[]][] = [
       [{}, ["name", "constraint_text"]],
@@ -291,7 +291,7 @@ describe("a guardrail configuration with a guard model", () => {
     ],
   });
 
-  test("names a model of its tenant that answers in words, or is refused by the field", async () => {
+  test("must name a chat model of its tenant, or the field is refused", async () => {
     for (const model of ["not-there", strange.model, "e", embedding])
       expect([model, ...refusal(await acme.send("POST", GUARDRAILS, asking("unjudged", model)))]).toEqual([
         model,
@@ -309,7 +309,7 @@ describe("a guardrail configuration with a guard model", () => {
     expect((await acme.send("DELETE", `${GUARDRAILS}/${id}`)).status).toBe(204);
   });
 
-  test("is of a model that answers in words too where a tenant names it for all", async () => {
+  test("may rely on the tenant's default judge, which must be a chat model of the tenant", async () => {
     const name = (default_judge_model_id: string | null) => plane.system("PATCH", "/v1/admin/tenants/acme", { default_judge_model_id });
     for (const model of [embedding, strange.model, crypto.randomUUID()])
       expect(refusal(await name(model))).toEqual([400, "invalid_body", ["default_judge_model_id"]]);
@@ -317,7 +317,7 @@ describe("a guardrail configuration with a guard model", () => {
     expect((await name(null)).status).toBe(200);
   });
 
-  test("keeps its model from going", async () => {
+  test("keeps its guard model from being deleted", async () => {
     const made = (await acme.send("POST", "/v1/admin/llms", { name: "watchman", provider: "p", mode: "chat" })).body.id;
     const configs = [];
     for (const [name, model] of [

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { controlPlane, newTenant } from "./admin-harness.ts";
 
-test("figures of runs are asked for within the years there are, in UTC too", async () => {
+test("run statistics refuse times outside the years 1 to 9999 in UTC", async () => {
   const plane = await controlPlane();
   const { send } = await newTenant(plane, "acme");
   const { id } = (await send("POST", "/v1/admin/resource-groups", { name: "team" })).body;

@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => plane.close());
 
-test("a tool server is not left to be called with a key it does not have", async () => {
+test("a tool server with bearer authentication cannot be left without an API key", async () => {
   const { id } = (await owner("POST", "/v1/admin/mcp-servers", { name: "s", base_url: "http://s.example" })).body;
   const patch = (body: object) => owner("PATCH", `/v1/admin/mcp-servers/${id}`, body);
   const refused = [400, "api_key"];
@@ -48,7 +48,7 @@ test("a tool server is not left to be called with a key it does not have", async
   expect((await patch({ auth_type: "none", api_key: null })).body).toMatchObject({ auth_type: "none", has_api_key: false });
 });
 
-test("a tool server's client that many administrators enter at once is one of theirs, and each is told so", async () => {
+test("concurrent writes of a tool server's OAuth client all succeed, and each is in the admin log", async () => {
   const server = (
     await plane.system("POST", "/v1/admin/mcp-servers", { name: "entered", base_url: "http://entered.example", auth_type: "oauth" })
   ).body.id;
@@ -64,7 +64,7 @@ test("a tool server's client that many administrators enter at once is one of th
   expect(removed.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
 });
 
-test("what was found at an address says nothing of a server that has moved meanwhile", async () => {
+test("the result of a discovery is discarded if the tool server's address changed meanwhile", async () => {
   const path = "/v1/admin/mcp-servers";
   const moves = async (to: string) => {
     const { mcp_servers: servers } = (await owner("GET", `${path}?search=mover`)).body;
@@ -95,7 +95,7 @@ test("what was found at an address says nothing of a server that has moved meanw
   }
 });
 
-test("whether a server is healthy is not known any more once it is shown another key", async () => {
+test("a tool server's health becomes unknown when its key changes and discovery is inconclusive", async () => {
   const { id, is_healthy: before } = (await owner("POST", "/v1/admin/mcp-servers", { name: "keyed", base_url: "http://keyed.example" }))
     .body;
   const patch = async (body: object) => (await owner("PATCH", `/v1/admin/mcp-servers/${id}`, body)).body;
@@ -110,7 +110,7 @@ test("whether a server is healthy is not known any more once it is shown another
   meanwhile = async () => undefined;
 });
 
-test("a tool server is discovered again where it is asked anew, and the answer says what was found", async () => {
+test("a tool server is discovered again when its address or authentication changes, and the response says the result", async () => {
   const { body: made } = await owner("POST", "/v1/admin/mcp-servers", { name: "moving", base_url: "http://moving.example" });
   const diff = { added: [], removed: [], changed: [], changed_under_approval: [] };
   const discovery = { status: "found", detail: "It answers.", diff };
@@ -128,7 +128,7 @@ test("a tool server is discovered again where it is asked anew, and the answer s
   }
 });
 
-test("a tool server with configurations is not deleted, as other parents are not", async () => {
+test("a tool server with configurations cannot be deleted", async () => {
   const { id } = (await owner("POST", "/v1/admin/mcp-servers", { name: "parent", base_url: "http://parent.example" })).body;
   const config = (await owner("POST", "/v1/admin/server-configs", { name: "of the parent", mcp_server_id: id })).body.id;
   const refused = await owner("DELETE", `/v1/admin/mcp-servers/${id}`);
@@ -142,7 +142,7 @@ test("a tool server with configurations is not deleted, as other parents are not
   expect((await owner("DELETE", `/v1/admin/mcp-servers/${id}`)).status).toBe(204);
 });
 
-test("what differs from the accepted tools is told with both definitions, until somebody accepts it as it is", async () => {
+test("differences from the accepted tool definitions are listed with both versions until they are accepted", async () => {
   const tool = (name: string, description: string) => ({ name, description, inputSchema: { type: "object" } });
   let instructions = "Read first.";
   const finds = (...tools: object[]) => {

@@ -40,7 +40,7 @@ async function newTenant(id: string): Promise<string> {
   return id;
 }
 
-test("members nobody knows are named wherever they stand, all at once, and sections with what is meant", async () => {
+test("unknown members of a configuration file are all named with their place, unknown sections with a suggestion", async () => {
   const tenant = await newTenant("misspelt");
   const members = await file(
     "members.yaml",
@@ -75,7 +75,7 @@ guardrail_configs: [{ name: g, builtin: { pii_enabld: true }, surfaces: { chat_i
   expect(sections.err).toContain("resource_group: is no section; is resource_groups meant?\nmodels: is no section\nThere are tenant, ");
 });
 
-test("another address of a provider is applied with the key that goes there, which the file takes from the environment", async () => {
+test("a provider's new address is applied together with its API key from the environment", async () => {
   const tenant = await newTenant("moved");
   const provider = (url: string) =>
     `${HEAD}providers: [{ provider_key: p, api_format: openai, base_url: "${url}", api_key: { from_env: KEY } }]\n`;
@@ -86,7 +86,7 @@ test("another address of a provider is applied with the key that goes there, whi
   expect(await config(tenant, ["plan", two], env)).toEqual(NOTHING);
 });
 
-test("an apply that ends in the middle is taken up by the next one, and of two at once none does harm", async () => {
+test("an interrupted apply is completed by the next one, and concurrent applies do no harm", async () => {
   const groups = Array.from({ length: 12 }, (_, n) => `  - { name: g${n}, run_ceilings: { max_llm_calls_per_run: ${n + 1} } }`).join("\n");
   const path = await file("groups.yaml", `${HEAD}resource_groups:\n${groups}\n`);
   const tenant = await newTenant("interrupted");
@@ -104,7 +104,7 @@ test("an apply that ends in the middle is taken up by the next one, and of two a
   expect(await config(other, ["plan", path])).toEqual(NOTHING);
 });
 
-test("of two applies at once with one file of keys the second makes none, and no key is lost", async () => {
+test("of two concurrent applies with one keys file the second stops before creating keys, and no key is lost", async () => {
   const keys = join(directory, "keys-at-once.json");
   const apply = async (tenant: string, group: string, seen?: (out: string) => Promise<void>) => {
     const entry = (name: string) => `{ resource_group_id: ${group}, name: ${name} }`;
@@ -146,7 +146,7 @@ async function losingAnswers(lost: readonly number[]): Promise<{ url: string; en
   return { url: `http://127.0.0.1:${port}`, end: () => new Promise((resolve) => server.close(() => resolve())) };
 }
 
-test("a key whose value never arrived is had by the next apply, and one that cannot be had any more is named", async () => {
+test("an API key whose response was lost is fetched by the next apply; one no longer available is reported", async () => {
   const tenant = await newTenant("half-keyed");
   const path = await file(
     "half-keyed.yaml",
@@ -183,8 +183,8 @@ test("a key whose value never arrived is had by the next apply, and one that can
   await control.end();
 });
 
-describe("names that stand twice", () => {
-  async function twice(tenant: string) {
+describe("records with the same name", () => {
+  async function createSameNamed(tenant: string) {
     const own = `?tenant_id=${tenant}`;
     const make = async (path: string, body: object): Promise<string> => (await world.admin.post(`/v1/admin/${path}${own}`, body)).id;
     const group = await make("resource-groups", { name: "team" });
@@ -211,9 +211,9 @@ describe("names that stand twice", () => {
     await make("agent-grants", { ...grant, skill_ids: ["a"], max_depth: 3 });
   }
 
-  test("are exported, applied elsewhere and exported alike", async () => {
+  test("are exported, applied to another tenant and exported identically", async () => {
     const [from, to] = [await newTenant("twice"), await newTenant("twice-again")];
-    await twice(from);
+    await createSameNamed(from);
     const exported = await config(from, ["export"]);
     const path = await file("twice.yaml", exported.out);
     expect(await config(from, ["plan", path])).toEqual(NOTHING);
@@ -237,7 +237,7 @@ describe("names that stand twice", () => {
   });
 });
 
-test("a part of what the tenant has once is enough, and an AI System's notice and client are taken away by null", async () => {
+test("sections may be partial; null removes a group's notice and a tool server's OAuth client", async () => {
   const tenant = await newTenant("in-part");
   const text = (notice: string, client: string) => `${HEAD}
 gdpr_statements: { controller: Example Ltd }

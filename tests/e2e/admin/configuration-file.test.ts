@@ -123,7 +123,7 @@ const SECRETS = {
 };
 
 describe("a tenant's configuration", () => {
-  test("made from a file is exported, made again in another tenant, and exported as the same", async () => {
+  test("applied from a file and exported can be applied to another tenant, whose export is the same", async () => {
     await newTenant("first");
     await newTenant("second");
     const path = await file("everything.yaml", EVERYTHING);
@@ -162,7 +162,7 @@ describe("a tenant's configuration", () => {
     expect((await config(["export", "--tenant", "second"])).out.replace("name: second", "name: first")).toBe(exported.out);
   });
 
-  test("applied again changes nothing; what was changed meanwhile is shown and put back", async () => {
+  test("applied again changes nothing; changes made elsewhere are shown and reverted", async () => {
     const path = await file("everything.yaml", EVERYTHING);
     expect((await config(["apply", path, "--tenant", "first"], SECRETS)).out).toBe("Nothing was to be done.\n");
     const [model] = (await world.admin.get("/v1/admin/llms?tenant_id=first&search=chat")).llms;
@@ -173,13 +173,13 @@ describe("a tenant's configuration", () => {
     expect((await world.admin.get(`/v1/admin/llms/${model.id}`)).input_cost_per_million_tokens).toBe(0.15);
   });
 
-  test("says of another secret that it is another, and not what it is", async () => {
+  test("reports a changed secret without showing it", async () => {
     const path = await file("everything.yaml", EVERYTHING);
     const planned = await config(["plan", path, "--tenant", "first"], { ...SECRETS, OURS_KEY: "sk-ours-999999" });
     expect(planned).toEqual({ code: 2, out: '~ providers "ours"\n    api_key: another secret\n', err: "" });
   });
 
-  test("tells what is no secret in an agent's credentials, and changes it only together with the secret", async () => {
+  test("shows the public part of an agent's credentials, and changes it only together with the secret", async () => {
     const path = await file("elsewhere.yaml", EVERYTHING.replace("scope: tasks", "scope: more"));
     const shown = (scope: string) => JSON.stringify({ token_url: "http://127.0.0.1:9/token", client_id: "gateway", scope });
     const told = `~ agents "client"\n    credentials: ${shown("tasks")} -> ${shown("more")}\n`;
@@ -198,7 +198,7 @@ describe("a tenant's configuration", () => {
     expect(JSON.stringify(agents)).not.toContain(SECRETS.CLIENT_SECRET);
   });
 
-  test("of a secret that no read shows anything of, plan has no word and apply leaves it to the gateway", async () => {
+  test("with a secret too short for a hint: plan ignores it, and apply lets the gateway compare it", async () => {
     const tenant = await newTenant("masked");
     const path = await file(
       "masked.yaml",
@@ -213,7 +213,7 @@ describe("a tenant's configuration", () => {
     expect((await run("apply", "none")).out).toBe('~ providers "p"\n    api_key: another secret\n1 change made.\n');
   });
 
-  test("--prune deletes what a section of the file does not name, and nothing of other sections or tenants", async () => {
+  test("applied with --prune loses records missing from the file's sections, and none of other sections or tenants", async () => {
     const path = await file("fewer.yaml", `${HEAD}argument_policies: []\nsemantic_policies: []\n`);
     expect((await config(["apply", path, "--tenant", "first"])).out).toBe("Nothing was to be done.\n");
     const pruned = await config(["apply", path, "--tenant", "first", "--prune"]);
@@ -232,7 +232,7 @@ describe("a tenant's configuration", () => {
     ]);
   });
 
-  test("that cannot be is refused with all that is wrong, before anything is written", async () => {
+  test("that is invalid is refused with every error before anything is written", async () => {
     const tenant = await newTenant("untouched");
     for (const [text, complaints] of [
       ["a: [", [/it is no YAML/]],
@@ -280,7 +280,7 @@ server_configs: [{ name: s, mcp_server_id: none, enabled_tools: [1] }]`,
     expect((await tenant.get("/v1/admin/resource-groups")).total).toBe(0);
   });
 
-  test("that the gateway refuses in the middle says where, and goes on from there once it is mended", async () => {
+  test("that the gateway refuses midway reports the place, and continues from there once corrected", async () => {
     await newTenant("halfway");
     const text = (address: string) =>
       `${HEAD}providers: [{ provider_key: p, api_format: echo }]\nllms: [{ name: m, provider: p, base_url: "${address}" }]\n`;
@@ -291,7 +291,7 @@ server_configs: [{ name: s, mcp_server_id: none, enabled_tools: [1] }]`,
     expect((await apply("http://127.0.0.1:9")).out).toBe('+ llms "m"\n1 change made.\n');
   });
 
-  test("that holds a secret as it is is applied with a warning that does not tell it", async () => {
+  test("with secrets in plain text is planned with warnings that do not show them", async () => {
     await newTenant("plain");
     const text = `${HEAD}providers: [{ provider_key: p, api_format: openai, api_key: sk-as-it-is-0001 }]
 agents: [{ card_name: a, name: A, base_url: "http://127.0.0.1:9/a2a", auth_type: bearer, credentials: { value: sk-as-it-is-0002 } }, { card_name: o, name: O, base_url: "http://127.0.0.1:9/a2a", auth_type: oauth_client, credentials: { token_url: "http://127.0.0.1:9/token", client_id: c, client_secret: sk-as-it-is-0003 } }]
@@ -307,7 +307,7 @@ guardrail_configs: [{ name: guarded, providers: [{ provider: webhook, endpoint: 
     expect(planned.out).not.toContain("sk-as-it-is");
   });
 
-  test("keeps the keys a file of keys holds already, and asks for one it can write before it makes any", async () => {
+  test("keeps API keys already in the keys file, and needs a writable keys file before it creates any", async () => {
     await newTenant("keyed");
     const text = (...names: string[]) =>
       `${HEAD}resource_groups: [{ name: g }]\napi_keys: [${names.map((name) => `{ resource_group_id: g, name: ${name} }`).join(", ")}]\n`;
@@ -327,7 +327,7 @@ guardrail_configs: [{ name: guarded, providers: [{ provider: webhook, endpoint: 
     expect(await config(dry)).toMatchObject({ code: 2, out: expect.stringContaining("three") });
   });
 
-  test("is its administrators' alone, who sign in as the tenant's", async () => {
+  test("can be exported only by administrators of that tenant", async () => {
     const account = { tenant_id: "second", username: "keeper", password: ADMIN_PASSWORD, role: "owner" };
     await world.admin.post("/v1/admin/admin-users", account);
     const env = { GATEHOUSE_ADMIN_USERNAME: "keeper" };
@@ -347,7 +347,7 @@ describe("a configuration of another gateway", () => {
       body: JSON.stringify({ model, messages: [{ role: "user", content: "x" }] }),
     });
 
-  test("of LiteLLM, forty models with a fallback and an alias, serves calls in its names", async () => {
+  test("of LiteLLM with 40 models, a fallback and an alias serves calls under the same names once applied", async () => {
     const models = Array.from(
       { length: 38 },
       (_, n) =>
@@ -389,7 +389,7 @@ something_new: 1
     expect(world.upstream.seen.at(-1)?.headers["authorization"]).toBe("Bearer sk-upstream-1");
   });
 
-  test("of Portkey, and a list of models, becomes a file that can be applied", async () => {
+  test("of Portkey, and a list of OpenRouter models, becomes a file that can be applied", async () => {
     await newTenant("ported");
     const portkey = await file(
       "my-config.json",
@@ -428,14 +428,14 @@ something_new: 1
     ]);
   });
 
-  test("that is none is refused in a line", async () => {
+  test("that is invalid or of an unknown gateway is refused", async () => {
     const path = await file("none.yaml", "- a");
     for (const from of ["litellm", "portkey", "nobody"]) expect(await imported([from, path])).toMatchObject({ code: 1, out: "" });
     expect(await imported(["litellm", join(directory, "missing.yaml")])).toMatchObject({ code: 1, out: "" });
   });
 });
 
-test("what was made by hand is exported too, with every member where that is asked for", async () => {
+test("records created through the admin API are exported too, and with --all every member", async () => {
   await serveModels(world.admin, world.upstream.baseUrl, ["by hand"]);
   const exported = await config(["export", "--all"]);
   expect([exported.code, exported.out.includes("name: by hand"), exported.out.includes("system_prompt: null")]).toEqual([0, true, true]);

@@ -41,10 +41,10 @@ const groupsWith = (budgets: Record<string, number>) =>
     .join("")}`;
 
 test.each([
-  ["raised together with what it is below, in any order of the file", { a: 400, company: 500 }, { a: 800, company: 1000 }],
-  ["raised by what another group gives up", { company: 500, a: 400, b: 60 }, { company: 500, a: 40, b: 460 }],
-  ["raised before what gives way to it", { company: 500, a: 60, b: 400 }, { company: 500, a: 460, b: 40 }],
-  ["raised by what a group has that is deleted", { company: 500, a: 60, b: 400 }, { company: 500, a: 460 }],
+  ["raised in the same apply as its parent's, in any order of the file", { a: 400, company: 500 }, { a: 800, company: 1000 }],
+  ["raised by what a sibling's limit gives up", { company: 500, a: 400, b: 60 }, { company: 500, a: 40, b: 460 }],
+  ["raised although listed before the sibling that gives way", { company: 500, a: 60, b: 400 }, { company: 500, a: 460, b: 40 }],
+  ["raised by the share of a deleted sibling", { company: 500, a: 60, b: 400 }, { company: 500, a: 460 }],
 ])("a limit is %s", async (about, first, then) => {
   const tenant = await newTenant(`room-${about.replaceAll(/[^a-z]+/g, "-").slice(0, 40)}`);
   const [before, after] = [await file("room.yaml", groupsWith(first)), await file("room-then.yaml", groupsWith(then as typeof first))];
@@ -53,7 +53,7 @@ test.each([
   expect(await config(tenant, ["plan", after, "--prune"])).toEqual(NOTHING);
 });
 
-test("a limit that nothing makes room for is told once all else is done", async () => {
+test("a limit above the inherited one is reported after all other changes are applied", async () => {
   const tenant = await newTenant("no-room");
   const path = await file("no-room.yaml", groupsWith({ company: 10, a: 20, b: 5 }));
   const told = await config(tenant, ["apply", path]);
@@ -63,7 +63,7 @@ test("a limit that nothing makes room for is told once all else is done", async 
   expect(told.out).toContain('~ resource_groups "b": llm_global_limits');
 });
 
-test("what the tenant's own settings cannot be is told before anything is written", async () => {
+test("invalid tenant settings are reported before anything is written", async () => {
   const tenant = await newTenant("tenant-faults");
   const wrong = `tenant: { run_idle_minutes: soon, portal_registration: maybe, default_judge_model_id: nobody }
 resource_groups: [{ name: made, llms: { m: { portal_visible: "no" } } }]
@@ -81,7 +81,7 @@ resource_groups "made": llms "m" portal_visible must be true or false
   expect((await config(tenant, ["export"])).out).not.toContain("made");
 });
 
-test("what is written otherwise than the gateway writes it is no change", async () => {
+test("values written differently from how the gateway stores them count as unchanged", async () => {
   const tenant = await newTenant("spelling");
   const text = `tenant: { data_retention: { body_days: 10 } }
 gdpr_statements:
@@ -116,7 +116,7 @@ api_keys: [{ resource_group_id: team, name: k, expires_at: 2099-01-01T02:00:00+0
   ]);
 });
 
-test("what names a record that is gone is exported with a warning, and is no change of its own tenant", async () => {
+test("references to deleted records are exported with warnings, and count as unchanged in their own tenant", async () => {
   const tenant = await newTenant("names-gone");
   const own = `?tenant_id=${tenant}`;
   const make = async (path: string, body: object): Promise<string> => (await world.admin.post(`/v1/admin/${path}${own}`, body)).id;
@@ -154,7 +154,7 @@ mcp_servers: [{ name: ${server}, base_url: "http://127.0.0.1:9" }]
 server_configs: [{ name: c, mcp_server_id: ${server}, group_ids: [team] }]
 `;
 
-test("what is to go makes way for what takes its name, and a tool server is renamed where it is", async () => {
+test("--prune deletes a record before another takes its name, and a tool server is renamed in place", async () => {
   const tenant = await newTenant("makes-way");
   const one = await file("way-one.yaml", served("{ name: assistant, provider: p, group_ids: [team] }", "", "old"));
   const member = "{ name: assistant-1, provider: p, group_ids: [team], routing_group_id: assistant }";
@@ -177,7 +177,7 @@ test("what is to go makes way for what takes its name, and a tool server is rena
   expect(await config(tenant, ["plan", one, "--prune"])).toEqual(NOTHING);
 });
 
-test("a tool server takes the address of one that is to go", async () => {
+test("--prune lets a tool server take the address of one that is deleted", async () => {
   const tenant = await newTenant("takes-address");
   const servers = (...all: string[]) => file(`address-${all.length}.yaml`, `${HEAD}mcp_servers: [${all.join(", ")}]\n`);
   const stays = (port: number) => `{ name: stays, base_url: "http://127.0.0.1:${port}" }`;
@@ -190,7 +190,7 @@ test("a tool server takes the address of one that is to go", async () => {
   expect(await config(tenant, ["plan", moved, "--prune"])).toEqual(NOTHING);
 });
 
-test("an administrator of a tenant plans as often as a pipeline does, and is told of no failed login", async () => {
+test("a tenant's administrator can plan repeatedly without failed logins in the admin log", async () => {
   const tenant = await newTenant("pipeline");
   const account = { tenant_id: tenant, username: "pipeline", password: "a long enough password", role: "admin" };
   await world.admin.post("/v1/admin/admin-users", account);
@@ -200,7 +200,7 @@ test("an administrator of a tenant plans as often as a pipeline does, and is tol
   expect((await world.admin.get("/v1/admin/admin-log?action=login_failed")).total).toBe(0);
 });
 
-test("an API key whose time is over does not stop the file that names it", async () => {
+test("an expired API key is skipped with a warning, and the rest of the file is applied", async () => {
   const tenant = await newTenant("key-over");
   const text = (end: string, description: string) => `${HEAD}resource_groups: [{ name: team, description: ${description} }]
 api_keys: [{ resource_group_id: team, name: k, expires_at: ${end} }]

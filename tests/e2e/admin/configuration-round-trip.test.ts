@@ -268,7 +268,7 @@ let path: string;
 let exported: string;
 const NOTHING = { code: 0, out: "Nothing is to be done.\n", err: "" };
 
-test("one of every kind, with every kind of credential, is exported without a secret and is what its file says", async () => {
+test("one record of each kind with each kind of credential is exported without secrets, and planning the export is empty", async () => {
   await makeEverything(from.admin, await skillsOn(from.admin));
   await uploadIcon(from, "plain");
   const told = await config(from, ["export"]);
@@ -280,7 +280,7 @@ test("one of every kind, with every kind of credential, is exported without a se
   expect(await config(from, ["plan", path])).toEqual(NOTHING);
 });
 
-test("applied to another gateway it is all there, and nothing is to be done any more", async () => {
+test("applied to another gateway, the export creates everything, and planning or applying it again changes nothing", async () => {
   await skillsOn(to.admin);
   const names = [...exported.matchAll(/^ +.*from_env: (\w+)$/gm)].map(([, name = ""]) => name);
   expect(new Set(names).size).toBe(23);

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 /** Backdates the last rotation of all page sessions by a minute. */
-async function rotatedLongAgo(): Promise<void> {
+async function backdateRotations(): Promise<void> {
   await sql`UPDATE page_sessions SET rotated_at = rotated_at - interval '1 minute'`.execute(connection.db);
 }
 
@@ -60,7 +60,7 @@ describe.each([
     change: (token: string) =>
       fetch(`${controlPlane}/change-password`, json({ current_password: ADMIN_PASSWORD, new_password: ADMIN_PASSWORD }, bearer(token))),
   },
-])("the session of the $plane", ({ logIn, session, probe, change }) => {
+])("the browser session of the $plane", ({ logIn, session, probe, change }) => {
   const begin = async () => {
     const { access_token: token } = await logIn();
     const begun = await fetch(session(), { method: "POST", headers: { ...OWN, ...bearer(token) } });
@@ -70,14 +70,14 @@ describe.each([
   const renew = (cookie: string, headers: Record<string, string> = OWN) =>
     fetch(`${session()}/renew`, { method: "POST", headers: { ...headers, cookie } });
 
-  test("its cookie is kept from scripts and other sites, and goes to one address", async () => {
+  test("has a cookie that is HttpOnly, SameSite=Strict and limited to one path", async () => {
     const { begun } = await begin();
     const set = begun.headers.get("set-cookie") ?? "";
     for (const part of ["HttpOnly", "SameSite=Strict", `Path=${new URL(session()).pathname}`]) expect(set).toContain(part);
     expect(set).not.toContain("Max-Age");
   });
 
-  test("by https it has a name that no other host sets, and one that another host could have set counts for nothing", async () => {
+  test("has a __Host- cookie over https, and there ignores a cookie without that prefix", async () => {
     const { access_token: token } = await logIn();
     const https = { ...OWN, "x-forwarded-proto": "https" };
     const begun = await fetch(session(), { method: "POST", headers: { ...https, ...bearer(token) } });
@@ -93,7 +93,7 @@ describe.each([
     expect(ended.headers.get("set-cookie")).toMatch(/^__Host-gw_(portal|console)_session=; Max-Age=0; Path=\/; /);
   });
 
-  test("each use yields a token and another cookie", async () => {
+  test("yields a new token and a new cookie at each renewal", async () => {
     const { cookie } = await begin();
     const first = await renew(cookie);
     const next = cookieOf(first);
@@ -105,7 +105,7 @@ describe.each([
     expect((await renew(next)).status).toBe(200);
   });
 
-  test("what it yields begins no other one, but a changed password does", async () => {
+  test("cannot be started with a renewed token, but with a token of a login or a password change", async () => {
     const { token, cookie } = await begin();
     const { access_token: renewed } = (await (await renew(cookie)).json()) as any;
     const another = (bearerToken: string) => fetch(session(), { method: "POST", headers: { ...OWN, ...bearer(bearerToken) } });
@@ -115,7 +115,7 @@ describe.each([
     expect((await another(((await changed.json()) as any).access_token)).status).toBe(204);
   });
 
-  test("two tabs that ask at once both go on, with one and the same cookie", async () => {
+  test("goes on in two tabs that renew at the same time, with the same cookie for both", async () => {
     const { cookie } = await begin();
     const answers = await Promise.all([renew(cookie), renew(cookie)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -124,46 +124,46 @@ describe.each([
     expect((await renew(next)).status).toBe(200);
   });
 
-  test("whoever loads pages anew again and again, beside a tab whose request is slow, stays signed in", async () => {
+  test("survives repeated reloads next to a tab whose request is slow", async () => {
     const { cookie } = await begin();
     let next = cookie;
     for (let time = 0; time < 4; time++) next = cookieOf(await renew(next));
     const slow = await renew(cookie);
     expect([slow.status, cookieOf(slow)]).toEqual([200, next]);
-    await rotatedLongAgo();
+    await backdateRotations();
     const later = await renew(next);
     expect(later.status).toBe(200);
     expect(cookieOf(later)).not.toBe(next);
   });
 
-  test("who asks again because the answer was lost stays signed in", async () => {
+  test("goes on when a renewal is repeated because its response was lost", async () => {
     const { cookie } = await begin();
     await renew(cookie);
     const again = await renew(cookie);
     expect(again.status).toBe(200);
     // Much later, when presenting an already used cookie would end the session.
-    await rotatedLongAgo();
+    await backdateRotations();
     expect((await renew(cookieOf(again))).status).toBe(200);
   });
 
-  test("a cookie that was used a while ago ends the session for whoever has it, and for whoever has the next", async () => {
+  test("ends for every holder when a cookie is presented long after it was replaced", async () => {
     const { cookie } = await begin();
     const next = cookieOf(await renew(cookie));
-    await rotatedLongAgo();
+    await backdateRotations();
     expect([(await renew(cookie)).status, (await renew(next)).status]).toEqual([204, 204]);
   });
 
-  test("a thief who goes on with it for hours is shut out as soon as its owner comes back", async () => {
+  test("ends for a thief who has renewed the cookie for hours once its owner returns with the old one", async () => {
     const { cookie } = await begin();
     let stolen = cookie;
     for (let time = 0; time < 4; time++) {
-      await rotatedLongAgo();
+      await backdateRotations();
       stolen = cookieOf(await renew(stolen));
     }
     expect([(await renew(cookie)).status, (await renew(stolen)).status]).toEqual([204, 204]);
   });
 
-  test("whoever makes up a former cookie ends nobody's session, and one of an older release goes on", async () => {
+  test("is not ended by an invented former cookie, and accepts a cookie without a former secret", async () => {
     const { cookie } = await begin();
     const [id, secret] = cookie.slice(cookie.indexOf("=") + 1).split(".");
     const named = cookie.slice(0, cookie.indexOf("="));
@@ -171,7 +171,7 @@ describe.each([
     expect((await renew(`${named}=${id}.${secret}`)).status).toBe(200);
   });
 
-  test("a request that no page of ours made gets nothing", async () => {
+  test("is not renewed by requests from other origins or without the pages' header", async () => {
     const { cookie } = await begin();
     for (const headers of [
       {},
@@ -183,12 +183,12 @@ describe.each([
     expect((await renew(cookie)).status).toBe(200);
   });
 
-  test("who has no session is told so without an error", async () => {
+  test("is answered with 204 and no error where there is none", async () => {
     for (const cookie of ["", "gw_portal_session=x; gw_controlPlanesession=x", `gw_portal_session=${crypto.randomUUID()}.abc`])
       expect((await renew(cookie)).status).toBe(204);
   });
 
-  test("to sign out ends every session and every token", async () => {
+  test("and all other sessions and tokens of the user end at sign-out", async () => {
     const one = await begin();
     const other = await begin();
     expect((await fetch(session(), { method: "DELETE", headers: { ...OWN, ...bearer(one.token) } })).status).toBe(204);
@@ -207,7 +207,7 @@ describe("two-factor sign-in of administrators", () => {
       headers: { ...bearer(token), "content-type": "application/json" },
     });
 
-  test("a tenant that asks for it lets its administrators do nothing else before", async () => {
+  test("in a tenant that requires it, administrators can do nothing else before they set it up", async () => {
     const admin = await signIn(world.gateway.adminUrl);
     await admin.post("/v1/admin/tenants", { id: "strict", name: "strict", admin_two_factor: "required" });
     await admin.post("/v1/admin/admin-users", { tenant_id: "strict", username: "ada", password: PASSWORD });
@@ -237,7 +237,7 @@ describe("two-factor sign-in of administrators", () => {
   });
 });
 
-test("passwords that are switched off between the two steps of a sign-in complete none", async () => {
+test("disabling local passwords between the two steps of a sign-in makes the second step fail", async () => {
   const admin = await signIn(world.gateway.adminUrl);
   await admin.post("/v1/admin/tenants", { id: "closing", name: "closing" });
   await admin.post("/v1/admin/admin-users", { tenant_id: "closing", username: "eve", password: PASSWORD, role: "admin" });

@@ -43,7 +43,7 @@ async function newAdmin(username: string): Promise<{ id: string; reset: () => Pr
   return { id, reset: () => acme.send("PATCH", `/v1/admin/admin-users/${id}`, { password: "set by the owner" }) };
 }
 
-test("a login whose password is replaced while it is verified is none", async () => {
+test("a login fails if the password is replaced while it is being verified", async () => {
   const { reset } = await newAdmin("one");
   meanwhile = reset;
   const login = await plane.logIn("one", "the stolen one", "acme");
@@ -51,7 +51,7 @@ test("a login whose password is replaced while it is verified is none", async ()
   expect((await plane.logIn("one", "set by the owner", "acme")).status).toBe(200);
 });
 
-test("a password that an owner sets is not replaced by a change that began before", async () => {
+test("a password set by an owner is not overwritten by the user's change that began before", async () => {
   const { reset } = await newAdmin("two");
   const token = (await plane.logIn("two", "the stolen one", "acme")).body.access_token;
   meanwhile = reset;
@@ -75,7 +75,7 @@ function portalLogins(): PortalLogins {
   } as unknown as PortalLogins;
 }
 
-test("nor is one that an administrator sets for an end user", async () => {
+test("an end user's password set by an administrator is not overwritten by a change that began before", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "three", password: "the stolen one" })).body.user;
   const logins = portalLogins();
   const change = () =>
@@ -97,7 +97,7 @@ test("nor is one that an administrator sets for an end user", async () => {
   expect(await verifyPassword("set by the owner", hash)).toBe(true);
 });
 
-test("and an end user's login, or its second step, that began before is none", async () => {
+test("an end user's login, or its second step, fails if the password is replaced while it is being verified", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "four", password: "the stolen one" })).body.user;
   const logins = portalLogins();
   const origin = { address: "10.0.0.1", requestId: "r" };
@@ -125,7 +125,7 @@ test("and an end user's login, or its second step, that began before is none", a
   ).not.toBeNull();
 });
 
-test("nor is one whose user is shut out meanwhile, who would be let in with its token once they are active again", async () => {
+test("a login fails if the end user is deactivated while the password is being verified", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "seven", password: "their own password" })).body.user;
   meanwhile = () => acme.send("PATCH", `/v1/admin/end-users/${id}/status`, { is_active: false });
   const login = logInPortalUser(
@@ -137,7 +137,7 @@ test("nor is one whose user is shut out meanwhile, who would be let in with its 
   expect(await login.catch((error: unknown) => (error as Refused).refusal?.reason)).toBe("wrong_password");
 });
 
-test("a token given between the beginning of a reset and its taking hold ends with it", async () => {
+test("a token issued during a password reset is invalid once the reset is committed", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "five", password: "the stolen one" })).body.user;
   const logins = portalLogins();
   let token = "";
@@ -161,7 +161,7 @@ test("a token given between the beginning of a reset and its taking hold ends wi
   expect(validFrom.getTime()).toBeGreaterThan(issuedAt);
 });
 
-test("nor does the old password take the second factor away once a reset has come between", async () => {
+test("the old password does not disable two-factor sign-in if it is replaced while being verified", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "six", password: "the stolen one" })).body.user;
   const { db } = plane.database;
   await db.updateTable("end_users").set({ totp_enabled: true, totp_secret_sealed: "sealed" }).where("id", "=", id).execute();

@@ -44,7 +44,7 @@ async function restOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<
   return rest;
 }
 
-test("the streams of a revoked key end with it, those of another and of one that is rotated go on", async () => {
+test("revoking an API key ends its streams; streams of other and rotated keys go on", async () => {
   const [revoked, other, rotated] = [await newKey("revoked"), await newKey("other"), await newKey("rotated")];
   const streams = { revoked: await held(revoked.key_value), other: await held(other.key_value), rotated: await held(rotated.key_value) };
   await world.admin.post(`/v1/admin/api-keys/${rotated.id}/rotate`, { grace_seconds: 60 });
@@ -58,7 +58,7 @@ test("the streams of a revoked key end with it, those of another and of one that
   }
 });
 
-test("a key that is revoked in a database that was set back is refused at once, and its streams end", async () => {
+test("revoking an API key takes effect at once in a database restored to an older state, and ends its streams", async () => {
   const [revoked, other] = [await newKey("of the database that was set back"), await newKey("beside it")];
   const streams = { revoked: await held(revoked.key_value), other: await held(other.key_value) };
   const database = new pg.Client({ connectionString: world.databaseUrl });
@@ -78,7 +78,7 @@ test("a key that is revoked in a database that was set back is refused at once, 
   await streams.other.reader.cancel();
 });
 
-test("the streams of an AI System end when it is suspended, those of another group go on", async () => {
+test("suspending an AI System ends its streams; streams of another group go on", async () => {
   const { admin } = world;
   const account = { tenant_id: "default", username: "owner-of-systems", password: ADMIN_PASSWORD };
   await admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
@@ -95,7 +95,7 @@ test("the streams of an AI System end when it is suspended, those of another gro
   expect(await rowOf(admin, { id: streams.other.id })).toMatchObject({ error_type: "client_disconnected" });
 });
 
-test("the streams of whoever leaves a group end with what they have in it, but for those of a key of that group and the portal's", async () => {
+test("removing a person from a group ends the streams that rely on it, but not those of an API key or the portal", async () => {
   const { admin } = world;
   const person = await newPerson(world.gateway.runtimeUrl, "a member of it");
   const [left, kept] = [
@@ -136,7 +136,7 @@ test("the streams of whoever leaves a group end with what they have in it, but f
   }
 });
 
-test("the streams of a tenant end when it is switched off", async () => {
+test("disabling a tenant ends its streams", async () => {
   const { admin } = world;
   const stream = await held((await newKey("of the tenant")).key_value);
   const tenant = await admin.request("PATCH", "/v1/admin/tenants/default", { enabled: false });

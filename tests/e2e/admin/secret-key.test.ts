@@ -18,7 +18,7 @@ async function findings(dataDir: string, databaseUrl: string): Promise<string> {
   return printed;
 }
 
-test("with another secret key what needs no stored key is served, changes arrive, and the rest is told and can be stored again", async () => {
+test("with another secret key, calls go on without the unreadable stored keys, which are reported and can be replaced", async () => {
   const upstream = startFakeUpstream();
   const database = await testDatabase();
   const dataDir = await temporaryDirectory();

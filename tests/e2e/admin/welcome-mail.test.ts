@@ -19,7 +19,7 @@ afterAll(async () => {
   await mail.close();
 });
 
-test("a gateway that is told of a mail server welcomes the users administrators make", async () => {
+test("with a mail server configured, a user created by an administrator gets a welcome mail", async () => {
   const made = await world.admin.post("/v1/admin/end-users", {
     username: "ada",
     password: PASSWORD,

@@ -67,14 +67,14 @@ async function registered(card: any, rest: Record<string, unknown> = {}): Promis
 }
 const refreshed = (id: string) => world.admin.post(`/v1/admin/agents/${id}/refresh-card`, {});
 
-test("a card that the agent's own host has the keys for is verified, with any key of those", async () => {
+test("a card signed with a key that the agent's own host publishes is verified, with any of the published keys", async () => {
   const first = await registered(await sign(plain(), own.privateKey, { alg: "EdDSA", kid: "own", jku: `${url}/keys.json` }));
   expect(first.card_signature).toMatchObject({ status: "verified", kid: "own", trusted_by: "agent_host" });
   const second = await registered(await sign(plain(), rotated.privateKey, { alg: "ES256", kid: "rotated", jku: `${url}/keys.json` }));
   expect(second.card_signature).toMatchObject({ status: "verified", kid: "rotated" });
 });
 
-test("one that is not signed, or names its keys elsewhere, is taken and said to be so", async () => {
+test("a card that is unsigned or names keys on another host is accepted and marked unsigned or unverified", async () => {
   expect((await registered(plain())).card_signature).toMatchObject({ status: "unsigned", trusted_by: null });
   const jku = `http://127.0.0.1:${elsewhere.port}/keys.json`;
   const card = await sign(plain(), own.privateKey, { alg: "EdDSA", kid: "own", jku });
@@ -88,7 +88,7 @@ test("one that is not signed, or names its keys elsewhere, is taken and said to 
   expect(await refreshed(found.id)).toMatchObject({ status: "inconclusive", detail: expect.stringContaining("503") });
 });
 
-test("a card is taken whatever characters its signature has in the names of its key and of where that is", async () => {
+test("a card whose signature names its key or key address with control characters is accepted", async () => {
   const { kid: _kid, ...nameless } = OWN;
   keySet = () => Response.json({ keys: [nameless] });
   const named = await registered(await sign(plain(), own.privateKey, { alg: "EdDSA", kid: "ow\0n", jku: `${url}/keys.json` }));
@@ -98,7 +98,7 @@ test("a card is taken whatever characters its signature has in the names of its 
   expect(placed.card_signature).toMatchObject({ status: "unverified", detail: expect.stringContaining("/\uFFFD, which is not") });
 });
 
-test("keys on the record are the only ones, and a card that they did not sign is not taken over", async () => {
+test("only keys on the agent's record count: a card they did not sign is refused, and the former card stays in use", async () => {
   const good = await sign(plain(), own.privateKey, { alg: "EdDSA", kid: "own" });
   const { id, card_signature: found, card_name: name } = await registered(good, { card_keys: [OWN] });
   expect(found).toMatchObject({ status: "verified", trusted_by: "card_keys" });
@@ -138,7 +138,7 @@ test("keys on the record are the only ones, and a card that they did not sign is
   expect((await send()).status).toBe(200);
 });
 
-test("a card that is the same is looked at again, and no change of it told", async () => {
+test("refreshing an unchanged card reports no difference and is not logged again", async () => {
   const { id } = await registered(plain());
   for (let at = 0; at < 2; at++)
     expect(await refreshed(id)).toMatchObject({
@@ -150,19 +150,19 @@ test("a card that is the same is looked at again, and no change of it told", asy
   expect(entries.filter((entry: any) => entry.resource_id === id)).toHaveLength(1);
 });
 
-test("a signature that is gone is told as a difference", async () => {
+test("a removed signature is reported as a difference", async () => {
   const { id } = await registered(await sign(plain(), own.privateKey, { alg: "EdDSA", kid: "own", jku: `${url}/keys.json` }));
   cardText = JSON.stringify(plain());
   expect((await refreshed(id)).difference.changes).toContain("signature: verified is now unsigned");
 });
 
-test("empty values and letters beyond ASCII are signed in each way that signers have", async () => {
+test("a card with empty values and non-ASCII text, signed by the official SDK, is verified", async () => {
   const odd = plain({ description: "Grüße", documentationUrl: "", securityRequirements: [], iconUrl: "" });
   const bySdk = await sign(odd, own.privateKey, { alg: "EdDSA", kid: "own" });
   expect((await registered(bySdk, { card_keys: [OWN] })).card_signature.status).toBe("verified");
 });
 
-test("a private key, two places for keys, or a key of no kind is refused by name", async () => {
+test("a private key, two sources of keys or an unknown key type is refused, naming the field", async () => {
   const tried = async (rest: Record<string, unknown>) => {
     const { status, body } = await world.admin.request("POST", "/v1/admin/agents", {
       tenant_id: "default",

@@ -85,7 +85,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 };
 
 test(
-  "ten thousand chains that are forged, reordered, replayed, looping or too deep reach nobody as such, and their rows say why",
+  "10,000 delegation chains that are forged, reordered, replayed, looping or too deep are rejected with the reason",
   async () => {
     const { admin, gateway, upstream } = world;
     const served = await serveModels(admin, upstream.baseUrl, ["fake-1"], { group: "the agent" });

@@ -49,7 +49,7 @@ afterAll(async () => {
   await Promise.all([first?.stop(), second?.stop(), tools?.stop()]);
 });
 
-test("model, tool and agent that an agent calls are in one run with the call it was given, each at its depth", async () => {
+test("calls of an agent to a model, a tool and another agent join the run of the call it received, each with its depth", async () => {
   const begun = await call(at("first"), caller.apiKey, "POST", "/message:send", message("complete x"));
   const root = await rowOfCall(begun);
   expect(root).toMatchObject({ trace_continuity: "minted", trace_root_kind: "external_api", delegation_depth: 1, parent_task_id: null });
@@ -97,7 +97,7 @@ test("model, tool and agent that an agent calls are in one run with the call it 
   expect(JSON.stringify(rows)).not.toContain(chain["x-gw-delegation-signature"]);
 });
 
-test("an agent that names a run of its own stays in the one it was called in, and is told which that is", async () => {
+test("an agent that names its own run stays in the run it was called in, and the response says which", async () => {
   const root = await rowOfCall(await call(at("first"), caller.apiKey, "POST", "/message:send", message("complete x")));
   const headers = { "x-api-key": ofFirst.apiKey, "content-type": "application/json", ...chainOf(first), "x-gw-run-id": "my own" };
   const body = JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }] });
@@ -111,7 +111,7 @@ test("an agent that names a run of its own stays in the one it was called in, an
   expect((await runAt("my%20own")).code).toBe("not_found");
 });
 
-describe("a chain", () => {
+describe("a delegation chain", () => {
   let chain: Chain;
   beforeAll(async () => {
     await call(at("first"), caller.apiKey, "POST", "/message:send", message("complete x"));
@@ -125,7 +125,7 @@ describe("a chain", () => {
     return [trace_continuity, custom_metadata?.delegation_refused, delegation_depth];
   };
 
-  test("that is forged, reordered, of another key, replayed by another or torn is dropped, and the row says which", async () => {
+  test("that is forged, reordered, of another key, replayed by another group or incomplete is dropped, with the reason", async () => {
     const { root_task_id: root, root_kind: kind, hops } = read(chain);
     const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const longer = { root_task_id: root, root_kind: kind, hops: [...hops, { ...hops[0], agent: "second", depth: 2 }] };
@@ -148,7 +148,7 @@ describe("a chain", () => {
     expect(await told(torn)).toEqual(["client_dropped", undefined, 1]);
   });
 
-  test("that comes back to an agent in it is a loop, and is refused", async () => {
+  test("that returns to an agent in it is refused as a loop", async () => {
     const before = first.requests.length;
     const looped = await bring(chain, ofFirst.apiKey, "first");
     expect([looped.status, reasonOf(looped), first.requests.length]).toEqual([403, "DELEGATION_LOOP", before]);
@@ -174,7 +174,7 @@ describe("a chain", () => {
   });
 });
 
-test("what a group's run may come to holds for the calls of the agents it called, until it is spent", async () => {
+test("a group's run ceilings also count the calls of agents it called", async () => {
   const { admin } = world;
   const spender = await newTeam(admin, "spenders");
   const { agents } = await admin.get("/v1/admin/agents?search=first");
@@ -197,7 +197,7 @@ test("what a group's run may come to holds for the calls of the agents it called
   expect((await asks({})).status).toBe(200);
 });
 
-test("the time of a run began with its first call, not with the one in which it reached its agent", async () => {
+test("the duration of a run counts from its first call, not from the call that reached the agent", async () => {
   const group = `/v1/admin/resource-groups/${ofFirst.groupId}/run-ceilings`;
   await world.admin.request("PATCH", group, { run_ceilings: { max_duration_seconds_per_run: 2, max_delegation_depth_per_run: null } });
   const named = { "x-gw-run-id": "a long run" };

@@ -70,7 +70,7 @@ afterAll(async () => {
 
 const send = (path: string, headers: Record<string, string> = {}) => call(base, team.apiKey, "POST", path, message("x"), headers);
 
-test("the card says which the agent has, and the official verifier takes it", async () => {
+test("an agent's card lists its extensions, and the official verifier accepts the card", async () => {
   const served: any = await (await fetch(`${base}/.well-known/agent-card.json`)).json();
   expect(served.capabilities.extensions).toEqual([{ uri: TRACING, description: "Traces", params: { depth: 3 } }, { uri: TIMES }]);
   const { keys }: any = await (await fetch(`${world.gateway.runtimeUrl}/.well-known/a2a-jwks/default`)).json();
@@ -78,7 +78,7 @@ test("the card says which the agent has, and the official verifier takes it", as
   await verifyAgentCardSignature(keyOf as never)(served);
 });
 
-test("who asks for some is told which the agent took, whole and streamed, and the row says it", async () => {
+test("the response and the audit row list the requested extensions that the agent activated, also when streamed", async () => {
   for (const path of ["/message:send", "/message:stream"]) {
     const got = await send(path, { "a2a-extensions": `${TRACING}, ${TIMES}` });
     expect([got.status, got.headers.get("a2a-extensions")]).toEqual([200, TRACING]);
@@ -90,13 +90,13 @@ test("who asks for some is told which the agent took, whole and streamed, and th
   }
 });
 
-test("who asks for none is told of none, and what is no address goes nowhere", async () => {
+test("without a request for extensions none are returned, and values that are not addresses are not forwarded", async () => {
   expect((await send("/message:send")).headers.get("a2a-extensions")).toBeNull();
   const got = await send("/message:send", { "a2a-extensions": `${"x".repeat(400)},,two words,${TIMES}` });
   expect([got.status, got.headers.get("a2a-extensions"), heard.at(-1)?.new]).toEqual([200, null, TIMES]);
 });
 
-test("a message without an extension that the card requires is refused before the agent is asked", async () => {
+test("a message without an extension that the card requires is refused before the agent is called", async () => {
   required = true;
   await world.admin.post(`/v1/admin/agents/${id}/refresh-card`, {});
   const before = heard.length;
@@ -110,7 +110,7 @@ test("a message without an extension that the card requires is refused before th
   required = false;
 });
 
-test("names of the other version are used where the other side has them", async () => {
+test("extensions are sent under the header name of the protocol version that the agent or client speaks", async () => {
   old = true;
   await world.admin.post(`/v1/admin/agents/${id}/refresh-card`, {});
   const got = await send("/message:send", { "a2a-extensions": TRACING });

@@ -38,8 +38,8 @@ const rowOfCall = (answer: { headers: Headers }) => rowOf(world.admin, { id: ans
 const reasonOf = (answer: { body: any }) => answer.body.error.details[0].reason;
 const sends = () => agent.requests.filter(({ path }) => path.includes("message")).length;
 
-describe("access", () => {
-  test("nobody calls an agent that is not granted, and a grant comes down the tree", async () => {
+describe("access to agents", () => {
+  test("a group without a grant cannot call an agent; a parent's grant is inherited, and a deny wins", async () => {
     const parent = await newTeam(world.admin, "parents");
     const child = await newTeam(world.admin, "children", { parent_group_id: parent.groupId, inherit_resources: true });
     const before = sends();
@@ -53,7 +53,7 @@ describe("access", () => {
     expect((await send(child, "complete x")).status).toBe(403);
   });
 
-  test("another tenant's agent is not there, and neither are another caller's tasks", async () => {
+  test("a caller cannot see the tasks of another caller, nor an agent of another tenant", async () => {
     const team = await granted("owners");
     const other = await granted("others");
     const begun = await send(team, "complete mine");
@@ -76,7 +76,7 @@ describe("access", () => {
     expect((await call(`${world.gateway.runtimeUrl}/a2a/elsewhere/fixture`, team.apiKey, "GET", "/tasks")).status).toBe(404);
   });
 
-  test("of some skills only those may be asked for, by name, and the extended card shows them alone", async () => {
+  test("a grant for some skills needs the message to name one of them, and limits the extended card to them", async () => {
     const team = await granted("talkers", { skill_ids: ["talk"] });
     const unnamed = await send(team, "complete x");
     expect([unnamed.status, reasonOf(unnamed)]).toEqual([403, "AGENT_SKILL_NOT_ALLOWED"]);
@@ -96,7 +96,7 @@ describe("access", () => {
     expect(extended.body.signatures).toHaveLength(1);
   });
 
-  test("changed skills ask for the grant again", async () => {
+  test("a grant must be confirmed again when the agent's skills change", async () => {
     const changing = await startAgent();
     const { id } = await registerAgent(world.admin, "changing", changing.url);
     const team = await newTeam(world.admin, "of the changing");
@@ -114,7 +114,7 @@ describe("access", () => {
   });
 });
 
-describe("content", () => {
+describe("guardrails on agent content", () => {
   let guarded: Team;
   beforeAll(async () => {
     guarded = await granted("guarded");
@@ -127,7 +127,7 @@ describe("content", () => {
     });
   });
 
-  test("texts, data and files of a message are redacted before the agent sees them", async () => {
+  test("texts, data and files of a message are redacted before the agent receives them", async () => {
     const raw = Buffer.from("Mail jill@example.com").toString("base64");
     const parts = [{ text: "complete joe@example.com" }, { data: { deep: ["jack@example.com"] } }, { raw, mediaType: "text/plain" }];
     const answer = await call(base, guarded.apiKey, "POST", "/message:send", { message: { messageId: "m", role: "ROLE_USER", parts } });
@@ -141,7 +141,7 @@ describe("content", () => {
     expect(JSON.stringify(row)).not.toMatch(/j(oe|ack|ill)@example/);
   });
 
-  test("a file is looked into for the text it is, whatever it is called", async () => {
+  test("a file that contains text is inspected whatever its media type", async () => {
     const raw = Buffer.from("Mail jill@example.com").toString("base64");
     for (const mediaType of ["application/octet-stream", " text/plain", "image/png"]) {
       const parts = [{ text: "complete x" }, { raw, mediaType }];
@@ -151,21 +151,21 @@ describe("content", () => {
     }
   });
 
-  test("a file that nobody can look into passes, and the row says so", async () => {
+  test("a file that cannot be inspected passes, and the audit row says so", async () => {
     const parts = [{ text: "complete x" }, { raw: Buffer.from([0xff, 0xd8, 0xff]).toString("base64"), mediaType: "image/jpeg" }];
     const answer = await call(base, guarded.apiKey, "POST", "/message:send", { message: { messageId: "m", role: "ROLE_USER", parts } });
     expect(answer.status).toBe(200);
     expect(await rowOfCall(answer)).toMatchObject({ guardrails_skipped: true });
   });
 
-  test("a secret is blocked on its way in, and the agent is not asked", async () => {
+  test("a secret in a message is blocked, and the agent is not called", async () => {
     const before = sends();
     const blocked = await send(guarded, `complete ${SECRET}`);
     expect([blocked.status, reasonOf(blocked), sends()]).toEqual([403, "GUARDRAIL_BLOCKED", before]);
     expect(blocked.body.error.details[0].metadata).toMatchObject({ check: "secrets", direction: "input" });
   });
 
-  test("types of content, ids with words and extensions are looked at too", async () => {
+  test("media types, IDs with words and extensions are inspected too", async () => {
     const parts = [{ text: "complete x", mediaType: "text/plain; by=joe@example.com" }];
     const asked = { message: { messageId: "from joe@example.com", role: "ROLE_USER", parts } };
     const modes = { configuration: { acceptedOutputModes: ["text/plain", "text/joe@example.com"] } };
@@ -178,14 +178,14 @@ describe("content", () => {
     expect([blocked.status, reasonOf(blocked), sends()]).toEqual([403, "GUARDRAIL_BLOCKED", before]);
   });
 
-  test("what an agent says is redacted, in data too", async () => {
+  test("an agent's response is redacted, also in data parts", async () => {
     // Escaped in the message, so that only the agent's answer contains the address.
     const redacted = await send(guarded, String.raw`data {"mail":"jim\u0040example.com"}`);
     expect(redacted.text).toContain("[REDACTED:email]");
     expect(redacted.text).not.toContain("jim@");
   });
 
-  test("in a stream too, where what is looked for comes in pieces", async () => {
+  test("a stream is redacted or blocked, also when a match is split over several events", async () => {
     const pieces = ["Write to jo", "e@exam", "ple.com or ", "call"];
     const answer = await call(base, guarded.apiKey, "POST", "/message:stream", message(`pieces ${JSON.stringify(pieces)}`));
     const events = eventsIn(answer.text);
@@ -197,7 +197,7 @@ describe("content", () => {
     expect(await rowOfCall(banned)).toMatchObject({ guardrail_blocked: true, success: false });
   });
 
-  test("data in a message is held to argument policies", async () => {
+  test("data in a message is checked against argument policies", async () => {
     const team = await granted("analysts");
     await world.admin.post("/v1/admin/argument-policies", {
       ...tenant,
@@ -219,7 +219,7 @@ describe("content", () => {
   });
 });
 
-test("policies in words are asked about what is sent to an agent, and what it says", async () => {
+test("semantic policies judge messages to an agent and its responses", async () => {
   const judge = startFakeJudge();
   const team = await granted("judged");
   const provider = { provider_key: "judges", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" };
@@ -243,7 +243,7 @@ test("policies in words are asked about what is sent to an agent, and what it sa
   await judge.stop();
 });
 
-test("a rule in shadow judges an artifact that is streamed once, when it is whole, and holds none of it", async () => {
+test("a semantic policy in shadow mode judges a streamed artifact once, when it is complete, and holds nothing back", async () => {
   const judge = startFakeJudge();
   const team = await granted("watched");
   const provider = { provider_key: "watchers", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" };
@@ -269,8 +269,8 @@ test("a rule in shadow judges an artifact that is streamed once, when it is whol
   await judge.stop();
 });
 
-describe("approval", () => {
-  test("a message that needs one waits for it, and is given to the agent once with it", async () => {
+describe("approval of messages to agents", () => {
+  test("a message that needs approval is held, and sent to the agent exactly once with the approval token", async () => {
     const team = await granted("careful", { decision: "approval_required" });
     const before = sends();
     const held = await send(team, "complete the launch");
@@ -297,8 +297,8 @@ describe("approval", () => {
   });
 });
 
-describe("limits", () => {
-  test("rates of calls hold for agents, and asking for a task is not counted", async () => {
+describe("limits on agents", () => {
+  test("call rates apply to messages, and reading a task is not counted", async () => {
     const team = await granted("limited");
     await world.admin.request("PATCH", `/v1/admin/resource-groups/${team.groupId}/mcp-global-limits`, {
       mcp_global_limits: { frequency: { max_calls_per_minute: 1, burst_limit: 1 } },
@@ -311,7 +311,7 @@ describe("limits", () => {
     expect((await call(base, team.apiKey, "GET", `/tasks/${first.body.task.id}`)).status).toBe(200);
   });
 
-  test("what an agent reports of its cost counts against budgets", async () => {
+  test("the cost that an agent reports counts against budgets", async () => {
     const team = await granted("on a budget");
     await world.admin.request("PATCH", `/v1/admin/resource-groups/${team.groupId}/llm-global-limits`, {
       llm_global_limits: { budget: { daily_limit_usd: 1, hard_stop: true } },
@@ -322,7 +322,7 @@ describe("limits", () => {
     expect([over.status, over.body.error.status]).toEqual([429, "RESOURCE_EXHAUSTED"]);
   });
 
-  test("what an agent reports of its cost counts once, however many follow the task", async () => {
+  test("the cost that an agent reports counts once, however many callers follow the task", async () => {
     const team = await granted("followers");
     const open = (path: string, body?: unknown) =>
       fetch(`${base}${path}`, {
@@ -344,7 +344,7 @@ describe("limits", () => {
     expect((await rowOfCall(next)).llm_estimated_cost_usd).toBe(0.25);
   });
 
-  test("what an agent reports to nobody who waits counts for who asks for the task, once", async () => {
+  test("the cost of a task whose caller did not wait is recorded once, by a later read of the task", async () => {
     const team = await granted("pollers");
     const begun = await call(base, team.apiKey, "POST", "/message:send", {
       ...message("spend 0.75"),
@@ -362,7 +362,7 @@ describe("limits", () => {
     expect([(await rowOfCall(begun)).llm_estimated_cost_usd, costs.reduce((sum, cost) => sum + Number(cost), 0)]).toEqual([null, 0.75]);
   });
 
-  test("what an agent reports of its cost counts once where it does not take another message either", async () => {
+  test("the cost that an agent reports is not counted again when it rejects a further message", async () => {
     const rpc = await startAgent("1.0", "JSONRPC");
     try {
       const { id: rpcId } = await registerAgent(world.admin, "fixture-rpc", rpc.url);

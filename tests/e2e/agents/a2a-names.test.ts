@@ -21,7 +21,7 @@ afterAll(async () => {
   await agent?.stop();
 });
 
-const said = (text: string, more: Record<string, unknown> = {}) => ({
+const messageParams = (text: string, more: Record<string, unknown> = {}) => ({
   message: { message_id: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text, media_type: "text/plain" }], ...more },
 });
 
@@ -32,50 +32,50 @@ async function rpcAddress(): Promise<string> {
   return found.url;
 }
 
-async function asked(method: string, params: Record<string, unknown>): Promise<any> {
+async function callRpc(method: string, params: Record<string, unknown>): Promise<any> {
   const body = { jsonrpc: "2.0", id: 1, method, params };
   return (await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=fixture", body)).body;
 }
 
-test("a conversation goes on, is cut and is found by the names of the definition", async () => {
-  const begun = (await asked("SendMessage", said("ask"))).result.task;
+test("messages, history length, task lists and push configurations accept the protocol's original field names", async () => {
+  const begun = (await callRpc("SendMessage", messageParams("ask"))).result.task;
   expect(begun.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-  const next = (await asked("SendMessage", said("complete it", { task_id: begun.id, context_id: begun.contextId }))).result.task;
+  const next = (await callRpc("SendMessage", messageParams("complete it", { task_id: begun.id, context_id: begun.contextId }))).result.task;
   expect([next.id, next.status.state]).toEqual([begun.id, "TASK_STATE_COMPLETED"]);
   expect(agent.requests.at(-1)?.body.message.parts).toEqual([{ text: "complete it", mediaType: "text/plain" }]);
 
-  expect((await asked("GetTask", { id: begun.id })).result.history.length).toBeGreaterThan(1);
-  expect((await asked("GetTask", { id: begun.id, history_length: 0 })).result.history).toBeUndefined();
-  await asked("SendMessage", said("complete another"));
-  const listed = (await asked("ListTasks", { context_id: begun.contextId, page_size: 5, include_artifacts: true })).result;
+  expect((await callRpc("GetTask", { id: begun.id })).result.history.length).toBeGreaterThan(1);
+  expect((await callRpc("GetTask", { id: begun.id, history_length: 0 })).result.history).toBeUndefined();
+  await callRpc("SendMessage", messageParams("complete another"));
+  const listed = (await callRpc("ListTasks", { context_id: begun.contextId, page_size: 5, include_artifacts: true })).result;
   expect([listed.totalSize, listed.pageSize, listed.tasks[0].id, listed.tasks[0].artifacts.length]).toEqual([1, 5, begun.id, 1]);
 
-  const config = (await asked("CreateTaskPushNotificationConfig", { task_id: begun.id, url: "http://127.0.0.1:9/told" })).result;
+  const config = (await callRpc("CreateTaskPushNotificationConfig", { task_id: begun.id, url: "http://127.0.0.1:9/told" })).result;
   expect(config.taskId).toBe(begun.id);
-  expect((await asked("ListTaskPushNotificationConfigs", { task_id: begun.id })).result.configs).toHaveLength(1);
+  expect((await callRpc("ListTaskPushNotificationConfigs", { task_id: begun.id })).result.configs).toHaveLength(1);
 });
 
-test("a message does not wait that says so by the definition's name, whatever the binding", async () => {
+test("return_immediately in the original spelling is honoured by the HTTP binding too", async () => {
   const { status, body } = await call(`${world.gateway.runtimeUrl}/a2a/default/fixture`, team.apiKey, "POST", "/message:send", {
-    ...said("hold x"),
+    ...messageParams("hold x"),
     configuration: { return_immediately: true },
   });
   expect([status, body.task.status.state]).toEqual([200, expect.stringMatching(/SUBMITTED|WORKING/)]);
   agent.release();
 });
 
-test("a member of both names is refused, and nothing is sent", async () => {
+test("a member given in both spellings is refused, and nothing is sent", async () => {
   const before = agent.requests.length;
-  const { error } = await asked("SendMessage", said("complete it", { task_id: "one", taskId: "two" }));
+  const { error } = await callRpc("SendMessage", messageParams("complete it", { task_id: "one", taskId: "two" }));
   expect([error.code, error.message]).toEqual([-32602, expect.stringContaining("message.taskId")]);
-  expect((await asked("GetTask", { id: "x", history_length: 1, historyLength: 2 })).error.code).toBe(-32602);
+  expect((await callRpc("GetTask", { id: "x", history_length: 1, historyLength: 2 })).error.code).toBe(-32602);
   expect(agent.requests).toHaveLength(before);
 });
 
-test("the address for JSON-RPC names its agent by path, for clients that put their own path behind it, and is held to the guardrails", async () => {
+test("the card's JSON-RPC address names the agent in its path, accepts a trailing slash and applies guardrails", async () => {
   const address = await rpcAddress();
   expect(address).toBe(`${world.gateway.runtimeUrl}/a2a/default/fixture`);
-  const request = (text: string) => ({ jsonrpc: "2.0", id: "a", method: "SendMessage", params: said(text) });
+  const request = (text: string) => ({ jsonrpc: "2.0", id: "a", method: "SendMessage", params: messageParams(text) });
   for (const path of ["", "/"]) {
     const { status, body } = await call(address, team.apiKey, "POST", path, request("complete it"));
     expect([status, body.id, body.result.task.status.state]).toEqual([200, "a", "TASK_STATE_COMPLETED"]);
@@ -97,7 +97,7 @@ test("the address for JSON-RPC names its agent by path, for clients that put the
   expect([body.error.data[0].reason, agent.requests.length]).toEqual(["GUARDRAIL_BLOCKED", before]);
 });
 
-test("a body that is no JSON, and says so, is of a type that is not taken", async () => {
+test("a body with a content type other than JSON is refused as unsupported, invalid JSON as a parse error", async () => {
   const send = async (type: string) =>
     (await call(await rpcAddress(), team.apiKey, "POST", "", "message=hello", { "content-type": type })).body.error.code;
   expect([await send("application/x-www-form-urlencoded"), await send("application/json")]).toEqual([-32005, -32700]);

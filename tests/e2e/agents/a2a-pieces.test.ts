@@ -8,10 +8,10 @@ let world: World;
 let team: Team;
 let judged: Team;
 let base: string;
-let told: readonly Record<string, unknown>[] = [];
+let scriptedEvents: readonly Record<string, unknown>[] = [];
 
 const ids = { taskId: "", contextId: "" };
-const said = (value: Record<string, unknown>) =>
+const withIds = (value: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(value).map(([kind, one]) => [kind, { ...(kind === "task" ? {} : ids), ...(one as object) }]));
 const agent = Bun.serve({
   hostname: "127.0.0.1",
@@ -31,11 +31,12 @@ const agent = Bun.serve({
       });
     ids.taskId = crypto.randomUUID();
     const task = { id: ids.taskId, contextId: ids.contextId, status: { state: "TASK_STATE_WORKING" } };
-    if (new URL(request.url).pathname.endsWith(":send")) return Response.json({ task: { ...task, ...(told[0]?.task as object) } });
-    const first = told[0]?.task === undefined ? [{ task }] : [];
+    if (new URL(request.url).pathname.endsWith(":send"))
+      return Response.json({ task: { ...task, ...(scriptedEvents[0]?.task as object) } });
+    const first = scriptedEvents[0]?.task === undefined ? [{ task }] : [];
     const events = [
       ...first,
-      ...told.map((one) => (one.task === undefined ? said(one) : { task: { ...task, ...(one.task as object) } })),
+      ...scriptedEvents.map((one) => (one.task === undefined ? withIds(one) : { task: { ...task, ...(one.task as object) } })),
       DONE(),
     ];
     return new Response(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), {
@@ -44,17 +45,17 @@ const agent = Bun.serve({
   },
 });
 /** A guardrail engine that judges meaning instead of matching values: the launch together with its date is secret. */
-const asked: string[] = [];
+const judgedTexts: string[] = [];
 const engine = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   async fetch(request) {
     const { text } = (await request.json()) as { text: string };
-    asked.push(text);
+    judgedTexts.push(text);
     return Response.json({ action: text.includes("launch") && text.includes("Monday") ? "block" : "allow" });
   },
 });
-const DONE = () => said({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+const DONE = () => withIds({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
 const WORKING = { statusUpdate: { status: { state: "TASK_STATE_WORKING" } } };
 const piece = (text: string, append = true, more: object = {}) => ({
   artifactUpdate: { artifact: { artifactId: "a", parts: [{ text }] }, append, ...more },
@@ -89,7 +90,7 @@ afterAll(async () => {
 });
 
 async function stream(events: readonly Record<string, unknown>[], { apiKey } = team): Promise<any[]> {
-  told = events;
+  scriptedEvents = events;
   // A context belongs to one caller.
   ids.contextId = apiKey.slice(-8);
   return eventsIn((await call(base, apiKey, "POST", "/message:stream", message("x"))).text);
@@ -97,28 +98,28 @@ async function stream(events: readonly Record<string, unknown>[], { apiKey } = t
 const textOf = (events: readonly any[]) => artifactText(events, "a");
 
 test.each([
-  ["a status", [piece("to joe@exam", false), WORKING, piece("ple.com now")]],
-  ["the end of the artifact", [piece("to joe@exam", false, { lastChunk: true }), piece("ple.com now")]],
-  ["several ends", [piece("to j", false), WORKING, piece("oe@e"), WORKING, piece("xam"), WORKING, piece("ple.com now")]],
-  ["the task as it stands", [{ task: { artifacts: [{ artifactId: "a", parts: [{ text: "to joe@exam" }] }] } }, piece("ple.com now")]],
-])("a value that %s cuts in two does not pass whole", async (_what, events) => {
+  ["a status update", [piece("to joe@exam", false), WORKING, piece("ple.com now")]],
+  ["the end of its artifact", [piece("to joe@exam", false, { lastChunk: true }), piece("ple.com now")]],
+  ["several status updates", [piece("to j", false), WORKING, piece("oe@e"), WORKING, piece("xam"), WORKING, piece("ple.com now")]],
+  ["a whole task before it", [{ task: { artifacts: [{ artifactId: "a", parts: [{ text: "to joe@exam" }] }] } }, piece("ple.com now")]],
+])("a value split by %s is redacted as a whole", async (_what, events) => {
   const text = textOf(await stream(events));
   expect(text).not.toContain("joe@example.com");
   expect(text).toContain("[REDACTED:email] now");
   expect(text).toStartWith("to ");
 });
 
-test("a value across parts of one event is redacted in each, streamed or whole", async () => {
+test("a value split over parts of one event is redacted in each part, in streams and whole responses", async () => {
   const cut = [{ text: "to joe@exam" }, { text: "ple.com now" }];
   expect(textOf(await stream([parts(cut, false)]))).toBe("to [REDACTED:email][REDACTED:email] now");
-  told = [{ task: { artifacts: [{ artifactId: "a", parts: cut }] } }];
+  scriptedEvents = [{ task: { artifacts: [{ artifactId: "a", parts: cut }] } }];
   const whole = await call(base, team.apiKey, "POST", "/message:send", message("x"));
   expect(whole.body.task.artifacts[0].parts.map(({ text }: any) => text)).toEqual(["to [REDACTED:email]", "[REDACTED:email] now"]);
   const banned = await stream([piece("a tange", false), WORKING, piece("rine")]);
   expect(banned.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
 });
 
-test("what stands beside the text of a piece is looked at, whether its text waits or goes out", async () => {
+test("metadata, file names and media types of a part are redacted, whether its text is held back or sent", async () => {
   const beside = { metadata: { from: "joe@example.com" }, filename: "joe@example.com", mediaType: "text/plain; of=joe@example.com" };
   const long = { text: "x".repeat(400), ...beside };
   const events = await stream([parts([{ text: "one ", ...beside }], false), parts([long]), parts([{ text: " end" }])]);
@@ -127,7 +128,7 @@ test("what stands beside the text of a piece is looked at, whether its text wait
   expect(textOf(events)).toBe(`one ${"x".repeat(400)} end`);
 });
 
-test("what waits goes out before parts of other kinds that follow it, and with them", async () => {
+test("text held back is sent before or with later parts of other kinds", async () => {
   const events = await stream([piece("one ", false), parts([{ text: "two " }, { data: { n: 3 } }]), piece("four")]);
   expect(textOf(events)).toBe("one two four");
   const cut = await stream([piece("to joe@exam", false), parts([{ text: "ple.com now" }, { data: { n: 3 } }])]);
@@ -136,7 +137,7 @@ test("what waits goes out before parts of other kinds that follow it, and with t
   expect(textOf(anew)).toBe("ple.com now");
 });
 
-test("a character that takes two halves is not cut between them, wherever a piece ends", async () => {
+test("a surrogate pair is never split between pieces", async () => {
   for (const before of ["", "x"]) {
     const events = await stream([piece(`${before}${"😀".repeat(100)}`, false), piece(`${"😀".repeat(100)} end`)]);
     for (const { artifactUpdate } of events.map((one) => one.result ?? one))
@@ -145,14 +146,14 @@ test("a character that takes two halves is not cut between them, wherever a piec
   }
 });
 
-test("a stream of artifacts without end is not kept in mind without end", async () => {
+test("a stream with more artifacts than the limit is ended with an error", async () => {
   const many = Array.from({ length: 1_010 }, (_, at) => ({
     artifactUpdate: { artifact: { artifactId: `a${at}`, parts: [{ text: "x" }] }, lastChunk: true },
   }));
   expect((await stream(many)).at(-1)).toMatchObject({ error: { details: [{ reason: "INVALID_AGENT_RESPONSE" }] } });
 });
 
-describe("an engine judges an artifact as a whole", () => {
+describe("a streamed artifact judged by a guardrail engine", () => {
   const filler = Array.from({ length: 20 }, (_, at) => piece(`and then the ${at}th thing that we have to do. `));
   const pieces = (last: string) => [
     piece("The launch is near, ", false),
@@ -162,22 +163,22 @@ describe("an engine judges an artifact as a whole", () => {
     piece(last),
   ];
 
-  test("that comes in pieces, whatever the agent says of its work meanwhile", async () => {
+  test("is judged as a whole although it comes in pieces with status updates between them, and is blocked", async () => {
     const events = await stream(pieces("on Monday."), judged);
     expect(events.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
     expect(textOf(events)).toBe("");
   });
 
-  test("once, and gives it then", async () => {
-    asked.length = 0;
+  test("is judged in one call, and then sent", async () => {
+    judgedTexts.length = 0;
     const events = await stream(pieces("some day."), judged);
     expect(textOf(events)).toStartWith("The launch is near, and then");
     expect(textOf(events)).toEndWith("some day.");
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
-    expect(asked.length).toBe(1);
+    expect(judgedTexts.length).toBe(1);
   });
 
-  test("with what went out of it before", async () => {
+  test("is judged together with its parts that were already sent", async () => {
     const ended = [piece("The launch is near, ", false), ...filler, piece("they say.", true, { lastChunk: true }), piece(" On Monday.")];
     const events = await stream(ended, judged);
     expect(events.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });

@@ -7,7 +7,7 @@ import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
 /** Push notifications about tasks, sent to the address that the caller chose. */
-interface Told {
+interface ReceivedNotification {
   readonly path: string;
   readonly headers: Headers;
   readonly text: string;
@@ -18,7 +18,7 @@ let agent: AgentFixture;
 let team: Team;
 let base: string;
 let agentId: string;
-const told: Told[] = [];
+const notifications: ReceivedNotification[] = [];
 let refusing = 0;
 /** Paths that accept no notifications. */
 const closed = new Set<string>();
@@ -28,7 +28,7 @@ const receiver = Bun.serve({
   async fetch(request) {
     const text = await request.text();
     const path = new URL(request.url).pathname;
-    told.push({ path, headers: request.headers, text, body: JSON.parse(text) });
+    notifications.push({ path, headers: request.headers, text, body: JSON.parse(text) });
     return new Response(null, { status: closed.has(path) || refusing-- > 0 ? 503 : 200 });
   },
 });
@@ -52,16 +52,16 @@ async function until<T>(found: () => T | undefined): Promise<T> {
   for (;;) {
     const value = found();
     if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error(`it did not come: ${JSON.stringify(told.map(({ body }) => body)).slice(0, 500)}`);
+    if (Date.now() > deadline) throw new Error(`it did not come: ${JSON.stringify(notifications.map(({ body }) => body)).slice(0, 500)}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
-const stateOf = ({ body }: Told) => (body.task ?? body.statusUpdate)?.status.state;
-const of = (path: string) => told.filter((one) => one.path === path);
+const stateOf = ({ body }: ReceivedNotification) => (body.task ?? body.statusUpdate)?.status.state;
+const notificationsAt = (path: string) => notifications.filter((one) => one.path === path);
 const begin = async () =>
   (await call(base, team.apiKey, "POST", "/message:send", { ...message("hold x"), configuration: { returnImmediately: true } })).body.task;
 
-test("who is to be told hears of a task that nobody is connected for, signed, once, and again where it was not taken", async () => {
+test("push notifications of a task without a connected caller are signed, sent once, and retried after a refusal", async () => {
   const task = await begin();
   const path = `/tasks/${task.id}/pushNotificationConfigs`;
   const made = await call(base, team.apiKey, "POST", path, {
@@ -72,10 +72,10 @@ test("who is to be told hears of a task that nobody is connected for, signed, on
   expect([made.status, made.body]).toMatchObject([201, { taskId: task.id, url: to("/one") }]);
   expect((await call(base, team.apiKey, "GET", path)).body.configs).toHaveLength(1);
   expect((await call(base, team.apiKey, "GET", `${path}/${made.body.id}`)).body).toEqual(made.body);
-  await until(() => of("/one").find((one) => stateOf(one) === "TASK_STATE_WORKING"));
+  await until(() => notificationsAt("/one").find((one) => stateOf(one) === "TASK_STATE_WORKING"));
   refusing = 1;
   agent.release();
-  const done = await until(() => of("/one").filter((one) => stateOf(one) === "TASK_STATE_COMPLETED")[0]);
+  const done = await until(() => notificationsAt("/one").filter((one) => stateOf(one) === "TASK_STATE_COMPLETED")[0]);
   const { headers, text } = done;
   expect([headers.get("authorization"), headers.get("x-a2a-notification-token"), headers.get("content-type")]).toEqual([
     "Bearer of the receiver",
@@ -91,18 +91,18 @@ test("who is to be told hears of a task that nobody is connected for, signed, on
     true,
   );
   // The refused notification was sent again with its ID, in its original order.
-  const ids = of("/one").map((one) => one.headers.get("x-gw-notification-id"));
+  const ids = notificationsAt("/one").map((one) => one.headers.get("x-gw-notification-id"));
   expect(ids.length).toBe(new Set(ids).size + 1);
-  expect(of("/one").filter((one) => stateOf(one) === "TASK_STATE_COMPLETED").length).toBeLessThanOrEqual(2);
+  expect(notificationsAt("/one").filter((one) => stateOf(one) === "TASK_STATE_COMPLETED").length).toBeLessThanOrEqual(2);
 });
 
-test("a message may say whom to tell, and a v0.3 caller's receiver is told in v0.3", async () => {
+test("a message may carry its push configuration, and a v0.3 caller is notified in v0.3", async () => {
   const answer = await call(base, team.apiKey, "POST", "/message:send", {
     ...message("complete x"),
     configuration: { taskPushNotificationConfig: { url: to("/inline") } },
   });
   expect(answer.body.task.status.state).toBe("TASK_STATE_COMPLETED");
-  await until(() => of("/inline").find((one) => one.body.task?.id === answer.body.task.id));
+  await until(() => notificationsAt("/inline").find((one) => one.body.task?.id === answer.body.task.id));
   const old = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/a2a/outbound?agent=fixture`, {
     method: "POST",
     headers: { "x-api-key": team.apiKey, "content-type": "application/json" },
@@ -117,11 +117,11 @@ test("a message may say whom to tell, and a v0.3 caller's receiver is told in v0
     }),
   });
   expect(old.status).toBe(200);
-  const heard = await until(() => of("/old")[0]);
+  const heard = await until(() => notificationsAt("/old")[0]);
   expect(heard.body).toMatchObject({ kind: "task", status: { state: "completed" } });
 });
 
-test("nobody is told any more once the configuration is gone, and addresses are looked at", async () => {
+test("a deleted push configuration receives nothing, and invalid addresses are refused", async () => {
   const task = await begin();
   const path = `/tasks/${task.id}/pushNotificationConfigs`;
   const { body } = await call(base, team.apiKey, "POST", path, { id: "mine", url: to("/gone") });
@@ -136,7 +136,7 @@ test("nobody is told any more once the configuration is gone, and addresses are 
   agent.release();
 });
 
-test("a configuration that could not be kept is refused before the agent is asked, and one that comes with a message counts as any other", async () => {
+test("an invalid push configuration is refused before the agent is called, and one in a message counts towards the limit", async () => {
   const task = await begin();
   const path = `/tasks/${task.id}/pushNotificationConfigs`;
   const asked = agent.requests.length;
@@ -157,21 +157,22 @@ test("a configuration that could not be kept is refused before the agent is aske
   expect([eleventh.status, eleventh.body.error.message]).toEqual([400, "A task has at most 10 push configurations."]);
 });
 
-test("the end of a task is told that its owner hears before anybody who watches it", async () => {
+test("the end of a task is notified even when its owner's own connection learns of it first", async () => {
   const asked = await call(base, team.apiKey, "POST", "/message:send", {
     ...message("ask"),
     configuration: { taskPushNotificationConfig: { url: to("/went-on") } },
   });
-  await until(() => of("/went-on").find((one) => stateOf(one) === "TASK_STATE_INPUT_REQUIRED"));
+  await until(() => notificationsAt("/went-on").find((one) => stateOf(one) === "TASK_STATE_INPUT_REQUIRED"));
   await call(base, team.apiKey, "POST", "/message:send", message("complete this one", { taskId: asked.body.task.id }));
   await call(base, team.apiKey, "POST", "/message:stream", {
     ...message("complete that one"),
     configuration: { taskPushNotificationConfig: { url: to("/streamed") } },
   });
-  for (const path of ["/went-on", "/streamed"]) await until(() => of(path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED"));
+  for (const path of ["/went-on", "/streamed"])
+    await until(() => notificationsAt(path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED"));
 });
 
-test("what waits to be delivered goes out without what was said, once guardrails look at it", async () => {
+test("notifications waiting for delivery lose their content once a guardrail is bound", async () => {
   const owner = await newTeam(world.admin, "guarded later");
   await grantAgent(world.admin, agentId, [owner.groupId]);
   const path = "/guarded-later";
@@ -180,7 +181,7 @@ test("what waits to be delivered goes out without what was said, once guardrails
     ...message("ask"),
     configuration: { taskPushNotificationConfig: { url: to(path) } },
   });
-  const first = await until(() => of(path).find((one) => stateOf(one) === "TASK_STATE_INPUT_REQUIRED"));
+  const first = await until(() => notificationsAt(path).find((one) => stateOf(one) === "TASK_STATE_INPUT_REQUIRED"));
   expect(first.text).toContain("Which one?");
   await world.admin.post("/v1/admin/guardrails/configs", {
     tenant_id: "default",
@@ -189,9 +190,9 @@ test("what waits to be delivered goes out without what was said, once guardrails
     surfaces: { a2a_outbound: true },
     builtin: { banned_words: ["which one"] },
   });
-  const before = of(path).length;
+  const before = notificationsAt(path).length;
   closed.delete(path);
-  const again = await until(() => of(path)[before]);
+  const again = await until(() => notificationsAt(path)[before]);
   expect([stateOf(again), again.headers.get("x-gw-notification-id")]).toEqual([
     "TASK_STATE_INPUT_REQUIRED",
     first.headers.get("x-gw-notification-id"),
@@ -199,7 +200,7 @@ test("what waits to be delivered goes out without what was said, once guardrails
   expect(again.text).not.toContain("Which one?");
 });
 
-test.each(["guarded", "open"])("a status of a task is told once, whoever hears it how often: %s", async (name) => {
+test.each(["guarded", "open"])("each status of a task is notified once, however often the agent reports it: %s", async (name) => {
   const owner = await newTeam(world.admin, name);
   await grantAgent(world.admin, agentId, [owner.groupId]);
   if (name === "guarded")
@@ -223,11 +224,11 @@ test.each(["guarded", "open"])("a status of a task is told once, whoever hears i
   expect(kept.task?.status.message.parts[0].text).toBe("Which one?");
   await call(base, owner.apiKey, "GET", `/tasks/${id}`);
   await call(base, owner.apiKey, "POST", "/message:send", message("complete x", { taskId: id }));
-  await until(() => of(path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED"));
+  await until(() => notificationsAt(path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED"));
   expect(
-    of(path)
+    notificationsAt(path)
       .map(stateOf)
       .filter((state) => state !== "TASK_STATE_WORKING"),
   ).toEqual(["TASK_STATE_INPUT_REQUIRED", "TASK_STATE_COMPLETED"]);
-  expect(of(path).some(({ text }) => text.includes("Which one?"))).toBe(name === "open");
+  expect(notificationsAt(path).some(({ text }) => text.includes("Which one?"))).toBe(name === "open");
 });

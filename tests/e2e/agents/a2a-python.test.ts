@@ -71,7 +71,7 @@ else {
       );
     });
 
-  describe.each(["js-1-0", "js-0-3", "py-1-0", "py-0-3"])("the Python client at an agent that is %s", (name) => {
+  describe.each(["js-1-0", "js-0-3", "py-1-0", "py-0-3"])("the official Python client with agent %s", (name) => {
     test.each(["HTTP+JSON", "JSONRPC"])("verifies its card, sends, streams, reads and lists over %s", async (binding) => {
       const said = await run(name, binding);
       const artifact = name.startsWith("js") ? "numbers" : "said";

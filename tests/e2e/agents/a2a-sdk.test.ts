@@ -34,8 +34,8 @@ afterAll(async () => {
   await Promise.all(Object.values(agents).map((agent) => agent.stop()));
 });
 
-describe.each(["new-rest", "new-rpc", "old-rpc"])("an agent that is %s", (name) => {
-  test.each(["HTTP+JSON", "JSONRPC"] as const)("serves the client of v1.0 over %s", async (binding) => {
+describe.each(["new-rest", "new-rpc", "old-rpc"])("agent %s", (name) => {
+  test.each(["HTTP+JSON", "JSONRPC"] as const)("serves the official v1.0 client over %s", async (binding) => {
     const client = await newClient(baseOf(name), team.apiKey, binding);
     const sent: any = await client.sendMessage(SendMessageRequest.fromJSON(message("complete hello")));
     expect(sent.artifacts[0].parts[0].content).toEqual({ $case: "text", value: "hello" });
@@ -57,7 +57,7 @@ describe.each(["new-rest", "new-rpc", "old-rpc"])("an agent that is %s", (name) 
     expect([listed.tasks.length, listed.pageSize]).toEqual([1, 1]);
   });
 
-  test("serves the client of v0.3", async () => {
+  test("serves the official v0.3 client", async () => {
     const client = await oldClient(baseOf(name), team.apiKey);
     const ask = (text: string) => ({
       message: {
@@ -86,7 +86,7 @@ describe.each(["new-rest", "new-rpc", "old-rpc"])("an agent that is %s", (name) 
     await expect(client.sendMessageStream({ message: { ...ask("ask").message, taskId: "none" } }).next()).rejects.toThrow("-32001");
   });
 
-  test("is told to cancel, and its task is interrupted and goes on", async () => {
+  test("is told to cancel a task, and a task waiting for input continues", async () => {
     const base = baseOf(name);
     const begun = await call(base, team.apiKey, "POST", "/message:send", {
       ...message("hold on"),
@@ -109,7 +109,7 @@ describe.each(["new-rest", "new-rpc", "old-rpc"])("an agent that is %s", (name) 
     expect(other.status).toBe(400);
   });
 
-  test("streams, and a second reader of the stream gets the same", async () => {
+  test("streams a task to two readers, who get the same content", async () => {
     const base = baseOf(name);
     const begun = await call(base, team.apiKey, "POST", "/message:send", {
       ...message("hold the line"),
@@ -131,7 +131,7 @@ describe.each(["new-rest", "new-rpc", "old-rpc"])("an agent that is %s", (name) 
   });
 });
 
-test("the card is signed over what is served, and the official verifier says so", async () => {
+test("the served card is signed, and the official verifier accepts it", async () => {
   const card: any = await (await fetch(`${baseOf("new-rest")}/.well-known/agent-card.json`)).json();
   const published: any = await (await fetch(`${world.gateway.runtimeUrl}/.well-known/agent-card/default/new-rest`)).json();
   expect(published).toEqual(card);
@@ -153,7 +153,7 @@ test("the card is signed over what is served, and the official verifier says so"
   expect(row).toMatchObject({ tenant_id: "default", success: true, proxy_type: "a2a" });
 });
 
-test("a card whose addresses a request made up is not signed, and the log says so once", async () => {
+test("a card requested with a made-up Host header is not signed, which is logged once", async () => {
   const address = `${world.gateway.runtimeUrl}/.well-known/agent-card/default/new-rest`;
   const { port } = new URL(address);
   const cardFor = async (host: string, headers = {}): Promise<any> => (await fetch(address, { headers: { host, ...headers } })).json();
@@ -167,7 +167,7 @@ test("a card whose addresses a request made up is not signed, and the log says s
   expect(world.gateway.output().match(/agent_card_not_signed/g)).toHaveLength(1);
 });
 
-test("keys are rotated with an overlap, in which both sign", async () => {
+test("signing keys are rotated with an overlap, during which both sign", async () => {
   await world.admin.post("/v1/admin/agent-signing-keys/rotate", { tenant_id: "default" });
   const card: any = await (await fetch(`${baseOf("new-rest")}/.well-known/agent-card.json`)).json();
   expect(card.signatures).toHaveLength(2);

@@ -11,12 +11,12 @@ let world: World;
 let agent: AgentFixture;
 let agentId: string;
 let base: string;
-const told: { readonly path: string; readonly body: any }[] = [];
+const notifications: { readonly path: string; readonly body: any }[] = [];
 const receiver = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   async fetch(request) {
-    told.push({ path: new URL(request.url).pathname, body: await request.json() });
+    notifications.push({ path: new URL(request.url).pathname, body: await request.json() });
     return new Response(null);
   },
 });
@@ -68,10 +68,10 @@ async function heldTask(team: Team, path: string) {
   return begun.body.task.id as string;
 }
 const stateOf = (body: any) => (body.task ?? body.statusUpdate)?.status.state;
-const becomes = (read: () => boolean) => until(async () => read(), Boolean);
-const isTold = (path: string, state: string) => told.some((one) => one.path === path && stateOf(one.body) === state);
+const untilTrue = (read: () => boolean) => until(async () => read(), Boolean);
+const isNotified = (path: string, state: string) => notifications.some((one) => one.path === path && stateOf(one.body) === state);
 
-test("streams of a task end when its group may call the agent no more, those of another group go on", async () => {
+test("the streams of a task end when its group loses the agent's grant; those of another group go on", async () => {
   const [loses, keeps] = [await granted("loses"), await granted("keeps")];
   const sent = await opened(loses, "/message:stream", message("hold x"));
   const id = JSON.parse(sent.first.slice(5)).task.id as string;
@@ -86,7 +86,7 @@ test("streams of a task end when its group may call the agent no more, those of 
   expect(await other.rest()).toContain("TASK_STATE_COMPLETED");
 });
 
-test("what an agent says later on is held to guardrails that were bound meanwhile", async () => {
+test("an open stream of an agent is redacted by guardrails bound after it began", async () => {
   const guarded = await granted("guarded");
   const stream = await opened(guarded, "/message:stream", message("hold Ask joe@example.com for it."));
   await world.admin.post("/v1/admin/guardrails/configs", {
@@ -109,17 +109,17 @@ test("what an agent says later on is held to guardrails that were bound meanwhil
   expect(said.join("")).not.toContain("joe@example.com");
 });
 
-test("nobody is told of the tasks of a key that was revoked, or of a group that may call the agent no more", async () => {
+test("a revoked key or a group that lost the agent's grant gets no notifications of its tasks", async () => {
   const teams = { revoked: await granted("revoked"), ungranted: await granted("ungranted"), kept: await granted("kept") };
   for (const [name, team] of Object.entries(teams)) await heldTask(team, `/${name}`);
-  for (const name of Object.keys(teams)) await becomes(() => isTold(`/${name}`, "TASK_STATE_WORKING"));
+  for (const name of Object.keys(teams)) await untilTrue(() => isNotified(`/${name}`, "TASK_STATE_WORKING"));
   await world.admin.request("DELETE", `/v1/admin/api-keys/${teams.revoked.apiKeyId}`);
   await world.admin.request("DELETE", `/v1/admin/agent-grants/${teams.ungranted.grantId}`);
   agent.release();
-  await becomes(() => isTold("/kept", "TASK_STATE_COMPLETED"));
+  await untilTrue(() => isNotified("/kept", "TASK_STATE_COMPLETED"));
   // Notifications of later tasks are sent later, so the earlier ones would have arrived by then.
   await heldTask(teams.kept, "/later");
-  await becomes(() => isTold("/later", "TASK_STATE_WORKING"));
+  await untilTrue(() => isNotified("/later", "TASK_STATE_WORKING"));
   agent.release();
-  expect([isTold("/revoked", "TASK_STATE_COMPLETED"), isTold("/ungranted", "TASK_STATE_COMPLETED")]).toEqual([false, false]);
+  expect([isNotified("/revoked", "TASK_STATE_COMPLETED"), isNotified("/ungranted", "TASK_STATE_COMPLETED")]).toEqual([false, false]);
 });

@@ -41,7 +41,7 @@ afterAll(async () => {
 const sendAs = async (who: PortalClient, text: string) =>
   (await call(base, "", "POST", "/message:send", message(text), { authorization: `Bearer ${who.token}`, "x-api-key": "" })).body.task;
 
-test("people see their own tasks in the portal, and nobody else's", async () => {
+test("end users see their own agent tasks in the portal, and nobody else's", async () => {
   const mine = await sendAs(ann, "complete for ann");
   const listed = await ann.request("GET", "/agent-tasks");
   expect([listed.status, listed.body]).toMatchObject([
@@ -56,7 +56,7 @@ test("people see their own tasks in the portal, and nobody else's", async () => 
   expect((await bob.request("GET", `/agent-tasks/${agentId}/${mine.id}`)).status).toBe(404);
 });
 
-test("the states a streamed task went through are told in order", async () => {
+test("the states of a streamed task are listed in order", async () => {
   const headers = { authorization: `Bearer ${ann.token}`, "x-api-key": "" };
   const streamed = await call(base, "", "POST", "/message:stream", message("count 3"), headers);
   const [{ task }] = eventsIn(streamed.text);
@@ -101,7 +101,7 @@ async function scriptedAgent(cardName: string, answer: (request: Request) => Res
   };
 }
 
-test("a task goes on from a first status without a time to what its agent says the times of", async () => {
+test("a task whose first status has no timestamp advances to later statuses with timestamps", async () => {
   const ids = { taskId: "untimed", contextId: "c" };
   const at = (seconds: number) => new Date(Date.now() - 60_000 + seconds * 1000).toISOString();
   const status = (state: string, seconds: number) => ({ statusUpdate: { ...ids, status: { state, timestamp: at(seconds) } } });
@@ -124,7 +124,7 @@ test("a task goes on from a first status without a time to what its agent says t
   await untimed.stop();
 });
 
-test("a task that goes on by a stream keeps what was said in it before", async () => {
+test("a task continued by a stream keeps its earlier history and artifacts", async () => {
   const ids = { taskId: "goes-on", contextId: "c" };
   const said = (text: string) => ({ messageId: text, role: "ROLE_AGENT", parts: [{ text }], ...ids });
   const artifact = (artifactId: string) => ({ artifactId, parts: [{ text: artifactId }] });
@@ -145,7 +145,7 @@ test("a task that goes on by a stream keeps what was said in it before", async (
   await agents.stop();
 });
 
-test("a task of which much is said while it streams is written for its states, not for each thing that is said", async () => {
+test("a streamed task with many updates is written to the database a few times, not once per update", async () => {
   const ids = { taskId: "talkative", contextId: "c" };
   const status = (state: string, text: string) => ({
     statusUpdate: { ...ids, status: { state, message: { messageId: text, role: "ROLE_AGENT", parts: [{ text }], ...ids } } },
@@ -174,7 +174,7 @@ test("a task of which much is said while it streams is written for its states, n
   await agents.stop();
 });
 
-test("a task that has ended is not told to go on again, and keeps what was said however little of it is asked for", async () => {
+test("a task that has ended does not become working again, and keeps its history when read without it", async () => {
   const ids = { taskId: "over", contextId: "c" };
   const said = (text: string) => ({ messageId: text, role: "ROLE_AGENT", parts: [{ text }], ...ids });
   const over = (state: string, history: object[]) => ({ id: ids.taskId, contextId: "c", status: { state }, history });
@@ -194,7 +194,7 @@ test("a task that has ended is not told to go on again, and keeps what was said 
   await agents.stop();
 });
 
-test("what is kept of a task is told by the guardrails that hold now", async () => {
+test("a stored task is returned without content that current guardrails block", async () => {
   const owner = await newTeam(world.admin, "looked at later");
   await grantAgent(world.admin, agentId, [owner.groupId]);
   const { body } = await call(base, owner.apiKey, "POST", "/message:send", message("complete tangerine"));
@@ -211,7 +211,7 @@ test("what is kept of a task is told by the guardrails that hold now", async () 
   expect([after.includes(body.task.id), after.includes("tangerine")]).toEqual([true, false]);
 });
 
-test("what is kept of a task that is told without its history is not held to what its history says", async () => {
+test("a stored task returned without history is not blocked because of its history", async () => {
   const ids = { taskId: "told-short", contextId: "c" };
   const history = [{ messageId: "one", role: "ROLE_AGENT", parts: [{ text: "a persimmon" }], ...ids }];
   const agents = await scriptedAgent(ids.taskId, ({ url }) =>
@@ -233,7 +233,7 @@ test("what is kept of a task that is told without its history is not held to wha
   await agents.stop();
 });
 
-test("administrators see their tenant's agents, grants and tasks, and no other's", async () => {
+test("administrators see their own tenant's agents, grants and tasks only", async () => {
   const { id } = await sendAs(bob, "complete for bob");
   const tasks = await world.admin.get(`/v1/admin/agent-tasks?tenant_id=default&agent_id=${agentId}`);
   expect(tasks.tasks.map((one: any) => one.id)).toContain(id);
@@ -256,7 +256,7 @@ test("administrators see their tenant's agents, grants and tasks, and no other's
   expect([strange.status, strange.body.fields[0].field]).toEqual([400, "agent_id"]);
 });
 
-test("lists go page by page, the newest first, by state, context and time, and refuse what is none", async () => {
+test("task lists are paged, newest first, filtered by state, context and time, and refuse invalid parameters", async () => {
   const contextId = "pages of mine";
   for (let at = 0; at < 5; at++) await call(base, team.apiKey, "POST", "/message:send", message(`complete ${at}`, { contextId }));
   const asked = await call(base, team.apiKey, "POST", "/message:send", message("ask", { contextId }));
@@ -314,7 +314,7 @@ test("lists go page by page, the newest first, by state, context and time, and r
   expect([wrong.status, wrong.body.error.details[0].reason]).toEqual([400, "VERSION_NOT_SUPPORTED"]);
 });
 
-test("a task of a person who is erased while it streams does not come back", async () => {
+test("a task of a person erased while it streams is not stored again", async () => {
   const { admin, gateway } = world;
   const cat = await newPerson(gateway.runtimeUrl, "cat");
   const people = await admin.post("/v1/admin/end-user-groups", { name: "erased", initial_member_ids: [cat.id] });

@@ -12,11 +12,11 @@ let world: World;
 let agent: AgentFixture;
 let agentId: string;
 let base: string;
-const told: string[] = [];
+const notifications: string[] = [];
 const receiver = Bun.serve({
   ...{ hostname: "127.0.0.1", port: 0 },
   async fetch(request) {
-    told.push(await request.text());
+    notifications.push(await request.text());
     return new Response(null);
   },
 });
@@ -48,7 +48,7 @@ const costsOf = async (team: Team, atLeast = 1) =>
   (await rowsOf(world.admin, { proxy_subtype: "task_cost", resource_group_id: team.groupId }, atLeast)).map((row) => row);
 
 /** Makes all tasks look untouched by their callers for two minutes. */
-async function leftAlone(): Promise<void> {
+async function backdateTasks(): Promise<void> {
   const database = new pg.Client({ connectionString: world.databaseUrl });
   await database.connect();
   await database.query("UPDATE agent_tasks SET updated_at = now() - interval '2 minutes'");
@@ -56,14 +56,14 @@ async function leftAlone(): Promise<void> {
 }
 
 test.each([
-  ["somebody is told of it", { taskPushNotificationConfig: { url: `http://127.0.0.1:${receiver.port}/` } }],
-  ["nobody asks for it again", {}],
-])("the cost of a task is on a row and in its group's budget once where %s", async (name, configuration) => {
+  ["a receiver is notified of its end", { taskPushNotificationConfig: { url: `http://127.0.0.1:${receiver.port}/` } }],
+  ["nobody reads it again", {}],
+])("the cost of a task is recorded in one row and counted in the budget once when %s", async (name, configuration) => {
   const team = await budgeted(name);
   const begun = await begin(team, "spend 1.25", configuration);
   expect(begun.status).toBe(200);
   const { id } = begun.body.task;
-  await leftAlone();
+  await backdateTasks();
   agent.release();
   const [row, ...more] = await costsOf(team);
   expect(more).toEqual([]);
@@ -91,13 +91,13 @@ test.each([
   expect(used.length).toBeGreaterThan(0);
 });
 
-test("the cost of a task is on a row though the key that began it is gone, and nobody is told of the task", async () => {
+test("the cost of a task is recorded after its API key was revoked, and no notification is sent", async () => {
   const team = await budgeted("whose key is gone");
   const taskPushNotificationConfig = { url: `http://127.0.0.1:${receiver.port}/` };
   const { id } = (await begin(team, "spend 0.75", { taskPushNotificationConfig })).body.task;
   expect((await world.admin.request("DELETE", `/v1/admin/api-keys/${team.apiKeyId}`)).status).toBe(200);
-  await leftAlone();
+  await backdateTasks();
   agent.release();
   expect(await costsOf(team)).toMatchObject([{ llm_estimated_cost_usd: 0.75, custom_metadata: { a2a_task_id: id } }]);
-  expect(told.filter((text) => text.includes(id) && text.includes("TASK_STATE_COMPLETED"))).toEqual([]);
+  expect(notifications.filter((text) => text.includes(id) && text.includes("TASK_STATE_COMPLETED"))).toEqual([]);
 });

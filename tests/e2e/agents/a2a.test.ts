@@ -25,7 +25,7 @@ afterAll(async () => {
   await agent?.stop();
 });
 
-test("a message is answered with the task it began, and leaves one row that says who was called under which grant", async () => {
+test("a message returns its task and leaves one audit row with the agent, the grant and the decision", async () => {
   const answer = await call(base, team.apiKey, "POST", "/message:send", message("complete hello there"));
   expect([answer.status, answer.text]).toMatchObject([200, expect.stringContaining("hello there")]);
   expect(answer.body.task).toMatchObject({

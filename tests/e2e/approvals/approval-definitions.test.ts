@@ -163,8 +163,8 @@ describe.each([
   ["a handshake server", "old", "pay", "handshake", "old"],
   ["a handshake server behind the bridge", "old", "pay", "stateless", "old"],
   ["a member of a virtual server", "virtual", "old__pay", "stateless", "old"],
-] as const)("an approval at %s", (_name, path, tool, dialect, fixture) => {
-  test("ends when what the tool takes changes, whichever process is asked", async () => {
+] as const)("an approval of a tool on %s", (_name, path, tool, dialect, fixture) => {
+  test("becomes invalid when the tool's input schema changes, on every process", async () => {
     const [one, two] = gateways;
     const send = await caller(paths[path], tool, dialect);
     const { body } = await send(one);
@@ -193,7 +193,7 @@ describe.each([
     );
   });
 
-  test("outlives another description, and a server that cannot be asked for a while", async () => {
+  test("stays valid when the tool's description changes, and while the server cannot be asked for its tools", async () => {
     const [one, two] = gateways;
     const send = await caller(paths[path], tool, dialect);
     const token = await approve((await send(one)).body.error.data.approval_id);
@@ -212,7 +212,7 @@ describe.each([
 test.each([
   ["old", "handshake"],
   ["modern", "stateless"],
-] as const)("an address below that of a %s server is asked itself", async (server, dialect) => {
+] as const)("an approval for a subpath of a %s server is checked against the tools at that subpath", async (server, dialect) => {
   const [one, two] = gateways;
   const send = await caller(`${paths[server]}/another/mcp`, "pay", dialect);
   const token = await approve((await send(one)).body.error.data.approval_id);
@@ -222,7 +222,7 @@ test.each([
   expect((await send(dialect === "handshake" ? one : two, token)).body.result.content[0].text).toBe("paid");
 });
 
-test("a pending approval is over once the tool takes something else, and the same call asks for another", async () => {
+test("a pending approval expires when the tool's schema changes, and the same call requests a new one", async () => {
   const send = await caller(paths.modern, "pay", "stateless");
   const first = (await send(gateways[0])).body.error.data.approval_id;
   expect((await send(gateways[1])).body.error.data.approval_id).toBe(first);
@@ -233,7 +233,7 @@ test("a pending approval is over once the tool takes something else, and the sam
   expect((await send(gateways[0], await approve(second))).body.result.content[0].text).toBe("paid");
 });
 
-test("a tool that is not listed can be approved, until it is", async () => {
+test("an approval of a tool that is not listed is invalid as soon as the tool is listed", async () => {
   changed({ listed: false });
   const send = await caller(paths.modern, "pay", "stateless");
   const { approval_id: id } = (await send(gateways[0])).body.error.data;
@@ -244,7 +244,7 @@ test("a tool that is not listed can be approved, until it is", async () => {
   expect((await send(gateways[1], token)).body.result.content[0].text).toBe("paid");
 });
 
-test("a caller that was shown the way to the approval is not led to another tool", async () => {
+test("a call held through URL elicitation is refused if the tool's schema changes before it continues", async () => {
   const capabilities = { elicitation: { url: {} } };
   const args = { amount: amounts++ };
   const message = (rest = {}) => ({
@@ -290,7 +290,7 @@ test("a caller that was shown the way to the approval is not led to another tool
   stream.close();
 });
 
-test("a call that was asked for input does not go on as another tool", async () => {
+test("a call waiting for input is refused if the tool's schema changes before it continues", async () => {
   const send = await caller(paths.modern, "pay", "stateless", { asks: true });
   const token = await approve((await send(gateways[0])).body.error.data.approval_id);
   const { requestState } = (await send(gateways[0], token)).body.result;

@@ -35,7 +35,7 @@ const send = (text: string, token?: string) =>
     token === undefined ? {} : { "x-approval-token": token },
   );
 
-test("are approved by the digest of the file, and for no other file", async () => {
+test("a call with a large file is approved by the file's digest, and for no other file", async () => {
   const file = randomBytes(300_000);
   const digest = hash("sha256", file, "hex");
   const text = `data:application/pdf;base64,${file.toString("base64")}`;
@@ -56,7 +56,7 @@ test("are approved by the digest of the file, and for no other file", async () =
   expect(textOf((await send(text, token)).body.result)).toContain(text);
 });
 
-test("a text of that length is refused: words are to be read", async () => {
+test("a call with a text too long to review is refused with 413", async () => {
   const answer = await send("read me ".repeat(40_000));
   expect([answer.status, answer.body.error.data.code]).toEqual([413, "tool_payload_too_large"]);
 });

@@ -63,8 +63,8 @@ async function approved(asked: ApprovalDemand) {
   return { id, token: (await approveApproval(plane.directory, asked.tenantId, id, boss, null)).approval_token };
 }
 
-describe("a token", () => {
-  test("is redeemed by exactly one of many at once, every time", async () => {
+describe("an approval token", () => {
+  test("is redeemed by exactly one of many concurrent attempts", async () => {
     for (let round = 0; round < Math.min(RACES, 50); round++) {
       const asked = demand();
       const { id, token } = await approved(asked);
@@ -74,7 +74,7 @@ describe("a token", () => {
     }
   });
 
-  test("serves nobody and nothing else, and stays good for its own call meanwhile", async () => {
+  test("is refused for any other caller, group, server, tool, arguments or definition, and stays valid for its own call", async () => {
     const asked = demand();
     const { id, token } = await approved(asked);
     const others = [
@@ -93,7 +93,7 @@ describe("a token", () => {
   });
 
   test(
-    `in ${RACES} races of its own callers with strangers, replays and latecomers is redeemed once or not at all`,
+    `is redeemed at most once in ${RACES} races with other callers, altered calls and replays, and not when expired`,
     async () => {
       const other = () => crypto.randomUUID();
       const changes: ((asked: ApprovalDemand, token: string) => readonly [Partial<ReturnType<typeof redemption>>, string])[] = [
@@ -131,7 +131,7 @@ describe("a token", () => {
     LONG_TEST_MS + RACES * 200,
   );
 
-  test("of another approval for the same call is its own", async () => {
+  test("of one approval cannot be combined with that of another approval for the same call", async () => {
     const asked = demand();
     const first = await approved(asked);
     const second = await approved(asked);
@@ -142,7 +142,7 @@ describe("a token", () => {
     expect(await redeemApproval(plane.directory, second.token, redemption(asked))).toBe(second.id);
   });
 
-  test("ends with its time, which begins anew with the approval", async () => {
+  test("expires after the timeout, which starts again with the approval", async () => {
     const asked = demand({ timeoutSeconds: 60 });
     const { id } = await requestApproval(plane.directory, asked);
     clock.advance(59_000);
@@ -153,8 +153,8 @@ describe("a token", () => {
   });
 });
 
-describe("a request", () => {
-  test("for the very same call is the pending one", async () => {
+describe("an approval request", () => {
+  test("for the same call returns the pending request", async () => {
     const asked = demand();
     const made = await Promise.all(Array.from({ length: 10 }, () => requestApproval(plane.directory, asked)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
@@ -170,7 +170,7 @@ describe("a request", () => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  test("is asked for and resolved only when those concerned can be told", async () => {
+  test("is created or resolved only if its notifications can be stored", async () => {
     const { db } = plane.directory;
     const told = async (id: string) =>
       (
@@ -199,7 +199,7 @@ describe("a request", () => {
     expect(await told(id)).toEqual([member, asker]);
   });
 
-  test("that ran out cannot be approved, is asked for anew, and the sweep writes so, twice without harm", async () => {
+  test("that expired cannot be approved and is requested anew; the expiry job may run twice", async () => {
     const asked = demand({ timeoutSeconds: 1 });
     const { id } = await requestApproval(plane.directory, asked);
     clock.advance(2_000);
@@ -212,7 +212,7 @@ describe("a request", () => {
     await expireApprovalRows(plane.database.db);
   });
 
-  test("that ran out is told to the person who asked, once, whether nobody resolved it or nobody used it", async () => {
+  test("that expired is notified to the requester once, whether it was unresolved or unused", async () => {
     const asker = (await send("POST", "/v1/admin/end-users", { username: "patient", password: "a long enough password" })).body.user.id;
     const byAsker = { requesterType: "user", requesterId: asker } as const;
     const unresolved = await requestApproval(plane.directory, demand(byAsker));
@@ -246,7 +246,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("is asked for anew of those who may resolve it by now", async () => {
+  test("is created anew when the approver groups have changed", async () => {
     const [before, now] = [crypto.randomUUID(), crypto.randomUUID()];
     const asked = demand({ approverGroupIds: [before, group] });
     const { id } = await requestApproval(plane.directory, asked);
@@ -261,7 +261,7 @@ describe("a request", () => {
     ).toBe("approved");
   });
 
-  test("shows itself to who asked and who may resolve, and to nobody else", async () => {
+  test("is visible to its requester and its approvers, and to nobody else", async () => {
     const approvers = crypto.randomUUID();
     const asked = demand({ requesterId: "user-1", approverGroupIds: [approvers] });
     const { id } = await requestApproval(plane.directory, asked);
@@ -286,7 +286,7 @@ describe("a request", () => {
   });
 });
 
-test("an end user who is erased takes no administrator of the same name along", async () => {
+test("erasing an end user keeps the name of an administrator with the same name in approvals", async () => {
   const name = "owner-of-acme";
   const twin = (await send("POST", "/v1/admin/end-users", { username: name, password: "a long enough password" })).body.user.id;
   const [byAdmin, byTwin, before] = [

@@ -80,9 +80,9 @@ async function ask(surface: InboundSurface, model: string, text: string, token?:
 const resolved = (id: string | null, how: "approve" | "reject") => approver.post(`/v1/admin/approvals/${id}/${how}`, {});
 const callsIn = (text: string) => new Set(text.match(/at\\?"\s*:\s*\d/g)?.map((found) => found.replaceAll(/\D/g, ""))).size;
 
-describe.each(MODELS)("over %s", (model) => {
+describe.each(MODELS)("with the upstream %s", (model) => {
   test.each(CALLING.map((surface) => [surface.name, surface] as const))(
-    "%s: what was approved is what is given",
+    "%s: a response with tool calls is held, and once approved returned without another upstream call",
     async (_name, surface) => {
       const words = `${surface.name} ${model}: make 2 calls`;
       const held = await ask(surface, model, words);
@@ -120,14 +120,14 @@ describe.each(MODELS)("over %s", (model) => {
 
 const [chat] = CALLING as [InboundSurface];
 
-test("an answer without tool calls is given at once", async () => {
+test("a response without tool calls is returned at once", async () => {
   for (const surface of CALLING) {
     const answer = await ask(surface, "openai", "make 0 calls");
     expect([surface.name, answer.status, surface.read(answer.text)]).toEqual([surface.name, 200, "answer"]);
   }
 });
 
-test.each(MODELS)("a stream that breaks off behind its calls waits for nobody, and is not given (%s)", async (model) => {
+test.each(MODELS)("a stream interrupted after its tool calls is neither held for approval nor returned (%s)", async (model) => {
   for (const surface of CALLING.filter(({ name }) => name.endsWith("streamed"))) {
     const answer = await ask(surface, model, `${surface.name}: make 2 calls and break off`);
     expect([surface.name, answer.approval, callsIn(answer.text)]).toEqual([surface.name, null, 0]);
@@ -139,14 +139,14 @@ test.each(MODELS)("a stream that breaks off behind its calls waits for nobody, a
   }
 });
 
-test("nobody is asked to approve calls that nobody can look through", async () => {
+test("tool calls with arguments too long to review are refused without an approval request", async () => {
   const answer = await ask(chat, "anthropic", "at length: make 1 calls");
   expect([answer.status, answer.approval]).toEqual([403, null]);
   expect(answer.text).toContain("nobody can look through arguments of more than 262144 characters");
   expect(await rowOf(world.admin, { id: answer.id })).toMatchObject({ success: false, error_type: "tool_call_limit_exceeded" });
 });
 
-test("what waits is sealed, and goes when it is rejected", async () => {
+test("a held response is stored encrypted, and deleted when it is rejected", async () => {
   const { approval } = await ask(chat, "openai", "sealed: make 3 calls");
   const { db, close } = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
   const kept = async () =>
@@ -159,7 +159,7 @@ test("what waits is sealed, and goes when it is rejected", async () => {
   await close();
 });
 
-test("the same request that comes again while its answer waits waits with it", async () => {
+test("the same request sent again while its response is held gets the same approval", async () => {
   const first = await ask(chat, "openai", "again: make 1 calls");
   const second = await ask(chat, "openai", "again: make 1 calls");
   expect([second.status, second.approval]).toEqual([403, first.approval]);

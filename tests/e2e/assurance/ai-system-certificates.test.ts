@@ -52,7 +52,7 @@ function verified(path: string, key: string) {
   return { code: run.status, said: run.stdout.toString() };
 }
 
-test("a report is kept as it was, and its certificate verifies with the public key alone until a byte of it changes", async () => {
+test("an assurance report is stored unchanged, and its certificate verifies offline with the public key until it is altered", async () => {
   const health = await owner.get(at("/health"));
   expect([health.score, health.band, health.components.find(({ id }: any) => id === "contract").score]).toEqual([null, "unknown", 69]);
   const live = await owner.get(at("/assurance"));
@@ -95,7 +95,7 @@ test("a report is kept as it was, and its certificate verifies with the public k
   expect([refused.status, JSON.parse(refused.text).code]).toEqual([409, "certificate_revoked"]);
 });
 
-test("a certificate under a contract is given out as long as that contract is in force", async () => {
+test("a certificate under a contract can be exported only while that contract is in force", async () => {
   const account = { tenant_id: "default", username: "reviewer", password: ADMIN_PASSWORD };
   await world.admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
   const reviewer = await signIn(world.gateway.adminUrl, account, "tenant");
@@ -110,7 +110,7 @@ test("a certificate under a contract is given out as long as that contract is in
   expect([refused.status, JSON.parse(refused.text).code]).toEqual([409, "certificate_revoked"]);
 });
 
-test("no certificate rests on a chain that was verified as altered, until the whole of it is verified as it was written", async () => {
+test("no certificate is exported while its chain is verified as altered, until a full verification finds it intact", async () => {
   await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": team.apiKey } });
   await until(
     () => world.admin.get("/v1/admin/audit/chains"),
@@ -154,7 +154,7 @@ test("no certificate rests on a chain that was verified as altered, until the wh
   await database.end();
 });
 
-test("what was found in a chain and is acknowledged stays found, is named in certificates, and counts no more until more is found", async () => {
+test("an acknowledged finding is named in certificates and no longer blocks them, until another is found", async () => {
   const captured = await owner.post(at("/assurance"), {});
   const [{ chain_id: chain }] = captured.report.ledger;
   const database = new pg.Client({ connectionString: world.databaseUrl });
@@ -226,7 +226,7 @@ test("what was found in a chain and is acknowledged stays found, is named in cer
   await database.end();
 });
 
-test("the end of a chain that no checkpoint will come over counts no more once it is acknowledged, until rows are added to it", async () => {
+test("an acknowledged unanchored end of a chain lowers no score until rows are added to it", async () => {
   const database = new pg.Client({ connectionString: world.databaseUrl });
   await database.connect();
   const chain = "01JQ0000000000000000000GNE";
@@ -253,7 +253,7 @@ test("the end of a chain that no checkpoint will come over counts no more once i
   await database.end();
 });
 
-test("a report names every document that is attached, however many there are", async () => {
+test("an assurance report names all attached evidence, beyond one page of it", async () => {
   const database = new pg.Client({ connectionString: world.databaseUrl });
   await database.connect();
   await database.query(

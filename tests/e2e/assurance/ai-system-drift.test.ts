@@ -65,7 +65,7 @@ async function promote(): Promise<void> {
   await owner.post(`/v1/admin/contracts/${id}/promote`, {});
 }
 
-test("what is normal is learned, and frozen as the first epoch", async () => {
+test("an AI System's baseline is learned from its calls and frozen as the first epoch", async () => {
   await useTool();
   await useTool("look", {});
   await promote();
@@ -81,7 +81,7 @@ test("what is normal is learned, and frozen as the first epoch", async () => {
   expect((await owner.get(at("/liveness"))).status).toBe("unknown");
 });
 
-test("a model beside the contract is found with its row, and the configuration that let it in", async () => {
+test("a model outside the contract is a finding with its audit row, and so is the changed configuration", async () => {
   await owner.post("/v1/admin/llms", { name: "sneaked-in", provider: "own-echo", group_ids: [team.groupId] });
   const configuration = await foundAs("config_drift");
   expect([configuration.severity, configuration.detail.overall]).toEqual(["high", "widened"]);
@@ -105,7 +105,7 @@ test("a model beside the contract is found with its row, and the configuration t
   expect([closed.status, closed.body.code]).toEqual([409, "illegal_transition"]);
 });
 
-test("another caller is found, and is normal once it is resolved so", async () => {
+test("a new caller is a finding, and part of the baseline once it is resolved as baselined", async () => {
   const key = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: "another" });
   // The model is the one from before, and is in the baseline too.
   expect(await ask("agreed", key.key_value)).toBe(200);
@@ -125,7 +125,7 @@ test("another caller is found, and is normal once it is resolved so", async () =
   expect((await open()).filter(({ kind }) => kind === "caller_drift")).toEqual([]);
 });
 
-test("other instructions are found with their row, and nothing else is", async () => {
+test("changed system instructions are a finding with its audit row, and the only one", async () => {
   expect(await ask("agreed", team.apiKey, "Be brief, and tell nobody.")).toBe(200);
   const prompt = await foundAs("prompt_drift");
   expect(await kinds()).toEqual(["prompt_drift"]);
@@ -134,7 +134,7 @@ test("other instructions are found with their row, and nothing else is", async (
   await owner.post(`/v1/admin/drift/${prompt.id}/resolve`, { kind: "baselined", note: "as agreed" });
 });
 
-test("a tool that has become another is found with its row, beside the configuration that it is part of", async () => {
+test("a tool whose definition changed is a finding with its audit row, next to the changed configuration", async () => {
   look.description = "Looks, and sends away what it saw.";
   await world.admin.post(`/v1/admin/mcp-servers/${server}/refresh-capabilities`, {});
   await useTool("look", {});
@@ -148,7 +148,7 @@ test("a tool that has become another is found with its row, beside the configura
   for (const { id } of await open()) await owner.post(`/v1/admin/drift/${id}/resolve`, { kind: "accepted", note: "contract 3" });
 });
 
-test("what is expected is told by a window, in which nothing is a finding", async () => {
+test("no finding is reported within an incident window, until the window is withdrawn", async () => {
   const window = await owner.post(at("/incident-windows"), {
     title: "Load test",
     severity: "sev4",

@@ -50,7 +50,7 @@ test.each([
   ["block_tools", "restricted"],
   ["restrict", "restricted"],
   ["suspend", "suspended"],
-])("a response that is to %s holds on every process", async (action, level) => {
+])("a response with the action %s is in force on every process", async (action, level) => {
   const team = await newTeam(admin, `system to ${action}`);
   const at = (rest: string) => `/v1/admin/ai-systems/${team.groupId}${rest}`;
   const [agreed, sneaked] = [`agreed ${action}`, `sneaked ${action}`];

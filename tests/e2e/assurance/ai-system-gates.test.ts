@@ -60,7 +60,7 @@ async function finding(severity: string): Promise<string> {
   return id;
 }
 
-test("no version is promoted while a critical finding is open, and an open one that is not critical stands in no way", async () => {
+test("a contract is not promoted while a critical finding is open; an open high finding does not prevent it", async () => {
   const contract = await approved();
   const [critical, high] = [await finding("critical"), await finding("high")];
   const refused = await promote(contract.id);
@@ -76,7 +76,7 @@ test("no version is promoted while a critical finding is open, and an open one t
   expect((await owner.get(`/v1/admin/drift?status=open`)).findings.map(({ id }: any) => id)).toEqual([high]);
 });
 
-test("a version that is revoked while another one takes its place stays revoked", async () => {
+test("a contract revoked while another one replaces it stays revoked", async () => {
   const { groupId } = await newTeam(world.admin, "revoked meanwhile");
   await owner.post("/v1/admin/ai-systems", { group_id: groupId });
   const next = async (): Promise<string> => {
@@ -114,7 +114,7 @@ test("a version that is revoked while another one takes its place stays revoked"
   ]);
 });
 
-test("what two people have to approve is not promoted by the word of one that was given while the risk was called lower", async () => {
+test("a contract approved under a lower risk class is not promoted once the class needs two approvals", async () => {
   const account = { tenant_id: "default", username: "second-reviewer", password: ADMIN_PASSWORD };
   await world.admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
   const second = await signIn(world.gateway.adminUrl, account, "tenant");
@@ -150,7 +150,7 @@ test("what two people have to approve is not promoted by the word of one that wa
   expect((await minted()).required_approvals).toBe(2);
 });
 
-test("a system whose replays did not pass does not come into service, and does once they pass", async () => {
+test("a system cannot go into service until the current replay suite has passed", async () => {
   for (const to of ["assessed", "approved"]) expect((await lifecycle(to)).body.state).toBe(to);
   const asked = await Promise.all(
     Array.from({ length: 5 }, async (_, index) => {

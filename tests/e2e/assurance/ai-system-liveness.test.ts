@@ -48,7 +48,7 @@ const open = async (): Promise<any[]> => (await owner.get(`${at("/drift")}?statu
 const control = async (name: string) =>
   (await owner.get(at("/liveness"))).controls.find(({ control: one }: { control: string }) => one === name);
 
-test("personal data in a system that had none is found with its row", async () => {
+test("personal data in a system that had none before is a finding with its audit row", async () => {
   for (let call = 0; call < 3; call++) await ask(`question ${call}`);
   await until(
     () => owner.get(at("/baselines")),
@@ -61,7 +61,7 @@ test("personal data in a system that had none is found with its row", async () =
   await owner.post(`/v1/admin/drift/${found.id}/resolve`, { kind: "baselined" });
 });
 
-test("a system whose calls all fail is called all the same", async () => {
+test("a system whose calls all fail still counts as live", async () => {
   const failing = await newTeam(world.admin, "failing");
   await owner.post("/v1/admin/ai-systems", { group_id: failing.groupId });
   const liveness = () => owner.get(`/v1/admin/ai-systems/${failing.groupId}/liveness`);
@@ -92,7 +92,7 @@ test("a system whose calls all fail is called all the same", async () => {
   expect(await liveness()).toMatchObject({ status: "live", expectation: { usual_gap_seconds: 3_600 } });
 });
 
-test("a guardrail that looks at nothing any more while calls go by is a finding, and is none once it looks again", async () => {
+test("a guardrail that stops inspecting while calls pass is a finding, and is live again once it inspects", async () => {
   for (let call = 0; call < 20; call++) await ask(`another ${call}`);
   const looking = await until(
     () => control("guardrails"),
@@ -115,7 +115,7 @@ test("a guardrail that looks at nothing any more while calls go by is a finding,
   expect((await open()).filter(({ kind }) => kind === "control_liveness")).toEqual([]);
 });
 
-test("statements are n of m over the ledger, with the rows behind each", async () => {
+test("statements count the audit rows that meet them, and list the rows behind each count", async () => {
   const { statements } = await owner.get(at("/statements"));
   const of = (id: string) => statements.find((one: any) => one.id === id);
   const looked = of("guardrails.looked");
@@ -141,7 +141,7 @@ test("statements are n of m over the ledger, with the rows behind each", async (
   expect(report.statements.find((one: any) => one.id === "guardrails.looked").met).toBe(25);
 });
 
-test("a chain whose process is gone is one finding, however often the others are signed", async () => {
+test("a chain whose process is gone is one finding, however often other chains are signed", async () => {
   const client = new pg.Client({ connectionString: world.databaseUrl });
   await client.connect();
   const checkpoint = (signedAt: string) =>

@@ -68,7 +68,7 @@ async function answeredWith(status: number): Promise<number> {
 
 const at = (rest: string) => `/v1/admin/ai-systems/${team.groupId}${rest}`;
 
-test("a suspension holds on every process within a second", async () => {
+test("a suspension is in force on every process within a second", async () => {
   const ms = await leastOf(TRIES, WITHIN_MS, async () => {
     await newSystem();
     await admin.post(at("/lifecycle"), { to: "suspended", reason: "it sends odd mails" });
@@ -77,7 +77,7 @@ test("a suspension holds on every process within a second", async () => {
   expect(ms).toBeLessThan(WITHIN_MS);
 });
 
-test("so does an envelope, which holds and lets go", async () => {
+test("an envelope's suspension is in force on every process within a second, and so is its end", async () => {
   await newSystem();
   const told = async (autonomy_level: string, status: number) => {
     await admin.request("PUT", at("/envelope"), { autonomy_level });

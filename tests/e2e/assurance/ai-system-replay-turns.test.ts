@@ -84,7 +84,7 @@ async function tenantWithSuite(tenantId: string, baseUrl: string, questions: num
   };
 }
 
-test("a long replay of one tenant lets the short one of another through, and goes on from where it was", async () => {
+test("a long replay of one tenant lets a short one of another tenant through, and then continues", async () => {
   const upstream = await heldUpstream();
   const long = await tenantWithSuite("of-many-cases", upstream.baseUrl, 14);
   const short = await tenantWithSuite("of-one-case", upstream.baseUrl, 1);

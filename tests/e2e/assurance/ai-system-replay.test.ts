@@ -51,7 +51,7 @@ async function ask(content: string, path = "/v1/proxy/llm/chat/completions", res
 const useTool = (name: string) =>
   post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${server}`, team.apiKey, stateless(1, "tools/call", { name, arguments: { text: "hi" } }));
 
-async function carriedOut(): Promise<any> {
+async function finishedRun(): Promise<any> {
   const { id } = await owner.post(at("/replay/run"), {});
   return until(
     () => owner.get(at(`/replay/runs/${id}`)),
@@ -65,7 +65,7 @@ async function approved(): Promise<{ id: string; version: number; digest: string
   return contract;
 }
 
-test("without a suite nothing stands in the way, and there is nothing to run", async () => {
+test("without a replay suite a contract can be promoted, and no replay run can start", async () => {
   const state = await owner.get(at("/replay"));
   expect([state.suite, state.last_run, state.gate.verdict]).toEqual([null, null, "no_suite"]);
   const early = await owner.request("POST", at("/replay/run"), {});
@@ -76,7 +76,7 @@ test("without a suite nothing stands in the way, and there is nothing to run", a
   expect((await owner.post(`/v1/admin/contracts/${id}/promote`, {})).state).toBe("active");
 });
 
-test("a suite is frozen of each kind of call there was, and holds no content", async () => {
+test("a replay suite is frozen from each kind of call made, and stores no content", async () => {
   expect((await ask("one")).status).toBe(200);
   expect((await ask("two")).status).toBe(200);
   expect((await ask("two")).status).toBe(200);
@@ -99,10 +99,10 @@ test("a suite is frozen of each kind of call there was, and holds no content", a
   expect(entries[0].after.action_record.references[0].digest).toBe(suite.digest);
 });
 
-test("a run asks the models anew, reaches no tool, and passes the gate of that configuration", async () => {
+test("a replay run calls the models again, reaches no tool, and passes the gate for that configuration", async () => {
   expect((await owner.get(at("/replay"))).gate.verdict).toBe("not_run");
   const reached = tools.seen?.length;
-  const run = await carriedOut();
+  const run = await finishedRun();
   expect(run.results.map(({ state, reasons }: any) => [state, ...reasons])).toEqual(Array.from({ length: 5 }, () => ["pass"]));
   expect([run.state, run.totals.cases, run.totals.passed, run.models]).toEqual(["passed", 5, 5, ["agreed"]]);
   expect(tools.seen?.length).toBe(reached);
@@ -129,13 +129,13 @@ test("a run asks the models anew, reaches no tool, and passes the gate of that c
   expect(seen.caller?.map(({ subject }: any) => subject)).toEqual([`key ${team.apiKeyId}`]);
 });
 
-test("a rule that is gone fails its case, and the version that goes without it is not promoted but for a reason", async () => {
+test("a removed restriction fails its replay case, and the contract is promoted only with an override and its reason", async () => {
   await world.admin.request("PATCH", `/v1/admin/server-configs/${access.id}`, { enabled_tools: null });
   const contract = await approved();
   const early = await owner.request("POST", `/v1/admin/contracts/${contract.id}/promote`, {});
   expect([early.status, early.body.code]).toEqual([409, "illegal_transition"]);
   expect(early.body.detail).toContain("not_run");
-  const run = await carriedOut();
+  const run = await finishedRun();
   expect([run.state, run.contract_digest, run.totals.must_failed]).toEqual(["failed", contract.digest, 1]);
   const failed = run.results.find(({ state }: any) => state === "fail");
   expect(failed.reasons).toEqual(["It was answered, and was to be refused (tool_not_allowed)."]);
@@ -151,7 +151,7 @@ test("a rule that is gone fails its case, and the version that goes without it i
   expect(report.gate_override.reason).toBe(body.override_gate.reason);
 });
 
-test("cases are pinned by name with what is expected, a tool is reached where one says so, and what is gone is skipped", async () => {
+test("replay cases can be pinned with expectations, and reach a tool only where the case says so", async () => {
   const asked = await ask("a pinned question");
   const row = await until(
     async () => (await owner.post("/v1/admin/proxy-logs/query", { filters: { id: asked.headers.get("x-request-id") } })).rows[0],
@@ -169,13 +169,13 @@ test("cases are pinned by name with what is expected, a tool is reached where on
     ],
   });
   const reached = tools.seen?.length ?? 0;
-  const run = await carriedOut();
+  const run = await finishedRun();
   expect(run.results.map(({ state }: any) => state)).toEqual(["fail", "pass"]);
   expect(run.results[0].reasons).toEqual(["Forbidden text 1 is in the answer."]);
   expect(tools.seen?.length).toBeGreaterThan(reached);
 });
 
-test("an answer is held to a rubric by a judge, whose every call has a row, and what nobody can judge says nothing", async () => {
+test("a judge checks a response against a case's rubric, with an audit row per call; a failed judge is an error", async () => {
   const judge = startFakeJudge();
   await owner.post("/v1/admin/providers", { provider_key: "judges", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge" });
   const { id: judgeId } = await owner.post("/v1/admin/llms", {
@@ -195,7 +195,7 @@ test("an answer is held to a rubric by a judge, whose every call has a row, and 
     cases: ids.map((id) => ({ row_id: id, expect: { rubric } })),
   });
   expect((await owner.get(at("/replay"))).suite.cases.map((one: any) => one.expect.rubric)).toEqual([rubric, rubric, rubric]);
-  const run = await carriedOut();
+  const run = await finishedRun();
   expect(run.results.map(({ state }: any) => state)).toEqual(["fail", "pass", "error"]);
   expect(run.results[0].reasons).toEqual(["A judge found that the answer does not meet the rubric."]);
   expect(run.results[2].reasons[0]).toContain("its rubric could not be judged");
@@ -209,7 +209,7 @@ test("an answer is held to a rubric by a judge, whose every call has a row, and 
   await judge.stop();
 });
 
-test("a run is cancelled once, and one at a time is under way", async () => {
+test("a replay run is cancelled once, and only one run is in progress at a time", async () => {
   const { id } = await owner.post(at("/replay/run"), {});
   const second = await owner.request("POST", at("/replay/run"), {});
   const cancelled = await owner.request("POST", at(`/replay/runs/${id}/cancel`), {});

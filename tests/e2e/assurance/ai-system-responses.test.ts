@@ -44,7 +44,7 @@ async function ask(team: Team, model: string): Promise<number> {
 }
 const responses = async (team: Team): Promise<any[]> => (await owner.get(at(team, "/responses"))).responses;
 
-test("a finding suspends the system that an armed policy names, and a person restores it", async () => {
+test("an armed response policy suspends a system on a finding, and a person restores it", async () => {
   const policy = { name: "stop what drifts", finding_kinds: ["model_drift"], action: "suspend", mode: "armed" };
   await owner.post("/v1/admin/response-policies", policy);
   await owner.post(at(first, "/response-policies"), { name: "try it", finding_kinds: ["config_drift"], action: "restrict" });
@@ -101,7 +101,7 @@ test("a finding suspends the system that an armed policy names, and a person res
   expect((await owner.request("POST", at(first, "/restore"), { reason: "again" })).body.code).toBe("illegal_transition");
 });
 
-test("one that narrowed as many systems as it may leaves the next to people, and says so", async () => {
+test("a response policy that has restricted as many systems as it may leaves further ones to a person", async () => {
   const preview = await owner.post(at(second, "/response-policies/preview"), {
     name: "what if",
     finding_kinds: ["config_drift"],
@@ -127,7 +127,7 @@ test("one that narrowed as many systems as it may leaves the next to people, and
   expect(await ask(second, "agreed")).toBe(200);
 });
 
-test("a finding that grows worse while it is open sets off what a new one as severe would, once", async () => {
+test("an open finding that becomes more severe triggers the response of that severity once", async () => {
   const team = await newTeam(world.admin, "fourth");
   const { id: harmless } = await owner.post("/v1/admin/llms", { name: "left out", provider: "own-echo", group_ids: [team.groupId] });
   await owner.post("/v1/admin/ai-systems", { group_id: team.groupId });
@@ -152,7 +152,7 @@ test("a finding that grows worse while it is open sets off what a new one as sev
   expect(entries.map(({ action }: any) => action).sort()).toEqual(["find", "worsen"]);
 });
 
-test("one takes its tools away and leaves it its models, until somebody restores it", async () => {
+test("the response block_tools blocks the system's tools but not its models, until it is restored", async () => {
   const tools = await startHandshakeServer();
   try {
     const team = await newTeam(world.admin, "third");

@@ -56,7 +56,7 @@ async function called(hours: number, { cost = 1, errors = 2 }: { cost?: number; 
 const open = async () => (await owner("GET", `/v1/admin/ai-systems/${system}/drift?status=open`)).body.findings;
 const later = (hours: number) => clock.advance(hours * HOUR_MS);
 
-test("a lasting rise of the cost by 30 % is found once, closed, and found no more in an incident window", async () => {
+test("a lasting cost increase of 30 % is found once, and no increase is reported within an incident window", async () => {
   await called(200);
   await freeze();
   later(60);
@@ -97,7 +97,7 @@ test("a lasting rise of the cost by 30 % is found once, closed, and found no mor
   ]);
 });
 
-test("a rise that was called a false positive is found no more, and a greater one or one from another normal is", async () => {
+test("an increase marked as a false positive is not reported again, but a greater one or a new baseline is", async () => {
   await newSystem("rises");
   await called(200);
   await freeze();
@@ -122,7 +122,7 @@ test("a rise that was called a false positive is found no more, and a greater on
   expect(await rise(3)).toHaveLength(1);
 });
 
-test("a risk that was taken until a day is a finding again once that is over", async () => {
+test("an accepted risk is reported again after its expiry", async () => {
   await newSystem("risky");
   await called(200);
   await freeze();
@@ -143,7 +143,7 @@ test("a risk that was taken until a day is a finding again once that is over", a
   expect((await rise()).map(({ kind }: any) => kind)).toEqual(["error_rate"]);
 });
 
-test("what a response has refused is no finding, and sets off no other response", async () => {
+test("errors caused by an active response are no finding, and trigger no other response", async () => {
   await newSystem("narrowed");
   await called(200);
   await freeze();
@@ -166,7 +166,7 @@ test("what a response has refused is no finding, and sets off no other response"
   expect((await open()).map(({ kind }: any) => kind)).toEqual(["error_rate"]);
 });
 
-test("two processes that look at once freeze one first baseline", async () => {
+test("two processes that learn at the same time freeze one first baseline", async () => {
   const { db } = plane.database;
   const id = (await owner("POST", "/v1/admin/resource-groups", { name: "learned" })).body.id;
   await owner("POST", "/v1/admin/ai-systems", { group_id: id });

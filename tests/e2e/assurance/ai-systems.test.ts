@@ -80,8 +80,8 @@ async function untilTool(reached: (answer: Awaited<ReturnType<typeof callTool>>)
 const lifecycle = (to: string, reason = "as planned") => author.request("POST", at("/lifecycle"), { to, reason });
 const declare = (body: object) => author.request("PUT", at("/envelope"), body);
 
-describe("the life of a system", () => {
-  test("says what each step needs, and goes on once that is there", async () => {
+describe("the lifecycle of an AI System", () => {
+  test("lists the requirements of each transition, and allows it once they are met", async () => {
     const first = await author.get(at("/lifecycle"));
     expect([first.state, first.transitions.map(({ to }: any) => to)]).toEqual(["registered", ["assessed", "suspended", "retired"]]);
     const early = await lifecycle("assessed");
@@ -137,7 +137,7 @@ describe("the life of a system", () => {
     expect(log[0].after.action_record.system).toEqual({ ai_system_id: system, contract_version: "1", contract_hash: minted.digest });
   });
 
-  test("the board says what changed since the contract, and what to do about it", async () => {
+  test("shows on the list what changed since the contract, until a new contract is promoted", async () => {
     const board = () => author.get("/v1/admin/ai-systems").then(({ ai_systems }: any) => ai_systems.find(({ id }: any) => id === system));
     expect((await board()).gaps.map(({ id }: any) => id)).toEqual(["contract_drift"]);
     const diff = await author.get(at("/contracts/1/diff?against=live"));
@@ -165,7 +165,7 @@ describe("the life of a system", () => {
   });
 });
 
-test("what it calls with its key tells that it was the system, and what a person calls in its group does not", async () => {
+test("calls with the system's key name it as the actor in the audit row; a person's calls in its group do not", async () => {
   const asked = await untilCalls(200);
   await asked.body?.cancel();
   expect(await rowOf(world.admin, { id: asked.headers.get("x-request-id") })).toMatchObject({ actor_agent_id: system });
@@ -181,8 +181,8 @@ test("what it calls with its key tells that it was the system, and what a person
   await world.admin.request("DELETE", `/v1/admin/end-users/${person.id}`);
 });
 
-describe("autonomy", () => {
-  test("suspended refuses every call, and says so on the row; back in service they pass", async () => {
+describe("an AI System's autonomy", () => {
+  test("suspended refuses every call with the reason in its audit row; back in service, calls pass", async () => {
     expect((await lifecycle("suspended", "it misbehaves")).body.state).toBe("suspended");
     const refused = await untilCalls(403);
     expect(((await refused.json()) as any).code).toBe("ai_system_suspended");
@@ -201,7 +201,7 @@ describe("autonomy", () => {
     expect(await rowOf(world.admin, { id: id ?? "" })).toMatchObject({ autonomy_level: "autonomous", autonomy_provenance: "live" });
   });
 
-  test("approval_required asks before every action, though nobody marked the tool", async () => {
+  test("approval_required holds every tool call, although no tool is marked for approval", async () => {
     expect((await callTool()).body.error).toBeUndefined();
     await declare({ autonomy_level: "approval_required" });
     const held = await untilTool(({ body }) => body.error !== undefined);
@@ -212,7 +212,7 @@ describe("autonomy", () => {
     expect((await untilCalls(200)).status).toBe(200);
   });
 
-  test("restricted leaves what the envelope names", async () => {
+  test("restricted allows only the models and tools that the envelope names", async () => {
     await declare({ autonomy_level: "restricted", restrictions: { mcp_server_ids: [], model_ids: null } });
     await untilTool(({ status }) => status === 403);
     expect((await untilCalls(200)).status).toBe(200);
@@ -225,7 +225,7 @@ describe("autonomy", () => {
     await untilCalls(200);
   });
 
-  test("what is retired is read only, and goes nowhere else", async () => {
+  test("retired makes the system read-only and allows no further transition", async () => {
     await world.admin.request("DELETE", `/v1/admin/api-keys/${team.apiKeyId}`);
     const incident = await author.post(at("/incident-windows"), {
       title: "odd mails",

@@ -252,7 +252,7 @@ async function exportAll(): Promise<void> {
   file("configuration.json", JSON.stringify(configuration));
 }
 
-async function tell(): Promise<Record<string, any>> {
+async function fetchReports(): Promise<Record<string, any>> {
   const frameworks: Record<string, unknown> = {};
   for (const [framework, path] of Object.entries(PATHS)) frameworks[framework] = await owner.get(`${PATH}/${path}?${window}`);
   return {
@@ -267,9 +267,9 @@ function recount(reports: unknown): { counted: number; nonzero: number; differen
   return JSON.parse(spawnSync("node", [RECOUNT, folder], { maxBuffer: 1e9 }).stdout.toString());
 }
 
-test("a program that shares no code counts every number of every report from an export, and finds one that is wrong", async () => {
+test("an independent program recounts every number of every report from an export, and detects a wrong one", async () => {
   await exportAll();
-  const reports = await tell();
+  const reports = await fetchReports();
   const { counted, nonzero, differences } = recount(reports);
   expect(differences).toEqual([]);
   expect(counted).toBeGreaterThan(110);
@@ -287,7 +287,7 @@ test("a program that shares no code counts every number of every report from an 
   }
 });
 
-test("items of SOC 2 tell what the rows show", async () => {
+test("SOC 2 items state the status and reason that the audit rows show", async () => {
   const { items } = await owner.get(`${PATH}/${PATHS.soc2}?${window}`);
   const told = Object.fromEntries(items.map(({ control, status, reason }: any) => [control, `${status}: ${reason}`]));
   expect(told["CC6.1"]).toMatch(/^partial: .*administrators sign in with a password alone/);
@@ -309,7 +309,7 @@ function verified(path: string, key: string) {
   return { code: run.status, said: run.stdout.toString() };
 }
 
-test("a sealed report stays as it was told whatever changes, verifies with the public key alone, and names nobody", async () => {
+test("a sealed report stays unchanged, verifies offline with the public key alone, and names no person", async () => {
   const report = () => document(`${PATH}/${PATHS.soc2}?${window}`);
   const before = await report();
   const seal = { framework: "soc2", ...edges };

@@ -55,7 +55,7 @@ async function raw(path: string, client = owner as AdminClient & { token?: strin
   return { status: answer.status, text: await answer.text() };
 }
 
-test("rows carry the tags of the profile's frameworks, and none without a profile", async () => {
+test("audit rows carry the tags of the compliance profile's frameworks, and none without a profile", async () => {
   expect(await tagsOf(await ask(clinic))).toBeNull();
   await setProfile(FRAMEWORKS);
   expect((await owner.get(`${PATH}/profile`)).frameworks.toSorted()).toEqual(FRAMEWORKS);
@@ -69,7 +69,7 @@ test("rows carry the tags of the profile's frameworks, and none without a profil
   expect(await tagsOf(await ask(ward))).toEqual(["eu_ai_act:high_risk", "hipaa:phi_access"]);
 });
 
-test("every number is the one counted from an export, and the same window gives the same bytes", async () => {
+test("every number in a report matches an export, and the same window yields the same bytes", async () => {
   await ask(ward);
   await ask(office, "no such model");
   await rowsOf(owner, { resource_group_id: ward.groupId }, 2);
@@ -133,7 +133,7 @@ test("every number is the one counted from an export, and the same window gives 
   expect(told).toMatchObject({ enabled: true, items: soc2.items.length });
 });
 
-test("whoever was only named, or whose call was refused, received nothing", async () => {
+test("a tool server that was only named or whose calls were refused is not listed as a recipient", async () => {
   const server = startScriptedToolServer("stateless", (message) =>
     message?.method === "tools/call" ? { resultType: "complete", content: [] } : undefined,
   );
@@ -158,7 +158,7 @@ test("whoever was only named, or whose call was refused, received nothing", asyn
   await server.stop();
 });
 
-test("what only the tenant can say stands in its record of processing as it was written, and in nobody else's", async () => {
+test("the tenant's own statements appear in its record of processing as written, and not in another tenant's", async () => {
   const items = async (client = owner) => (await client.get(`${PATH}/gdpr/article-30`)).items.slice(0, 3);
   expect((await items()).map(({ status }: any) => status)).toEqual(["no_data", "no_data", "no_data"]);
   const statements = {
@@ -179,7 +179,7 @@ test("what only the tenant can say stands in its record of processing as it was 
   expect([missing.status, missing.body.fields.length]).toEqual([400, 4]);
 });
 
-test("a tenant sees nothing of another, and a window that cannot be is refused by its field", async () => {
+test("reports show nothing of another tenant, and an invalid window is refused with the field named", async () => {
   const window = `from=2026-01-01T00:00:00Z&to=${new Date().toISOString()}`;
   expect(await other.get(`${PATH}/profile`)).toEqual({ frameworks: [] });
   for (const path of REPORTS) {
@@ -195,7 +195,7 @@ test("a tenant sees nothing of another, and a window that cannot be is refused b
   await setProfile([]);
 });
 
-test("nothing is met by an admin log without entries, and what has entries is not said to be nothing", async () => {
+test("no item is met by an admin log without entries, and none with entries is said to be empty", async () => {
   const window = `from=2026-01-01T00:00:00Z&to=${new Date().toISOString()}`;
   for (const path of REPORTS)
     for (const { control, status, reason, evidence } of (await owner.get(`${PATH}/${path}?${window}`)).items) {
@@ -209,7 +209,7 @@ test("nothing is met by an admin log without entries, and what has entries is no
   expect((await owner.get(`${PATH}/iso-42001/activity?${window}`)).items.length).toBe(38);
 });
 
-test("administrators whose passwords are switched off are not told to sign in with a password alone", async () => {
+test("administrators with local passwords disabled are not counted as signing in without a second factor", async () => {
   const withoutSecondFactor = async () => {
     const { items } = await other.get(`${PATH}/soc2/control-coverage`);
     const { evidence } = items.find(({ control }: any) => control === "CC6.1");

@@ -56,7 +56,7 @@ async function placesOf(texts: readonly string[]): Promise<string[]> {
   return places.sort();
 }
 
-test("every table and column is known to be personal or not", async () => {
+test("every table and column is classified as personal or not", async () => {
   const found = await schema();
   expect([...found.keys()].sort()).toEqual([...WHOLE_ROWS_GO, ...Object.keys(COLUMNS_GO), ...KNOW_IDS, ...ABOUT_NOBODY].sort());
   for (const [table, { erased, stay }] of Object.entries(COLUMNS_GO))
@@ -71,7 +71,7 @@ const callTool = (who: PortalClient, text: string) =>
   });
 
 /** Leaves data of Mary in every place that can hold some. */
-async function liveALittle(): Promise<void> {
+async function leavePersonalData(): Promise<void> {
   const { admin, gateway } = world;
   const url = gateway.runtimeUrl;
   const made = await portalClient(url).request("POST", "/auth/register", {
@@ -185,8 +185,8 @@ async function liveALittle(): Promise<void> {
   await rowsOf(admin, { gateway_user_id: mary.id, proxy_type: "mcp" }, 2);
 }
 
-test("an erased person is found nowhere but by the id that sealed records keep, and nobody else lost anything", async () => {
-  await liveALittle();
+test("an erased person remains only as the ID in sealed records, and nobody else loses data", async () => {
+  await leavePersonalData();
   const { admin, gateway } = world;
   const path = "/v1/admin/data-erasure?tenant_id=default";
   const traces = ["mary-smith", "mary@home", "Mary Smith", "marys ", "divorce"];

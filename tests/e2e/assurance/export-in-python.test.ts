@@ -25,7 +25,7 @@ const CASES = Number(process.env.TAMPERED_EXPORTS ?? 600);
 const PYTHON = process.env.MCP_PYTHON;
 const SCRIPT = fileURLToPath(new URL("../../../docs/verify/verify_export.py", import.meta.url));
 
-test("the page about the export lists the hashed fields in their order", () => {
+test("the reference page of the export lists the hashed fields in their order", () => {
   const page = readFileSync(fileURLToPath(new URL("../../../docs/reference/ledger-export.md", import.meta.url)), "utf8");
   expect(page).toContain(HASH_FORMATS.v2.map((name) => `\`${name}\``).join(", "));
 });
@@ -74,7 +74,7 @@ else {
     return lines.slice(0, -1);
   }
 
-  test("chains of both formats are intact, whatever their texts hold", async () => {
+  test("the Python verifier finds chains of both formats intact, whatever text their rows contain", async () => {
     expect(await found(testChain(rows()))).toEqual([]);
     expect(
       await found(
@@ -86,7 +86,7 @@ else {
     ).toEqual([]);
   });
 
-  test("nothing but a beginning that was dropped may be told as dropped", async () => {
+  test("the Python verifier accepts only rows at the start of a chain as pruned", async () => {
     const checkpoints = (chain: TestChain) => chain.entries.filter((entry) => entry.type === "checkpoint");
     const pruned = (chain: TestChain) => ({
       type: "pruned" as const,
@@ -110,7 +110,7 @@ else {
     expect(await found({ ...whole, entries: [pruned(whole), ...whole.entries] })).toEqual(["broken_link@3"]);
   });
 
-  test("a second chain takes nothing back of what was found in the first", async () => {
+  test("the Python verifier refuses a file with a second chain", async () => {
     const path = join(directory, "two.jsonl");
     const chain = printExportLine({ type: "chain", writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...testChain([]).chain });
     writeFileSync(path, chain + chain);
@@ -119,7 +119,7 @@ else {
     expect(await run.exited).toBe(3);
   });
 
-  test("a chain that two keys signed is intact by both, and by neither alone", async () => {
+  test("the Python verifier finds a chain signed by two keys intact only with both keys", async () => {
     const chain = testChain(rows());
     const first = chain.entries.find((entry) => entry.type === "checkpoint")?.note ?? "";
     const previous = checkpointDigest(`${first.split("\n\n")[0]}\n`);
@@ -135,7 +135,7 @@ else {
     expect(await found(chain, after)).toContain("checkpoint_invalid@3");
   });
 
-  test("edits are found where they are", async () => {
+  test("the Python verifier reports edits at their position", async () => {
     const edited = testChain(rows());
     rowAt(edited, 4).endpoint = "other";
     expect(await found(edited)).toEqual(["altered@4"]);
@@ -149,11 +149,11 @@ else {
   });
 
   test.each<[string, string[], string]>([
-    ["no file", [join(directory, "nowhere.jsonl")], "No such file"],
-    ["nothing to judge", [], "python3 verify_export.py chain.jsonl"],
-    ["a key that is none", [SCRIPT, "AAAA"], "AAAA is not a public key"],
-    ["something else than an export", [SCRIPT], "line 1: it is not JSON"],
-  ])("what cannot be judged is told in words: %s", async (_name, args, says) => {
+    ["a missing file", [join(directory, "nowhere.jsonl")], "No such file"],
+    ["a call without arguments", [], "python3 verify_export.py chain.jsonl"],
+    ["an invalid public key", [SCRIPT, "AAAA"], "AAAA is not a public key"],
+    ["a file that is not an export", [SCRIPT], "line 1: it is not JSON"],
+  ])("the Python verifier refuses %s with a plain message", async (_name, args, says) => {
     const run = Bun.spawn([PYTHON as string, SCRIPT, ...args], { stdout: "pipe", stderr: "pipe" });
     const [out, told] = [await new Response(run.stdout).text(), await new Response(run.stderr).text()];
     expect([out, told.startsWith("verify_export.py: "), told.includes("Traceback"), await run.exited]).toEqual(["", true, false, 3]);
@@ -188,7 +188,7 @@ for path in sys.stdin.read().split("\\n"):
     }
   }
 
-  test("whatever is done to an export, both verifiers find the same", async () => {
+  test("both verifiers report the same findings for tampered exports", async () => {
     const files = Array.from({ length: CASES }, (_, seed) => tampered(seed));
     const paths = files.map((file, at) => {
       const path = join(directory, `tampered-${at}.jsonl`);

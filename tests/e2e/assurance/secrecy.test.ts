@@ -14,7 +14,7 @@ function filesBelow(directory: string): string[] {
   });
 }
 
-test("after use, no provider key, API key or password stands in the database, the journal, the logs or the metrics", async () => {
+test("no provider key, API key, password or token is found in the database, journal, logs or metrics after use", async () => {
   const database = await testDatabase();
   const upstream = startFakeUpstream();
   const gateway = await startGateway({ databaseUrl: database.url, env: { GW_LOG_LEVEL: "debug" } });

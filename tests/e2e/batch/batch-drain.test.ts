@@ -25,7 +25,7 @@ const upstream = Bun.serve({
 afterAll(() => upstream.stop(true));
 
 test(
-  "a line that is answered during the drain is not taken for interrupted by another process",
+  "a batch line answered while its process drains is not taken over by another process",
   async () => {
     const database = await testDatabase();
     const stopping = await startGateway({ databaseUrl: database.url, env: { GW_DRAIN_SECONDS: "120" } });
@@ -46,15 +46,15 @@ test(
     const { rows } = await sql<{ until: string }>`SELECT alive_until::text AS until FROM batch_runners r
       WHERE EXISTS (SELECT FROM batch_lines l WHERE l.owner = r.id)`.execute(database.db);
     const stopped = stopping.stop();
-    const heardOf = async () => {
+    const lineState = async () => {
       const found = await sql<{ line: number; late: boolean }>`SELECT l.state AS line, now() > ${rows[0]?.until}::timestamptz AS late
         FROM batch_lines l`.execute(database.db);
       return found.rows[0];
     };
     // Waits out the lease that the process held when told to stop, and then two more looks of the other process.
-    await until(heardOf, (found) => found?.line !== 1 || found.late);
+    await until(lineState, (found) => found?.line !== 1 || found.late);
     const at = Date.now();
-    await until(heardOf, (found) => found?.line !== 1 || Date.now() - at > 3_000);
+    await until(lineState, (found) => found?.line !== 1 || Date.now() - at > 3_000);
     mayAnswer.resolve();
     expect(await stopped).toBe(0);
     const job = await until(

@@ -56,7 +56,7 @@ const results = async (key: string, id: string) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-test("guardrails look at what each line asks and is answered, where batches are guarded", async () => {
+test("guardrails on batch input and output inspect each line's request and response", async () => {
   const guarded = await team("guarded batch");
   await world.admin.post("/v1/admin/guardrails/configs", {
     tenant_id: "default",
@@ -79,7 +79,7 @@ test("guardrails look at what each line asks and is answered, where batches are 
   expect(row.custom_metadata.batch).toMatchObject({ job_id: id, line: 2 });
 });
 
-test("a guardrail on calls made by themselves holds for the same call as a line", async () => {
+test("a guardrail on chat calls also applies to the same call as a batch line", async () => {
   const guarded = await team("guarded chat");
   await world.admin.post("/v1/admin/guardrails/configs", {
     tenant_id: "default",
@@ -94,7 +94,7 @@ test("a guardrail on calls made by themselves holds for the same call as a line"
   expect(world.upstream.seen.some(({ body }) => body.includes("petard"))).toBe(false);
 });
 
-test("a job whose budget is used up waits and says so, and goes on when there is more", async () => {
+test("a job whose budget is used up pauses with the reason, and continues when the budget is raised", async () => {
   const poor = await team("poor batch");
   // An answer costs $1.50.
   const set = (usd: number) =>
@@ -123,7 +123,7 @@ test("a job whose budget is used up waits and says so, and goes on when there is
   expect(await ended(poor.apiKey, called.id)).toMatchObject({ status: "cancelled", error: null, paused_until: null });
 });
 
-test("the job of a person is theirs alone, and is run in their name", async () => {
+test("an end user's job is visible only to that person and runs in their name", async () => {
   const person = await newPerson(world.gateway.runtimeUrl, "batcher");
   await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: served.groupId });
   const { id } = await submit(person.token as string, [asks("mine")]);
@@ -133,7 +133,7 @@ test("the job of a person is theirs alone, and is run in their name", async () =
   expect(row).toMatchObject({ subject_kind: "user", api_key_id: null });
 });
 
-test("a model that is deleted ends the job", async () => {
+test("deleting the model ends its jobs as failed", async () => {
   const doomed = await serveModels(world.admin, world.upstream.baseUrl, ["doomed-1"], { group: "doomed", providerKey: "doomed" });
   const made = await api(doomed.apiKey, "POST", "", { model: "doomed-1", requests: many("doomed", 2000) });
   const { id } = JSON.parse(made.text);
@@ -143,7 +143,7 @@ test("a model that is deleted ends the job", async () => {
   expect((await results(doomed.apiKey, id)).at(-1)).toMatchObject({ response: null, error: { code: "model_not_found" } });
 });
 
-test("a short job beside a long one ends before the long one is far", async () => {
+test("a short job next to a long one ends before the long one does", async () => {
   const long = await team("long batch");
   const short = await team("short batch");
   const first = await submit(long.apiKey, many("long", 3000));

@@ -18,7 +18,7 @@ else {
   });
   afterAll(() => world.end());
 
-  test("OpenAI's Python client makes a batch of a file and reads what it came to", async () => {
+  test("OpenAI's Python client creates a batch from a file and reads its results", async () => {
     const run = Bun.spawn([PYTHON, SCRIPT, `${world.gateway.runtimeUrl}/v1/proxy/llm`, served.apiKey], { stderr: "pipe" });
     const [out, err] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()]);
     if ((await run.exited) !== 0) throw new Error(err);

@@ -97,7 +97,7 @@ async function p99(calls: number): Promise<number> {
 }
 
 test(
-  "a short job is hardly slower beside a long one of another tenant, callers do not wait, memory is flat",
+  "a short job next to a long one of another tenant gets its share of lines, and memory stays flat",
   async () => {
     const idle = rssMiB();
     const alone = secondsOf(await ended("other", await submit("other", SHORT)));

@@ -48,7 +48,7 @@ async function ended(id: string, apiKey = served.apiKey): Promise<any> {
   );
 }
 
-test("requests are run as calls of their own, and their results come in the order of the input", async () => {
+test("a batch job runs each request as a call with its own audit row, and returns results in the order of the input", async () => {
   const requests = ["a", "b", "c", "d", "e"].map((name) => ({ custom_id: name, body: asks(`say ${name}`) }));
   const made = await api("POST", "/jobs", { requests, model: "fake-1", description: "five", metadata: { team: "x" } });
   expect(made.status).toBe(201);
@@ -95,7 +95,7 @@ test("requests are run as calls of their own, and their results come in the orde
   expect((await ended(job.id)).cost_usd).toBeCloseTo(cost, 6);
 });
 
-test("the client of OpenAI submits a file, reads the job, lists it and reads both files of results", async () => {
+test("OpenAI's client submits a file, reads and lists the job, and reads the output and error files", async () => {
   const input = [
     { custom_id: "fine", method: "POST", url: "/v1/chat/completions", body: { model: "fake-1", ...asks("hi") } },
     { custom_id: "refused", method: "POST", url: "/v1/chat/completions", body: { model: "bad-request", ...asks("hi") } },
@@ -135,7 +135,7 @@ test("the client of OpenAI submits a file, reads the job, lists it and reads bot
   expect(refused).toBe(409);
 });
 
-test("what is wrong is named by line and field, and nothing is run", async () => {
+test("an invalid job is refused with the line and field named, and nothing is run", async () => {
   const before = world.upstream.seen.length;
   const made = await api("POST", "/jobs", {
     model: "fake-1",
@@ -229,7 +229,7 @@ test("what is wrong is named by line and field, and nothing is run", async () =>
   expect(world.upstream.seen).toHaveLength(before);
 });
 
-test.each(["a\0b", "\ud800"])("%j is no text of a job, its lines or its problems", async (text) => {
+test.each(["a\0b", "\ud800"])("the text %j is refused by field in a job and its lines, and escaped in a file's errors", async (text) => {
   const requests = [{ custom_id: "a", body: asks("x") }];
   for (const [body, field] of [
     [{ model: text, requests }, "`model`"],
@@ -255,7 +255,7 @@ test.each(["a\0b", "\ud800"])("%j is no text of a job, its lines or its problems
   expect(await told({ input_file_id: file.id })).toEqual(["failed", [text.replace("\0", "\ufffd").toWellFormed(), "body.model"]]);
 });
 
-test("a name that readers may take for another is refused by its own code, with both and where they stand", async () => {
+test("an ambiguous member name is refused as ambiguous_name, with both names and their place", async () => {
   const before = world.upstream.seen.length;
   const line = { custom_id: "a", body: asks("x") };
   const spelled = { ...asks("x"), model: "fake-1", Model: "b" };
@@ -305,7 +305,7 @@ test("a name that readers may take for another is refused by its own code, with 
   expect(world.upstream.seen).toHaveLength(before);
 });
 
-test("a line may name its model by its id, and is of no other job's model for that", async () => {
+test("a line in a file may name its model by model_id, so a job may have several models", async () => {
   const of = (model: object) => ({ method: "POST", url: "/v1/chat/completions", body: { ...model, ...asks("hi") } });
   const input = [
     { custom_id: "named", ...of({ model: "fake-1" }) },
@@ -320,7 +320,7 @@ test("a line may name its model by its id, and is of no other job's model for th
   expect(await ended(made.id)).toMatchObject({ status: "completed", request_counts: { completed: 1, failed: 1 } });
 });
 
-test("another group's job is none, and a job that is cancelled keeps what is done", async () => {
+test("a job is not found by other groups, and a cancelled job keeps the results it has", async () => {
   const other = await newTeam(world.admin, "others of batch");
   const requests = Array.from({ length: 400 }, (_, i) => ({ custom_id: `n${i}`, body: asks("x") }));
   const made = await api("POST", "/jobs", { model: "fake-1", requests });
@@ -341,7 +341,7 @@ test("another group's job is none, and a job that is cancelled keeps what is don
   expect(results.at(-1)).toMatchObject({ response: null, error: { code: "batch_cancelled" } });
 });
 
-test("a revoked key ends its job, and the lines say why", async () => {
+test("revoking the API key ends its job, with the reason on the job", async () => {
   const team = await newTeam(world.admin, "ending batch");
   await world.admin.request("PATCH", `/v1/admin/llms/${served.models["fake-1"]}`, { group_ids: [served.groupId, team.groupId] });
   const requests = Array.from({ length: 1000 }, (_, i) => ({ custom_id: `n${i}`, body: asks("x") }));
@@ -354,7 +354,7 @@ test("a revoked key ends its job, and the lines say why", async () => {
   expect(job.request_counts.completed).toBeLessThan(1000);
 });
 
-test("a key revoked while the only line is being answered ends the job for the same reason", async () => {
+test("revoking the API key while the only line is in progress ends the job for the same reason", async () => {
   const team = await newTeam(world.admin, "ending line");
   await world.admin.request("PATCH", `/v1/admin/llms/${served.models["hold"]}`, { group_ids: [served.groupId, team.groupId] });
   const before = world.upstream.seen.length;
@@ -369,7 +369,7 @@ test("a key revoked while the only line is being answered ends the job for the s
   expect(job).toMatchObject({ status: "failed", error: { code: "credential_revoked" } });
 });
 
-test("administrators see every job of the tenant, with its failures by kind and its results", async () => {
+test("administrators see every job of the tenant, with its failures by code and its results", async () => {
   const made = await api("POST", "/jobs", { model: "bad-request", requests: [{ custom_id: "a", body: asks("x") }] });
   await ended(made.json.id);
   const { jobs, total } = await world.admin.get("/v1/admin/batch-jobs?tenant_id=default&status=completed&page_size=1");

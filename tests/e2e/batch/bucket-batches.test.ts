@@ -80,7 +80,7 @@ const results = async (id: string): Promise<any[]> =>
 const said = ({ response }: any) => response?.body.choices?.[0].message.content ?? null;
 const all = Object.keys(MODELS) as Model[];
 
-test.each(all)("%s runs a job: its lines through the bucket and back, at its part of the price", async (model) => {
+test.each(all)("%s runs a job through the bucket, with one audit row per line at the batch price", async (model) => {
   const vendor = vendors[MODELS[model]];
   const requests = linesFor(model, ["one", "two", "fail", "late"]);
   const made = await submit({ model, requests });
@@ -115,7 +115,7 @@ test.each(all)("%s runs a job: its lines through the bucket and back, at its par
   ).toEqual([]);
 });
 
-test.each(all)("%s took a batch and did not say so: it is found, not handed over twice", async (model) => {
+test.each(all)("a batch that %s accepted without a response is found again and not submitted twice", async (model) => {
   const vendor = vendors[MODELS[model]];
   const before = vendor.batches.length;
   vendor.breakNext = true;
@@ -124,7 +124,7 @@ test.each(all)("%s took a batch and did not say so: it is found, not handed over
   expect(vendor.batches.length).toBe(before + 1);
 });
 
-test.each(all)("%s: a job that is cancelled keeps what the provider answered", async (model) => {
+test.each(all)("a cancelled job of %s keeps the results that the provider returned", async (model) => {
   const vendor = vendors[MODELS[model]];
   vendor.endsAtOnce = false;
   const before = vendor.batches.length;
@@ -144,24 +144,21 @@ test.each(all)("%s: a job that is cancelled keeps what the provider answered", a
   ]);
 });
 
-test.each(["bedrock", "gemini"] as const)(
-  "%s: one that refuses a batch fails its lines, one that is busy is asked again",
-  async (model) => {
-    const vendor = vendors[MODELS[model]];
-    vendor.refuseNext = 429;
-    const busy = await submit({ model, requests: linesFor(model, ["a"]) });
-    expect(await ended(busy.id)).toMatchObject({ status: "completed", request_counts: { failed: 0 } });
-    vendor.refuseNext = 400;
-    const wrong = await submit({ model, requests: linesFor(model, ["a"]) });
-    expect(await ended(wrong.id)).toMatchObject({ status: "completed", request_counts: { completed: 0 } });
-    const [row] = await rowsOf(admin, { parent_request_id: wrong.id, proxy_subtype: "batch_line_chat_completions" }, 1);
-    expect(row).toMatchObject({ error_type: "upstream_error", error_message: expect.stringContaining("400") });
-    expect(JSON.stringify(row)).not.toContain(VERTEX_TOKEN);
-    expect([...vendor.objects.keys()]).toEqual([]);
-  },
-);
+test.each(["bedrock", "gemini"] as const)("a batch that %s refuses fails its lines; after a 429 it is submitted again", async (model) => {
+  const vendor = vendors[MODELS[model]];
+  vendor.refuseNext = 429;
+  const busy = await submit({ model, requests: linesFor(model, ["a"]) });
+  expect(await ended(busy.id)).toMatchObject({ status: "completed", request_counts: { failed: 0 } });
+  vendor.refuseNext = 400;
+  const wrong = await submit({ model, requests: linesFor(model, ["a"]) });
+  expect(await ended(wrong.id)).toMatchObject({ status: "completed", request_counts: { completed: 0 } });
+  const [row] = await rowsOf(admin, { parent_request_id: wrong.id, proxy_subtype: "batch_line_chat_completions" }, 1);
+  expect(row).toMatchObject({ error_type: "upstream_error", error_message: expect.stringContaining("400") });
+  expect(JSON.stringify(row)).not.toContain(VERTEX_TOKEN);
+  expect([...vendor.objects.keys()]).toEqual([]);
+});
 
-test("what Bedrock takes in no batch is run by the gateway: few lines, and lines with tools", async () => {
+test("the gateway itself runs what Bedrock accepts in no batch: too few lines, and lines with tools", async () => {
   const before = vendors.bedrock.batches.length;
   const few = await submit({ model: "bedrock", requests: ["one"].map(asks) });
   const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
@@ -174,7 +171,7 @@ test("what Bedrock takes in no batch is run by the gateway: few lines, and lines
   expect(await ended(withTools.id)).toMatchObject({ status: "completed", request_counts: { completed: 100 } });
 });
 
-test("a key that opens no bucket fails the lines, and says so", async () => {
+test("a Bedrock API key that opens no bucket fails the lines with that reason", async () => {
   await admin.post("/v1/admin/providers", {
     ...{ tenant_id: "default", provider_key: "bearer", api_format: "bedrock", base_url: vendors.bedrock.baseUrl, region: "eu-central-1" },
     ...{ api_key: "bedrock-api-key-of-ours", batch_mode: "provider", storage_uri: "s3://acme", storage_role_arn: BEDROCK_ROLE },
@@ -193,7 +190,7 @@ const refusedWith = async (method: string, path: string, body: object) => {
   return [status, ((answer as any).error?.fields ?? (answer as any).fields ?? []).map(({ field }: any) => field)];
 };
 
-test("the bucket of a provider is of its format's own kind, and there where it runs batches", async () => {
+test("a provider's bucket settings must match its format, and are required for provider batches", async () => {
   const record = { tenant_id: "default", provider_key: "wrong", base_url: "https://vendor.example", api_key: "a-key-that-is-long" };
   const create = (more: object) => refusedWith("POST", "/v1/admin/providers", { ...record, ...more });
   const role = { storage_role_arn: BEDROCK_ROLE };
@@ -207,7 +204,7 @@ test("the bucket of a provider is of its format's own kind, and there where it r
   expect(await create({ api_format: "vertex", batch_mode: "provider" })).toEqual([400, ["storage_uri"]]);
 });
 
-test("a key goes to no store that it was not given for", async () => {
+test("an API key is not sent to a storage endpoint it was not given for", async () => {
   const { id } = await admin.post("/v1/admin/providers", {
     ...{ tenant_id: "default", provider_key: "kept", api_format: "vertex", base_url: "https://vendor.example/v1/projects/p/locations/l" },
     ...{ api_key: "a-token-that-is-secret", storage_uri: "gs://acme" },

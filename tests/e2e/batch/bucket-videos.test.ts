@@ -71,7 +71,7 @@ async function fileBytes(id: string): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-test("Nova Reel films into the bucket, and the video is brought from there", async () => {
+test("Nova Reel writes its video to the bucket, from where the gateway fetches it", async () => {
   const job = await filmed({
     ...{ model: "reel", prompt: "Dunes", resolution: "720p", duration_seconds: 6, aspect_ratio: "16:9", seed: 7 },
     input_reference: { image_url: `data:image/png;base64,${PIXEL}` },
@@ -91,13 +91,13 @@ test("Nova Reel films into the bucket, and the video is brought from there", asy
   expect(await fileBytes(job.output_file_id)).toEqual(videoBytesOf(film?.id as string));
 });
 
-test("what Nova Reel does not film is told, costs nothing, and cannot be called off", async () => {
+test("a failed Nova Reel video reports the error and costs nothing, and it cannot be cancelled", async () => {
   const { body } = await llm("POST", "/video/generations", { model: "reel", prompt: "Bad" });
   expect((await llm("DELETE", `/video/jobs/${body.job_id}`)).body).toMatchObject({ code: "video_not_cancellable" });
   expect(await ended(body.job_id)).toMatchObject({ status: "failed", cost_usd: 0, error: { message: "The text was blocked" } });
 });
 
-test("what cannot be asked of Nova Reel, or without its bucket, is refused by its field before it leaves", async () => {
+test("parameters Nova Reel does not support, and a missing bucket, are refused by field before the provider is called", async () => {
   const before = reel.films.length;
   const refused = async (more: object) => {
     const { status, body } = await llm("POST", "/video/generations", { model: "reel", prompt: "Dunes", ...more });
@@ -114,7 +114,7 @@ test("what cannot be asked of Nova Reel, or without its bucket, is refused by it
   expect(rows[0]?.error_message).toContain("opens no bucket");
 });
 
-test("Veo leaves its video in the bucket of its provider, where there is one", async () => {
+test("Veo writes its video to the provider's bucket if there is one", async () => {
   const job = await filmed({ model: "veo", prompt: "Dunes", duration_seconds: 8 });
   expect(job).toMatchObject({ status: "succeeded", cost_usd: 0.8 });
   const [film] = veo.films;

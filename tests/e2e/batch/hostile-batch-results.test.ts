@@ -72,7 +72,7 @@ function hostile(held: string): string {
   return out.join("\n");
 }
 
-test("a line is told and metered once, whatever its provider sends for it", async () => {
+test("each line has one result and one audit row, whatever the provider returns for it", async () => {
   vendor.resultsInstead = (held) => (held === "" ? held : hostile(held));
   const requests = QUESTIONS.map((text) => ({ custom_id: text, body: { messages: [{ role: "user", content: text }], max_tokens: 100 } }));
   const made = JSON.parse(await api("POST", "", { model: "m", requests }));
@@ -121,7 +121,7 @@ test("a line is told and metered once, whatever its provider sends for it", asyn
   }
 });
 
-test("an answer of one line that never ends is read past, and its job ends", async () => {
+test("an endless line in a provider's results is skipped, and the job ends", async () => {
   let sent = 0;
   const piece = new Uint8Array(1024 * 1024).fill(120);
   vendor.resultsInstead = (held) =>

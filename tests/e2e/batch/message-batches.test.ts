@@ -72,7 +72,7 @@ async function raw(method: string, path: string, body?: unknown, apiKey = served
   return { status: response.status, json: (await response.json()) as any };
 }
 
-test("messages are answered each as a call of its own, and their results are messages", async () => {
+test("each message in a batch runs as its own call, and the results are messages", async () => {
   const made = await client.messages.batches.create({ requests: [asks("a"), asks("b"), asks("wrong", "bad-request")] });
   expect(made).toMatchObject({
     type: "message_batch",
@@ -97,7 +97,7 @@ test("messages are answered each as a call of its own, and their results are mes
   expect(ran.map(({ proxy_type }) => proxy_type)).toEqual(["batch", "batch", "batch"]);
 });
 
-test("a batch is found in lists, in either direction, and by who owns it alone", async () => {
+test("batches are listed in both directions, and only to their owner", async () => {
   const ids: string[] = [];
   for (const name of ["one", "two", "three"]) ids.unshift((await client.messages.batches.create({ requests: [asks(name)] })).id);
   const [third, second, first] = ids as [string, string, string];
@@ -119,7 +119,7 @@ test("a batch is found in lists, in either direction, and by who owns it alone",
   }
 });
 
-test("what is wrong with a request is said by its place, and nothing is run", async () => {
+test("an invalid message batch is refused with the place of the error, and nothing is run", async () => {
   const { params } = asks("x");
   const cases: [object, string][] = [
     [{ requests: [asks("a"), asks("a")] }, "requests[1].custom_id"],
@@ -137,7 +137,7 @@ test("what is wrong with a request is said by its place, and nothing is run", as
   }
 });
 
-test("a name that clients may take for another is refused with both, in the body and in a request", async () => {
+test("an ambiguous member name is refused with both names, in the body and in a request", async () => {
   const { params } = asks("x");
   for (const [body, told] of [
     [{ requests: [asks("a")], Requests: [] }, '"Requests" and "requests"'],
@@ -149,7 +149,7 @@ test("a name that clients may take for another is refused with both, in the body
   }
 });
 
-test("one that is under way is not deleted and has no results; cancelled it says so of what was not run", async () => {
+test("a batch in progress cannot be deleted and has no results; cancelled, it lists the messages that did not run", async () => {
   const made = await client.messages.batches.create({ requests: ["a", "b", "c"].map((name) => asks(name, "slow-down")) });
   for (const [method, path] of [
     ["DELETE", ""],
@@ -165,20 +165,23 @@ test("one that is under way is not deleted and has no results; cancelled it says
   expect((await raw("GET", `/${made.id}`)).status).toBe(404);
 });
 
-test.each(Object.keys(RUN_BY))("%s runs a batch of messages, and what became of each is told as Anthropic tells it", async (format) => {
-  const made = await client.messages.batches.create({ requests: ["one", "fail", "late"].map((name) => saying(name, `${format}-1`)) });
-  const batch = await endedBatch(made.id);
-  expect(await jobOf(made.id)).toMatchObject({ mode: "provider", endpoint: "/v1/messages" });
-  const late = format === "gemini" ? { errored: 2, expired: 0 } : { errored: 1, expired: 1 };
-  expect(batch.request_counts).toEqual({ processing: 0, succeeded: 1, canceled: 0, ...late });
-  expect(await resultsOf(made.id)).toMatchObject([
-    { custom_id: "one", result: { type: "succeeded", message: { type: "message", content: [{ type: "text", text: "ONE" }] } } },
-    { custom_id: "fail", result: { type: "errored", error: { type: "error", error: { type: "invalid_request_error" } } } },
-    { custom_id: "late", result: format === "gemini" ? { type: "errored" } : { type: "expired" } },
-  ]);
-});
+test.each(Object.keys(RUN_BY))(
+  "a batch of messages that %s runs as a provider batch returns results in Anthropic's format",
+  async (format) => {
+    const made = await client.messages.batches.create({ requests: ["one", "fail", "late"].map((name) => saying(name, `${format}-1`)) });
+    const batch = await endedBatch(made.id);
+    expect(await jobOf(made.id)).toMatchObject({ mode: "provider", endpoint: "/v1/messages" });
+    const late = format === "gemini" ? { errored: 2, expired: 0 } : { errored: 1, expired: 1 };
+    expect(batch.request_counts).toEqual({ processing: 0, succeeded: 1, canceled: 0, ...late });
+    expect(await resultsOf(made.id)).toMatchObject([
+      { custom_id: "one", result: { type: "succeeded", message: { type: "message", content: [{ type: "text", text: "ONE" }] } } },
+      { custom_id: "fail", result: { type: "errored", error: { type: "error", error: { type: "invalid_request_error" } } } },
+      { custom_id: "late", result: format === "gemini" ? { type: "errored" } : { type: "expired" } },
+    ]);
+  },
+);
 
-test("the version and the betas that a client asks for are those of its messages, however they are run", async () => {
+test("anthropic-version and anthropic-beta headers of a batch apply to its messages, however they are run", async () => {
   const headers = { "anthropic-version": "2023-06-01" };
   const betas = ["context-1m-2025-08-07"];
   const made = await client.beta.messages.batches.create({ requests: [saying("beta", "anthropic-1")], betas }, { headers });

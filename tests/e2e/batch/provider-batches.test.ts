@@ -65,57 +65,60 @@ const results = async (id: string): Promise<any[]> =>
     .map((line) => JSON.parse(line));
 const said = ({ response }: any) => response?.body.choices?.[0].message.content ?? null;
 
-test.each(Object.keys(FORMATS) as Format[])("%s runs a job: one batch, a row a line, its part of the price", async (format) => {
-  const vendor = vendors[format];
-  const made = await submit({ model: `${format}-1`, requests: ["one", "two", "fail", "late"].map(asks) });
-  expect(made).toMatchObject({ mode: "provider", total_requests: 4 });
-  const job = await ended(made.id);
-  expect(job).toMatchObject({ status: "completed", mode: "provider", request_counts: { total: 4, completed: 2, failed: 2 } });
-  expect(vendor.batches).toHaveLength(1);
-  expect(vendor.batches[0]?.lines).toHaveLength(4);
+test.each(Object.keys(FORMATS) as Format[])(
+  "%s runs a job as one provider batch, with one audit row per line at the batch price",
+  async (format) => {
+    const vendor = vendors[format];
+    const made = await submit({ model: `${format}-1`, requests: ["one", "two", "fail", "late"].map(asks) });
+    expect(made).toMatchObject({ mode: "provider", total_requests: 4 });
+    const job = await ended(made.id);
+    expect(job).toMatchObject({ status: "completed", mode: "provider", request_counts: { total: 4, completed: 2, failed: 2 } });
+    expect(vendor.batches).toHaveLength(1);
+    expect(vendor.batches[0]?.lines).toHaveLength(4);
 
-  const all = await results(made.id);
-  expect(all.map((one) => [one.custom_id, said(one), one.response?.status_code ?? null, one.error?.code ?? null])).toEqual([
-    ["one", "ONE", 200, null],
-    ["two", "TWO", 200, null],
-    ["fail", null, 400, "upstream_rejected"],
-    ["late", null, null, format === "gemini" ? "upstream_error" : "batch_expired"],
-  ]);
-  // Each line is 10 and 20 tokens at a thousandth of a dollar each.
-  const factor = format === "gemini" ? 0.25 : 0.5;
-  const rows = await rowsOf(admin, { parent_request_id: made.id, proxy_subtype: "batch_line_chat_completions" }, 4);
-  // The job's cost is the sum of its rows.
-  expect((await ended(made.id)).cost_usd).toBeCloseTo(2 * 30 * 0.001 * factor, 6);
-  expect(rows).toHaveLength(4);
-  for (const row of rows) {
-    expect(row).toMatchObject({
-      proxy_type: "batch",
-      llm_model_used: `${format}-1`,
-      llm_provider: format,
-      request_content_hash: expect.any(String),
-    });
-    expect(row.custom_metadata.batch).toMatchObject({ price_factor: factor, provider_batch: vendor.batches[0]?.id });
-  }
-  expect(rows.filter(({ success }) => success).map((row) => [row.llm_prompt_tokens, row.llm_completion_tokens])).toEqual([
-    [10, 20],
-    [10, 20],
-  ]);
-  expect(
-    all
-      .map(({ response }) => response?.request_id ?? null)
-      .filter((id) => id !== null)
-      .sort(),
-  ).toEqual(
-    rows
-      .filter(({ error_type }) => error_type === null || error_type === "upstream_rejected")
-      .map(({ id }) => id)
-      .sort(),
-  );
-  const end = await rowOf(admin, { parent_request_id: made.id.slice("batch_".length), proxy_subtype: "batch_end" });
-  expect(end.custom_metadata.batch_end).toMatchObject({ job_id: made.id, status: "completed" });
-});
+    const all = await results(made.id);
+    expect(all.map((one) => [one.custom_id, said(one), one.response?.status_code ?? null, one.error?.code ?? null])).toEqual([
+      ["one", "ONE", 200, null],
+      ["two", "TWO", 200, null],
+      ["fail", null, 400, "upstream_rejected"],
+      ["late", null, null, format === "gemini" ? "upstream_error" : "batch_expired"],
+    ]);
+    // Each line is 10 and 20 tokens at a thousandth of a dollar each.
+    const factor = format === "gemini" ? 0.25 : 0.5;
+    const rows = await rowsOf(admin, { parent_request_id: made.id, proxy_subtype: "batch_line_chat_completions" }, 4);
+    // The job's cost is the sum of its rows.
+    expect((await ended(made.id)).cost_usd).toBeCloseTo(2 * 30 * 0.001 * factor, 6);
+    expect(rows).toHaveLength(4);
+    for (const row of rows) {
+      expect(row).toMatchObject({
+        proxy_type: "batch",
+        llm_model_used: `${format}-1`,
+        llm_provider: format,
+        request_content_hash: expect.any(String),
+      });
+      expect(row.custom_metadata.batch).toMatchObject({ price_factor: factor, provider_batch: vendor.batches[0]?.id });
+    }
+    expect(rows.filter(({ success }) => success).map((row) => [row.llm_prompt_tokens, row.llm_completion_tokens])).toEqual([
+      [10, 20],
+      [10, 20],
+    ]);
+    expect(
+      all
+        .map(({ response }) => response?.request_id ?? null)
+        .filter((id) => id !== null)
+        .sort(),
+    ).toEqual(
+      rows
+        .filter(({ error_type }) => error_type === null || error_type === "upstream_rejected")
+        .map(({ id }) => id)
+        .sort(),
+    );
+    const end = await rowOf(admin, { parent_request_id: made.id.slice("batch_".length), proxy_subtype: "batch_end" });
+    expect(end.custom_metadata.batch_end).toMatchObject({ job_id: made.id, status: "completed" });
+  },
+);
 
-test("what the vendor kept for a batch is taken away", async () => {
+test("files uploaded to the provider for a batch are deleted", async () => {
   const files = await until(
     () => [...vendors.openai.files.keys()].filter((name) => !name.startsWith("gone-")),
     (all) => all.length === 0,
@@ -128,7 +131,7 @@ test.each([
   ["/v1/completions", { prompt: "hello", max_tokens: 5 }, (body: any) => body.choices[0].text, "HELLO"],
   ["/v1/embeddings", { input: "hello" }, (body: any) => body.data[0].embedding, [0.25, -0.5]],
   ["/v1/moderations", { input: "hello" }, (body: any) => body.results[0].flagged, false],
-] as const)("%s of OpenAI is run by the provider as it is", async (endpoint, body, read, expected) => {
+] as const)("OpenAI runs lines for %s as a provider batch unchanged", async (endpoint, body, read, expected) => {
   const { id } = await submit({ model: "openai-1", endpoint, requests: [{ custom_id: "a", body }] });
   expect(await ended(id)).toMatchObject({ status: "completed", mode: "provider", request_counts: { completed: 1 } });
   const [one] = await results(id);
@@ -136,7 +139,7 @@ test.each([
   expect(vendors.openai.batches[0]?.endpoint).toBe(endpoint);
 });
 
-test("embeddings of Gemini are run by the provider: a line of several inputs comes back whole", async () => {
+test("Gemini runs embeddings as a provider batch, and a line with several inputs returns all of them", async () => {
   const lines = [["a", "bb", "ccc"], ["one", "fail"], "four"].map((input, at) => ({ custom_id: `l${at}`, body: { input } }));
   const { id, mode } = await submit({ model: "gemini-1", endpoint: "/v1/embeddings", requests: lines });
   expect(mode).toBe("provider");
@@ -153,7 +156,7 @@ test("embeddings of Gemini are run by the provider: a line of several inputs com
   expect(vendors.gemini.batches[0]?.endpoint).toBe("asyncBatchEmbedContent");
 });
 
-test("guardrails hold lines before they leave, and answers before they are given", async () => {
+test("guardrails inspect lines before they are submitted and responses before they are returned", async () => {
   const config = await admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "provider batches", group_ids: [groupId], surfaces: { batch_input: true, batch_output: true } },
     builtin: { pii_enabled: true, pii_action: "redact", banned_words: ["dynamite", "BOOM"] },
@@ -177,7 +180,7 @@ test("guardrails hold lines before they leave, and answers before they are given
   await admin.request("DELETE", `/v1/admin/guardrails/configs/${config.id}`);
 });
 
-test("a job that is cancelled keeps what the provider answered", async () => {
+test("a cancelled job keeps the results that the provider returned", async () => {
   vendors.openai.endsAtOnce = false;
   const before = vendors.openai.batches.length;
   const { id } = await submit({ model: "openai-1", requests: ["a", "b", "c", "d"].map(asks) });
@@ -218,7 +221,7 @@ const costOf = async (id: string): Promise<number> =>
     )
   ).cost_usd;
 
-test("a key that is revoked ends what it has at a provider: called off, paid for, and given to nobody", async () => {
+test("revoking the API key cancels its provider batch, records the cost, and returns no results", async () => {
   const key = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: "leaver", access_mode: "shared" });
   const { id, batch } = await underWay("openai-1", key.key_value);
   await admin.request("DELETE", `/v1/admin/api-keys/${key.id}`);
@@ -231,7 +234,7 @@ test("a key that is revoked ends what it has at a provider: called off, paid for
   expect(await costOf(id)).toBeCloseTo(2 * 30 * 0.001 * 0.5, 6);
 });
 
-test("a model that is deleted is called off at its provider, and what was answered by then is paid for", async () => {
+test("deleting the model cancels its provider batch, and what was answered by then is returned and charged", async () => {
   const made = await admin.post("/v1/admin/llms", {
     ...{ tenant_id: "default", name: "openai-doomed", provider: "openai", enabled: true, group_ids: [groupId], modes: ["chat"] },
     ...{ input_cost_per_million_tokens: 1000, output_cost_per_million_tokens: 1000 },
@@ -258,7 +261,7 @@ test("a model that is deleted is called off at its provider, and what was answer
 test.each([
   ["anthropic", '{"type":"text","text":"PAY"}', '{"type":"tool_use","id":"toolu_1","name":"pay","input":{"account":9007199254740993123}}'],
   ["gemini", '{"text":"PAY"}', '{"functionCall":{"name":"pay","args":{"account":9007199254740993123}}}'],
-] as const)("a long number that a model of %s calls a tool with keeps its digits", async (format, text, call) => {
+] as const)("a long number in a tool call of a %s model keeps its digits", async (format, text, call) => {
   vendors[format].resultsInstead = (held) => held.replace(text, call);
   const { id } = await submit({ model: `${format}-1`, requests: [asks("pay")] });
   expect(await ended(id)).toMatchObject({ status: "completed", request_counts: { completed: 1 } });
@@ -269,16 +272,19 @@ test.each([
   ]);
 });
 
-test.each(Object.keys(FORMATS) as Format[])("%s took a batch and did not say so: it is found, not handed over twice", async (format) => {
-  const vendor = vendors[format];
-  const before = vendor.batches.length;
-  vendor.breakNext = true;
-  const { id } = await submit({ model: `${format}-1`, requests: ["a", "b"].map(asks) });
-  expect(await ended(id)).toMatchObject({ status: "completed", request_counts: { completed: 2 } });
-  expect(vendor.batches.length).toBe(before + 1);
-});
+test.each(Object.keys(FORMATS) as Format[])(
+  "a batch that %s accepted without a response is found again and not submitted twice",
+  async (format) => {
+    const vendor = vendors[format];
+    const before = vendor.batches.length;
+    vendor.breakNext = true;
+    const { id } = await submit({ model: `${format}-1`, requests: ["a", "b"].map(asks) });
+    expect(await ended(id)).toMatchObject({ status: "completed", request_counts: { completed: 2 } });
+    expect(vendor.batches.length).toBe(before + 1);
+  },
+);
 
-test("a provider that refuses a batch fails its lines, one that is busy is asked again", async () => {
+test("a batch that the provider refuses fails its lines; after a 429 it is submitted again", async () => {
   vendors.openai.refuseNext = 429;
   const busy = await submit({ model: "openai-1", requests: [asks("a")] });
   expect(await ended(busy.id)).toMatchObject({ status: "completed", request_counts: { completed: 1 } });
@@ -293,7 +299,7 @@ test("a provider that refuses a batch fails its lines, one that is busy is asked
   expect(await until(left, (all) => all.length === 0)).toEqual([]);
 });
 
-test("who runs batches is a setting of the provider, where its format has batches", async () => {
+test("batch_mode of a provider is refused for formats without batches", async () => {
   const { providers } = await admin.get("/v1/admin/providers?provider_key=openai");
   const [openai] = providers;
   expect(openai.batch_mode).toBe("provider");

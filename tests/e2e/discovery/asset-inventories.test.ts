@@ -40,8 +40,8 @@ const statuses = async (query: string): Promise<Record<string, string>> =>
     (await owner.get(`/v1/admin/discovery/assets?${query}`)).assets.map((asset: any) => [asset.name, asset.governance_status]),
   );
 
-describe("an inventory", () => {
-  test("in CycloneDX gives its models and the services that are tool servers or agents, wherever they stand in it", async () => {
+describe("an imported inventory", () => {
+  test("in CycloneDX yields models at any depth, and services that are tool servers or agents", async () => {
     const file = bom({
       metadata: {
         component: { type: "application", name: "product", components: [{ type: "machine-learning-model", name: "known-model" }] },
@@ -67,7 +67,7 @@ describe("an inventory", () => {
     expect(await statuses("asset_type=agent")).toEqual({ stray: "ungoverned" });
   });
 
-  test("of agents is read as cards, as descriptions, and as files of the MCP registry", async () => {
+  test("of agents is read from agent cards, lists of agents, and MCP registry files", async () => {
     expect(
       (await upload("agent-inventory", JSON.stringify({ name: "carded", supportedInterfaces: [{ url: "https://carded.example/a2a" }] })))
         .body,
@@ -80,7 +80,7 @@ describe("an inventory", () => {
     expect((await statuses("q=registry")).registry).toBe("governed");
   });
 
-  test("of a device manager keeps AI clients alone, and speaks of the same asset as a collector on the device", async () => {
+  test("from a device manager keeps AI clients only, and updates the same asset as a collector on the device", async () => {
     const csv =
       "\uFEFFDevice ID,Device Name,Application,Version,Last Seen,Path\r\nm1,Mary's,Cursor.app,1.2,2026-01-01T00:00:00Z,/Users/mary/secret-path\r\nm1,Mary's,=HYPERLINK(1),1,,\r\nm2,,Claude,3,never,\r\n,,Cursor,,,\r\n";
     expect((await upload("mdm-csv", csv)).body).toMatchObject({ found: 2, added: 2, skipped_count: 2 });
@@ -106,7 +106,7 @@ describe("an inventory", () => {
     expect(JSON.stringify(turned)).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
   });
 
-  test("of a device manager says nothing of how a client is set up, and takes back nothing of what is known of that", async () => {
+  test("from a device manager keeps the client settings and dismissal that a collector or a person recorded", async () => {
     const scout = await registerCollector(owner, world.gateway.runtimeUrl, { tier: "high" });
     const seen = (digest: string) =>
       seenClient("m7", "cursor", {
@@ -129,7 +129,7 @@ describe("an inventory", () => {
     expect((await told()).governance_status).toBe("ungoverned");
   });
 
-  test("of a device manager that names no versions leaves those that are known", async () => {
+  test("from a device manager without versions keeps the known versions", async () => {
     const scout = await registerCollector(owner, world.gateway.runtimeUrl, { tier: "high" });
     await scout.report(seenClient("m8", "cursor", { version: "0.48" }));
     expect((await upload("mdm-csv", "device,application\nm8,Cursor\n")).body).toMatchObject({ found: 1, added: 0 });
@@ -137,7 +137,7 @@ describe("an inventory", () => {
     expect(assets).toMatchObject([{ version: "0.48", source: "mdm_csv" }]);
   });
 
-  test("of a device manager that names a device in several lines tells of it what the latest says, in whatever order", async () => {
+  test("from a device manager keeps the latest values of a device that is listed several times", async () => {
     const lines = ["m10,Ten,Cursor,2026-03-02T00:00:00Z", "m10,,Zed,2026-02-01T00:00:00Z"];
     await upload("mdm-csv", `device id,device name,application,last seen\n${lines.join("\n")}\n`);
     const { devices } = await owner.get("/v1/admin/discovery/devices?page_size=200");
@@ -147,7 +147,7 @@ describe("an inventory", () => {
     });
   });
 
-  test("of devices is taken in while a collector tells of the same, and neither fails because of the other", async () => {
+  test("from a device manager and concurrent collector reports on the same devices all succeed", async () => {
     const scout = await registerCollector(owner, world.gateway.runtimeUrl, { tier: "high" });
     const devices = Array.from({ length: 12 }, (_, at) => `busy ${at}`);
     const file = `device,application,version\n${devices.map((device) => `${device},Cursor,1\n`).join("")}`;
@@ -170,7 +170,7 @@ describe("an inventory", () => {
     ["mdm-csv", "a,b\n1,2", "device"],
     ["mdm-csv", 'device,application\n"never closed', "CSV"],
     ["mdm-csv", new Uint8Array([0xff, 0xfe, 0x00]), "UTF-8"],
-  ])("%s that is none is refused whole: %p", async (adapter, content, why) => {
+  ])("in an invalid %s file is refused as a whole: %p", async (adapter, content, why) => {
     const before = (await owner.get("/v1/admin/discovery/assets")).total;
     expect(await upload(adapter, content as string)).toMatchObject({
       status: 400,
@@ -179,15 +179,15 @@ describe("an inventory", () => {
     expect((await owner.get("/v1/admin/discovery/assets")).total).toBe(before);
   });
 
-  test("nested as deep as a file can be is read all the same", async () => {
+  test("in CycloneDX is read at any nesting depth", async () => {
     let component: object = { type: "machine-learning-model", name: "deepest" };
     for (let depth = 0; depth < 2_000; depth++) component = { type: "library", name: "x", components: [component] };
     expect((await upload("cyclonedx", bom({ components: [component] }))).body).toMatchObject({ found: 1 });
   });
 });
 
-describe("the registry", () => {
-  test("follows records and findings, and keeps what people said when they go", async () => {
+describe("the asset registry", () => {
+  test("follows records and discovered assets, and keeps people's entries when a record is deleted", async () => {
     await owner.post("/v1/admin/assets/sync", {});
     const of = async (search: string) => (await owner.get(`/v1/admin/assets?search=${search}`)).assets;
     expect((await of("known-model")).map(({ source }: any) => source.kind).sort()).toEqual(["discovered_assets", "models"]);
@@ -202,7 +202,7 @@ describe("the registry", () => {
     expect((await of("known%20server"))[0]).toMatchObject({ status: "gone", owner: "Platform" });
   });
 
-  test("is exported whole: as JSON, as CSV that no spreadsheet runs, and as an inventory that is read back", async () => {
+  test("is exported as JSON, as CSV with formulas escaped, and as CycloneDX that can be imported again", async () => {
     await owner.post("/v1/admin/assets", { name: "=1+1", asset_type: "model", tags: ["a", "b"] });
     const exported = async (format: string) => {
       const answer = await fetch(`${world.gateway.adminUrl}/v1/admin/assets/export?format=${format}`, {

@@ -56,7 +56,7 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
 const servers = (device: string, count: number, more: Record<string, unknown> = {}) =>
   Array.from({ length: count }, (_, at) => seenServer(device, `server ${at}`, more));
 
-test("ten thousand events that are forged, replayed, stale or too many change nothing", async () => {
+test("10,000 events that are forged, replayed, stale or too large change nothing", async () => {
   const [honest, replayed, repeated, stale, large, revoked] = (await Promise.all(Array.from({ length: 6 }, () => collector()))) as [
     Collector,
     Collector,
@@ -129,7 +129,7 @@ test("ten thousand events that are forged, replayed, stale or too many change no
   });
 });
 
-test("a hundred thousand assets are listed and judged anew in under five seconds", async () => {
+test("100,000 assets are listed and their governance status recomputed in under five seconds of CPU time", async () => {
   const { id } = await owner.post("/v1/admin/mcp-servers", { name: "tools", base_url: "http://tools.example" });
   const seen = (at: number): SeenAsset => ({
     id: crypto.randomUUID(),
@@ -189,7 +189,7 @@ test("a hundred thousand assets are listed and judged anew in under five seconds
   for (const [what, { cpu_ms: ms }] of Object.entries(took)) expect([what, ms < 5_000]).toEqual([what, true]);
 });
 
-test("what collectors tell while all assets are judged is judged by what stands in the end", async () => {
+test("events reported while all assets are being reconciled end with the correct governance status", async () => {
   const { id } = await owner.post("/v1/admin/mcp-servers", { name: "other tools", base_url: "http://other-tools.example" });
   const through = [`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`];
   const scout = await collector();

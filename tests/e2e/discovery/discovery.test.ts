@@ -35,7 +35,7 @@ async function only(query: string): Promise<any> {
   return assets[0];
 }
 
-describe("governance", () => {
+describe("governance of discovered assets", () => {
   let scout: Collector;
   let serverId: string;
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe("governance", () => {
     serverId = (await owner.post("/v1/admin/mcp-servers", { name: "tools", base_url: tools.baseUrl })).id;
   });
 
-  test("only what is called through the gateway counts as governed, and a client as its servers and models do", async () => {
+  test("counts only assets that call through the gateway as governed, and a client according to its servers and model", async () => {
     const through = `https://gateway.example/v1/proxy/mcp/${serverId}`;
     const at = (name: string, endpoints: string[], more: object = {}) =>
       seenServer("d1", name, { endpoints, attributes: { client: "cursor", transport: "http", ...more } });
@@ -91,7 +91,7 @@ describe("governance", () => {
     });
   });
 
-  test("an address is kept without what may be a secret in it", async () => {
+  test("stores addresses without credentials, queries and fragments", async () => {
     const attributes = { client: "zed", model_endpoint: "https://me:planted@models.example/v1?key=planted" };
     await scout.report(
       seenServer("d-secret", "told too much", { endpoints: ["https://me:planted@mcp.example/mcp?key=planted#planted", "#planted"] }),
@@ -102,7 +102,7 @@ describe("governance", () => {
     expect(told.assets.map(({ endpoints }: any) => endpoints)).toContainEqual(["https://mcp.example/mcp"]);
   });
 
-  test("reconciling follows records that come and go and origins that are said", async () => {
+  test("changes when records or the gateway's origins change and assets are reconciled", async () => {
     await scout.report(seenServer("d2", "elsewhere", { endpoints: [`http://inside.example:8080/v1/proxy/mcp/${serverId}`] }));
     expect((await only("device_id=d2")).governance_status).toBe("ungoverned");
     expect((await owner.request("PATCH", `${PATH}/settings`, { gateway_origins: ["http://inside.example:8080"] })).status).toBe(200);
@@ -117,7 +117,7 @@ describe("governance", () => {
     expect((await owner.post(`${PATH}/assets/${id}/onboard`, {})).prefill).toMatchObject({ kind: "client_configuration", path: null });
   });
 
-  test("what was found can be registered with what is known of it, and dismissed until it changes", async () => {
+  test("lets an asset be registered from a prefilled record, and dismissed until its configuration changes", async () => {
     const event = (digest: string) =>
       seenServer("d3", "weather", { endpoints: [new URL(tools.baseUrl).origin], config_digest: digest.repeat(64) });
     await scout.report(event("1"));
@@ -138,8 +138,8 @@ describe("governance", () => {
   });
 });
 
-describe("events", () => {
-  test("are taken once, in the order they were observed, and an asset that goes is gone", async () => {
+describe("collector events", () => {
+  test("are applied once, in the order of observation, and mark removed assets as gone", async () => {
     const scout = await collector();
     const event = seenServer("e1", "one", { version: "1" });
     const message = scout.message([event]);
@@ -155,7 +155,7 @@ describe("events", () => {
     expect((await owner.get(`${PATH}/collector-keys?search=${scout.collectorId}`)).collector_keys[0].last_seen).not.toBeNull();
   });
 
-  test("leave a row that names the key and what came of them, with nothing of what they told", async () => {
+  test("leave an audit row with the collector key and counts, and nothing of their content", async () => {
     const scout = await collector();
     const { headers } = await scout.report(seenServer("e2", "name-on-a-device"));
     const row = await rowOf(owner, { id: headers.get("x-request-id") });
@@ -164,7 +164,7 @@ describe("events", () => {
     expect(JSON.stringify(row)).not.toContain("name-on-a-device");
   });
 
-  test("of a low key speak for one device, of a standard one for none of another collector's", async () => {
+  test("from a low-trust key cover one device only, from a standard key no device of another collector", async () => {
     const [low, standard, high] = [await collector("low"), await collector("standard"), await collector("high")];
     expect((await low.report(seenServer("t1", "a"))).body.accepted).toBe(1);
     expect((await low.report(seenServer("t2", "a"))).body).toMatchObject({
@@ -179,7 +179,7 @@ describe("events", () => {
     expect((await found("device_id=t1")).total).toBe(2);
   });
 
-  test("that nobody signed, or that are stale, malformed or too large, change nothing", async () => {
+  test("that are unsigned, wrongly signed, stale, malformed or too large change nothing", async () => {
     const scout = await collector();
     const stranger = generateKeyPairSync("ed25519").privateKey;
     const event = seenServer("x1", "planted");
@@ -245,7 +245,7 @@ describe("events", () => {
     expect(row).toMatchObject({ tenant_id: "default", success: false, subject_id: null, error_type: "collector_key_revoked" });
   });
 
-  test("that one key sends too often are told when to come again, and no other key's", async () => {
+  test("beyond a key's rate limit answer 429 with Retry-After, without affecting other keys", async () => {
     const [busy, calm] = [await collector(), await collector()];
     const beat = (device: string) => ({
       event_id: crypto.randomUUID(),
@@ -261,7 +261,7 @@ describe("events", () => {
     expect((await calm.report(beat("calm"))).status).toBe(200);
   });
 
-  test("cannot be told about another tenant", async () => {
+  test("never concern another tenant", async () => {
     const [ours, theirs] = [await collector(), await collector("high", other)];
     await ours.report(seenServer("shared-device", "ours"));
     await theirs.report(seenServer("shared-device", "theirs"));
@@ -280,7 +280,7 @@ describe("events", () => {
   });
 });
 
-test("a key is registered once, and only if it is one", async () => {
+test("a collector key is registered once, and an invalid public key is refused", async () => {
   const body = { collector_id: "c", public_key: Buffer.alloc(32, 9).toString("base64"), trust_tier: "low" };
   const made = await owner.post(`${PATH}/collector-keys`, body);
   expect(await owner.request("POST", `${PATH}/collector-keys`, body)).toMatchObject({ status: 409, body: { existing_id: made.id } });

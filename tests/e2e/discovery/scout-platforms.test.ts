@@ -38,7 +38,7 @@ const DISKS: Readonly<Record<Exclude<Platform, "linux">, { readonly home: string
   },
 };
 
-test.each(["darwin", "win32"] as const)("on %s files are looked for where that system keeps them", (platform) => {
+test.each(["darwin", "win32"] as const)("on %s the scout looks for files in that system's locations", (platform) => {
   const { home, texts } = DISKS[platform];
   const { servers } = scanHome(diskOf(texts), placesOf(platform, home), new Set());
   expect(servers.map(({ name, scope, facts }) => [name, scope, facts.command]).sort()).toEqual([
@@ -50,7 +50,7 @@ test.each(["darwin", "win32"] as const)("on %s files are looked for where that s
   ] as never);
 });
 
-test.each(["linux", "darwin", "win32"] as const)("a service of %s keeps words of a command apart", (platform) => {
+test.each(["linux", "darwin", "win32"] as const)("the service file for %s quotes the command's arguments", (platform) => {
   const file = serviceFile(platform, ["/opt/a b/scout", "--device-name", '<"&%$>']);
   expect(file).not.toContain('<"&%$>');
   expect(file).toContain("a b");

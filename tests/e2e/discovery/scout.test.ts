@@ -73,7 +73,7 @@ const names = (of: any[], type: string) =>
     .map(({ name }) => name)
     .sort();
 
-test("a dry run prints what would be sent, sends nothing and holds no secret", async () => {
+test("a dry run prints the events without secrets and sends nothing", async () => {
   const { code, output } = await toGateway("--dry-run");
   expect(code).toBe(0);
   expect(sent).toEqual([]);
@@ -85,7 +85,7 @@ test("a dry run prints what would be sent, sends nothing and holds no secret", a
   expect(names(events, "local_mcp_server")).toEqual([...planted.servers]);
 });
 
-test("every server of every client is found, judged by where it goes, and no secret leaves the device", async () => {
+test("every server of every client is found with its governance status, and no secret leaves the device", async () => {
   const { code, errors } = await toGateway("--once");
   expect([code, errors]).toEqual([0, ""]);
   for (const body of sent) {
@@ -114,7 +114,7 @@ test("every server of every client is found, judged by where it goes, and no sec
   expect(by["claude-desktop-process"].device_name).toBeNull();
 });
 
-test("what is gone since is told, names are hashed and the device is named only if asked, and a key others can read is not used", async () => {
+test("removed assets are reported, names are hashed on request, and a device key readable by others is not used", async () => {
   rmSync(join(home, ".lmstudio"), { recursive: true });
   expect((await toGateway("--once", "--hash-names", "--device-name", "Mary's")).code).toBe(0);
   const seen = JSON.parse(sent.at(-1) as string).events.filter(({ kind }: any) => kind === "asset_seen");
@@ -133,14 +133,14 @@ test("what is gone since is told, names are hashed and the device is named only 
   chmodSync(join(state, "device.json"), 0o600);
 });
 
-test("a file whose parts name each other without end stops nothing", async () => {
+test("a file with exponential YAML aliases does not stop the scan", async () => {
   const laughs = Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]`).join("\n");
   writeFileSync(join(home, ".config/goose/config.yaml"), `a0: &a0 x\n${laughs}\nextensions:\n  bomb: { cmd: uvx, args: *a30 }\n`);
   expect((await toGateway("--once")).code).toBe(0);
   expect((await assets("&q=cursor-governed&status=active")).map(({ name }: any) => name)).toEqual(["cursor-governed"]);
 });
 
-test("what it is told wrongly it says, and a gateway that refuses ends a single look with 1", async () => {
+test("wrong arguments are reported, and a single scan refused by the gateway exits with 1", async () => {
   expect((await scout("--gateway", "nonsense", "--collector", "c", "--key-id", keyId)).errors).toContain("--gateway must be");
   expect((await scout("--collector", "c")).errors).toContain("--gateway is required");
   expect((await scout("--nonsense")).code).toBe(1);

@@ -29,7 +29,7 @@ const raw = (path: string, init: RequestInit = {}) =>
     headers: { "x-api-key": served.apiKey, "anthropic-version": "2023-06-01", ...init.headers },
   });
 
-test("a file is stored, read, named in a message and deleted", async () => {
+test("a file is uploaded, read, referenced in a message and deleted", async () => {
   const { data: file, response } = await client.beta.files
     .upload({ file: await toFile(Buffer.from("Dear all"), "letter.txt"), expires_in_seconds: 3_600 })
     .withResponse();
@@ -55,7 +55,7 @@ test("a file is stored, read, named in a message and deleted", async () => {
   expect(await client.beta.files.retrieveMetadata(file.id).catch(statusOf)).toBe(404);
 });
 
-test("files are listed newest first, as newer and as older clients turn pages, and those that are named", async () => {
+test("files are listed newest first with the pagination of newer and older clients, and by their IDs", async () => {
   const ids: string[] = [];
   for (const name of ["one", "two", "three", "four", "five"]) ids.unshift((await store(`${name}.txt`, name)).id);
   const turned: string[] = [];
@@ -75,7 +75,7 @@ test("files are listed newest first, as newer and as older clients turn pages, a
   expect([named.data.map(({ id }) => id), named.next_page]).toEqual([[ids[0] as string, ids[4] as string], null]);
 });
 
-test("a file of another group is none, on every route", async () => {
+test("a file of another group is not found on any route", async () => {
   const { id } = await store("secret.txt", "secret");
   const messages = [{ role: "user" as const, content: [{ type: "document" as const, source: { type: "file" as const, file_id: id } }] }];
   expect([
@@ -92,7 +92,7 @@ test("a file of another group is none, on every route", async () => {
   expect(await (await client.beta.files.download(id)).text()).toBe("secret");
 });
 
-test("what is no request is told with its name, in Anthropic's form", async () => {
+test("an invalid request is refused in Anthropic's error format, naming the parameter", async () => {
   const form = new FormData();
   form.set("file", new Blob(["x"]), "x.txt");
   form.set("expires_in_seconds", "60");

@@ -46,7 +46,7 @@ const put = (content: Uint8Array | string, fields: Record<string, string>, key =
 
 const stored = () => storedBytes(world.gateway.dataDir);
 
-test("a file is stored, described, read whole and in ranges, and deleted with its bytes", async () => {
+test("a file is uploaded, described, read whole and in ranges, and deleted with its bytes", async () => {
   const made = await put(PNG, { kind: "image", chat_id: "c1", display_name: "dot.png" });
   expect(made.status).toBe(201);
   const hash = createHash("sha256").update(PNG).digest("hex");
@@ -85,7 +85,7 @@ test("a file is stored, described, read whole and in ranges, and deleted with it
   await until(async () => !(await stored()).includes(id));
 });
 
-test("a file of which bytes are missing in the store arrives torn, and never as a whole one with our words in it", async () => {
+test("a file truncated in the store breaks off the download instead of ending it normally", async () => {
   const { id } = (await put("x".repeat(200_000), { kind: "document" })).body;
   const path = join(world.gateway.dataDir, "files", id.slice(-2).toLowerCase(), id);
   await truncate(path, 100_000);
@@ -95,7 +95,7 @@ test("a file of which bytes are missing in the store arrives torn, and never as 
   await send("DELETE", `/v1/proxy/files/${id}`);
 });
 
-test("a file is its group's or its person's, and nobody else's", async () => {
+test("a file is accessible to its group or person only", async () => {
   const { id } = (await put("secret plans", { kind: "document", chat_id: "shared" })).body;
   const person = await newPerson(world.gateway.runtimeUrl as string, "reader");
   for (const [method, path] of [
@@ -116,7 +116,7 @@ test("a file is its group's or its person's, and nobody else's", async () => {
   expect((await send("GET", `/v1/proxy/files/${id}/content`)).text).toBe("secret plans");
 });
 
-test("a signed address opens one file for a while, and no change of it opens anything", async () => {
+test("a signed URL opens one file until it expires, and no altered URL opens any", async () => {
   const { id } = (await put("for a browser", { kind: "document" })).body;
   const other = (await put("not for a browser", { kind: "document" })).body.id;
   const signed = (await send("GET", `/v1/proxy/files/${id}/url?expires_in_secs=60`)).body;
@@ -160,7 +160,7 @@ test("a signed address opens one file for a while, and no change of it opens any
   expect([gone.status, await gone.text()]).toEqual(told as [number, string]);
 });
 
-test("a signed address opens its file whatever credential is sent along, in its own name", async () => {
+test("a signed URL opens its file whatever credential is sent along, in the name of the file's group", async () => {
   const { id } = (await put("for a browser", { kind: "document" })).body;
   const { url: address } = (await send("GET", `/v1/proxy/files/${id}/url`)).body;
   const person = await newPerson(world.gateway.runtimeUrl as string, "onlooker");
@@ -188,7 +188,7 @@ test("a signed address opens its file whatever credential is sent along, in its 
   ).toEqual([200, 404, 401]);
 });
 
-test("the bytes say what a file is, whatever it is called", async () => {
+test("the type of a file is taken from its bytes, whatever its name", async () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
   for (const [content, kind] of [
     ["<html><script>alert(1)</script></html>", "image"],
@@ -206,7 +206,7 @@ test("the bytes say what a file is, whatever it is called", async () => {
   await served.body?.cancel();
 });
 
-test("what is wrong with an upload is named, and nothing of it stays", async () => {
+test("an invalid upload is refused with the field named, and leaves nothing stored", async () => {
   const before = (await send("GET", "/v1/proxy/files")).body.total;
   const wrong: [FormData | string, RegExp][] = [
     [form("x", {}), /`kind` is required/],
@@ -237,20 +237,20 @@ test.each([
   ["/v1/proxy/llm/files", { purpose: "user_data", Purpose: "batch" }, '"Purpose" and "purpose"'],
   ["/v1/files", { Expires_In_Seconds: "3600" }, '"Expires_In_Seconds" and "expires_in_seconds"'],
   ["/v1/files", { Note: "a", note: "b" }, '"note" and "Note"'],
-])("a field of an upload to %s that readers may take for another is refused with both: %j", async (path, fields, names) => {
+])("an ambiguous field of an upload to %s is refused with both names: %j", async (path, fields, names) => {
   const { status, body } = await send("POST", path, { body: form("x", fields) });
   expect([status, body.code ?? body.error.code]).toEqual([400, "ambiguous_name"]);
   expect(body.error.message ?? body.error).toContain(`The names ${names} are the same`);
 });
 
-test("all files of a chat go in one call", async () => {
+test("all files of a chat are deleted in one call", async () => {
   for (let n = 0; n < 20; n++) expect((await put(`page ${n}`, { kind: "document", chat_id: "long" })).status).toBe(201);
   expect((await send("DELETE", "/v1/proxy/files?chat_id=long")).body).toEqual({ deleted: 20 });
   expect((await send("GET", "/v1/proxy/files?chat_id=long")).body.total).toBe(0);
   expect((await send("DELETE", "/v1/proxy/files")).status).toBe(400);
 });
 
-test("OpenAI's client stores, lists, reads and deletes files unchanged", async () => {
+test("OpenAI's client uploads, lists, reads and deletes files", async () => {
   const openai = new OpenAI({ baseURL: url("/v1/proxy/llm"), apiKey: others.apiKey });
   const lines = '{"custom_id":"1"}\n';
   const file = await openai.files.create({ file: await toFile(Buffer.from(lines), "lines.jsonl"), purpose: "batch" });
@@ -273,7 +273,7 @@ function written(parts: readonly WrittenPart[]): RequestInit {
   return { body: `${body}--cut--\r\n`, headers: { "content-type": "multipart/form-data; boundary=cut" } };
 }
 
-test("what a form says of its file is read as it stands, and what contradicts itself is refused", async () => {
+test("the file part of a form is accepted without a file name, and a contradictory form is refused", async () => {
   const sent = (...parts: readonly WrittenPart[]) => send("POST", "/v1/proxy/files", written([['name="kind"', "document"], ...parts]));
   // A content type alone makes the part a file.
   const unnamed = await sent(['name="file"\r\ncontent-type: application/octet-stream', "no name"]);
@@ -293,7 +293,7 @@ test("what a form says of its file is read as it stands, and what contradicts it
   }
 });
 
-test("files are found by the purpose that they are shown with, whoever stored them how", async () => {
+test("files are filtered by the purpose they are shown with, however they were uploaded", async () => {
   const { apiKey } = await newTeam(world.admin, "purposes");
   const openai = new OpenAI({ baseURL: url("/v1/proxy/llm"), apiKey });
   const ids: string[] = [];
@@ -311,7 +311,7 @@ test("files are found by the purpose that they are shown with, whoever stored th
   expect(await found("evals")).toEqual([]);
 });
 
-test("a tenant lowers what a file may measure, and bounds what the files of a group come to together", async () => {
+test("a tenant can lower the maximum file size and limit the total size of a group's files", async () => {
   const { admin } = world;
   await admin.post("/v1/admin/tenants", { id: "small", name: "small", media_limits: { document_mb: 1, group_storage_mb: 2 } });
   const { id: groupId } = await admin.post("/v1/admin/resource-groups", { tenant_id: "small", name: "desk", group_type: "team" });

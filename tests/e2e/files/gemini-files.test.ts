@@ -39,7 +39,7 @@ const piece = (url: string, command: string, offset: number, body: BodyInit = ""
   raw(url, { "x-goog-upload-command": command, "x-goog-upload-offset": String(offset) }, body, apiKey);
 const problemOf = async (answer: Response) => [answer.status, ((await answer.json()) as any).error.message];
 
-test.each([undefined, "v1beta"])("a file is uploaded, named in a message, read and deleted (version %p)", async (version) => {
+test.each([undefined, "v1beta"])("a file is uploaded, referenced in a message, read and deleted (version %p)", async (version) => {
   const ai = clientWith(served.apiKey, version);
   const file = await ai.files.upload({ file: words("Dear all"), config: { displayName: "letter.txt" } });
   expect(file).toMatchObject({ displayName: "letter.txt", mimeType: "text/plain", sizeBytes: "8", state: "ACTIVE" });
@@ -61,7 +61,7 @@ test.each([undefined, "v1beta"])("a file is uploaded, named in a message, read a
   expect(await ai.files.get({ name: file.name as string }).catch(statusOf)).toBe(404);
 });
 
-test("a file of several pieces is whole, and nothing of its pieces stays", async () => {
+test("a file uploaded in several parts is complete, and its parts are deleted", async () => {
   const text = "0123456789abcdef".repeat(600_000);
   const file = await client.files.upload({ file: words(text) });
   expect(file).toMatchObject({ sizeBytes: String(text.length), sha256Hash: new Bun.CryptoHasher("sha256").update(text).digest("base64") });
@@ -83,7 +83,7 @@ test("files are listed newest first, in pages", async () => {
   for (const name of names) await client.files.delete({ name: name as string });
 });
 
-test("what another group uploads, or has begun to, is there for nobody else", async () => {
+test("files and unfinished uploads of another group are not found", async () => {
   const { name, uri } = await client.files.upload({ file: words("secret") });
   const contents = [{ role: "user", parts: [createPartFromUri(uri as string, "text/plain")] }];
   const url = await begun(6);
@@ -100,7 +100,7 @@ test("what another group uploads, or has begun to, is there for nobody else", as
   expect((await piece(url, "upload, finalize", 0, "secret")).status).toBe(200);
 });
 
-test("the address of an upload lets its pieces in without a credential, as long as whoever began it is let in", async () => {
+test("an upload URL accepts parts without a credential while the caller who began the upload has access", async () => {
   const { admin, gateway } = world;
   const tenant = { tenant_id: "default" };
   const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "uploaders", group_type: "team" });
@@ -139,7 +139,7 @@ test("the address of an upload lets its pieces in without a credential, as long 
   );
 });
 
-test("pieces come in order, each once, and are as many bytes as was said", async () => {
+test("parts of an upload must arrive in order, once, and add up to the announced size", async () => {
   const url = await begun(6);
   expect((await piece(url, "upload", 0, "abc")).headers.get("x-goog-upload-size-received")).toBe("3");
   expect(await problemOf(await piece(url, "upload", 0, "abc"))).toEqual([400, expect.stringContaining("must be 3")]);
@@ -157,7 +157,7 @@ test("pieces come in order, each once, and are as many bytes as was said", async
   expect((await piece(url, "upload, finalize", 3, "def")).status).toBe(404);
 });
 
-test("whoever ends an upload that has gone on meanwhile takes nothing of it along", async () => {
+test("finalizing an upload that another request has continued meanwhile is refused and changes nothing", async () => {
   const url = await begun(6);
   await piece(url, "upload", 0, "abc");
   const stored = (await storedBytes(world.gateway.dataDir)).length;
@@ -184,7 +184,7 @@ test("whoever ends an upload that has gone on meanwhile takes nothing of it alon
   await client.files.delete({ name: file.name });
 });
 
-test("an upload that is cancelled is over", async () => {
+test("a cancelled upload is over and leaves nothing stored", async () => {
   const url = await begun(6);
   await piece(url, "upload", 0, "abc");
   expect((await piece(url, "cancel", 0)).headers.get("x-goog-upload-status")).toBe("cancelled");
@@ -193,7 +193,7 @@ test("an upload that is cancelled is over", async () => {
   await nothingStored(world.gateway.dataDir);
 });
 
-test("what is no upload is told with the name of what is wrong", async () => {
+test("an invalid upload request is refused with the header or field named", async () => {
   const start = { "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start", "x-goog-upload-header-content-length": "3" };
   const url = await begun(3);
   for (const [answer, status, said] of [
@@ -217,7 +217,7 @@ test("what is no upload is told with the name of what is wrong", async () => {
     expect(await problemOf(answer)).toEqual([status, expect.stringContaining(said)]);
 });
 
-test("a caller who begins uploads and ends none is stopped at 64, and nobody else is", async () => {
+test("a caller with 64 unfinished uploads cannot begin another; other callers can", async () => {
   const { apiKey } = await newTeam(world.admin, "beginners");
   const start = { "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start", "x-goog-upload-header-content-length": "1" };
   const answers: number[] = [];

@@ -47,7 +47,7 @@ test.each([
   ]);
 });
 
-test("a person's photo of more than 5 MB is refused as too large, also while they register", async () => {
+test("an end user's photo of more than 5 MB is refused as too large, also at registration", async () => {
   const said = (field: string) => ({ status: 413, body: { code: "body_too_large", fields: [{ field, message: "is larger than 5 MB" }] } });
   expect(await person.request("POST", "/auth/profile/photo", formOf(5 * MIB + 1))).toMatchObject(said("file"));
   // The second has more base64 characters than a photo of 5 MB can have.

@@ -97,14 +97,14 @@ const resaid = (json: string, text: string, said: (name: string, own: string) =>
 const upper = (name: string) => (name[0] as string).toUpperCase() + name.slice(1);
 
 const WAYS: Readonly<Record<string, (name: string, own: string) => string>> = {
-  "first of two members of one name": (name, own) => `"${name}":"${ESCAPED}",${own}`,
-  "first of two, the second's name escaped": (name, own) => `"${name}":"${ESCAPED}", ${own.replace(/^"./, escapedLetter)}`,
-  "member of the name in another case": (name, own) => `${own},"${upper(name)}":"${ESCAPED}"`,
+  "duplicate member before the real one": (name, own) => `"${name}":"${ESCAPED}",${own}`,
+  "duplicate member before one with an escaped name": (name, own) => `"${name}":"${ESCAPED}", ${own.replace(/^"./, escapedLetter)}`,
+  "member whose name differs in case": (name, own) => `${own},"${upper(name)}":"${ESCAPED}"`,
 };
 const escapedLetter = (letter: string) => `"\\u${letter.charCodeAt(1).toString(16).padStart(4, "0")}`;
 
-describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("%s", (_name, surface) => {
-  test.each(Object.entries(WAYS))("no guardrail is gone around by the %s", async (_way, said) => {
+describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("a response of %s", (_name, surface) => {
+  test.each(Object.entries(WAYS))("cannot bypass a guardrail with a %s", async (_way, said) => {
     for (const stream of [false, true])
       for (const key of ["redact", "block", "judged"]) {
         const json = stream ? wireOf(surface, [FINE]).join("") : JSON.stringify(surface.whole(FINE));
@@ -118,13 +118,13 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
       }
   });
 
-  test("nor by pieces of a text under names that differ in case", async () => {
+  test("cannot bypass a guardrail with pieces of text in members whose names differ in case", async () => {
     const json = wireOf(surface, ["sword", "fish", FINE]).join("");
     const text = resaid(json, "fish", (name) => `"${upper(name)}":"fish"`);
     for (const key of ["redact", "block"]) expect((await ask(key, surface, true, text)).given).not.toMatch(/"(?:Content|Text|Delta)"/);
   });
 
-  test("nor by what only some readers of JSON take for JSON", async () => {
+  test("cannot bypass a guardrail with text that only some parsers accept as JSON", async () => {
     const frames = wireOf(surface, ["a", FINE]);
     const [at, frame] = [...frames.entries()].find(([, one]) => one.includes('"a"')) as [number, string];
     const odd = frame.replaceAll('"a"', `"${ESCAPED}"`).replace("{", '{"n":NaN,');
@@ -135,7 +135,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
 
 const CALLING = ANSWER_SURFACES.filter(({ name }) => name !== "completions");
 
-describe.each(CALLING.map((surface) => [surface.name, surface] as const))("%s: no argument policy is gone around", (_name, surface) => {
+describe.each(CALLING.map((surface) => [surface.name, surface] as const))("a tool call of %s", (_name, surface) => {
   const answers = (change: (json: string) => string) =>
     [false, true].map((stream) => {
       const json = stream ? wireOf(surface, [], DENIED).join("") : JSON.stringify(surface.whole("", DENIED));
@@ -143,7 +143,7 @@ describe.each(CALLING.map((surface) => [surface.name, surface] as const))("%s: n
       return [stream, change(json)] as const;
     });
 
-  test("by a second name of the tool", async () => {
+  test("cannot bypass an argument policy with a second name of the tool", async () => {
     for (const second of ['"name":"fine"', '"Name":"run_sql"'])
       for (const [stream, text] of answers((json) =>
         second.startsWith('"name"')
@@ -153,7 +153,7 @@ describe.each(CALLING.map((surface) => [surface.name, surface] as const))("%s: n
         expect((await ask("policy", surface, stream, text)).given).not.toContain("run_sql");
   });
 
-  test("by letters of names that are escaped", async () => {
+  test("cannot bypass an argument policy with escaped characters in member names", async () => {
     for (const [stream, text] of answers(hidden)) {
       const { read, row } = await ask("policy", surface, stream, text);
       expect(read).not.toContain("DROP");
@@ -161,7 +161,7 @@ describe.each(CALLING.map((surface) => [surface.name, surface] as const))("%s: n
     }
   });
 
-  test("nor a cap on the tool calls of a day", async () => {
+  test("cannot bypass the daily limit on tool calls with escaped characters", async () => {
     const chat = CALLING[0] as AnswerSurface;
     // The first call uses up the cap.
     await ask("capped", chat, false, JSON.stringify(chat.whole("", DENIED)));
@@ -182,13 +182,13 @@ function hidden(json: string): string {
 const escapedName = (name: string) =>
   `"${Array.from(name, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"`;
 
-test.each([201, 206])("a policy in words judges an answer of status %d", async (status) => {
+test.each([201, 206])("a semantic policy judges a response with status %d", async (status) => {
   const [surface] = ANSWER_SURFACES as readonly [AnswerSurface];
   const { given, row } = await ask("judged", surface, false, JSON.stringify(surface.whole(BANNED)), status);
   expect([given.includes(BANNED), row.error_type]).toEqual([false, "semantic_policy_block"]);
 });
 
-describe("a stream that is one array", () => {
+describe("a stream sent as one JSON array", () => {
   const surface = ANSWER_SURFACES.find(({ framing }) => framing === "array") as AnswerSurface;
   const body = JSON.stringify(surface.whole(FINE));
   const evil = body.replace(FINE, ESCAPED);
@@ -196,13 +196,13 @@ describe("a stream that is one array", () => {
   test.each([
     ["a number before an element", `[${body},1,${evil}]`],
     ["a text before an element", `["x",${evil},${body}]`],
-    ["an array that begins anew", `[${body}][${evil}]`],
+    ["a second array after it", `[${body}][${evil}]`],
     ["an array within it", `[${body},[${evil}]]`],
-    ["two brackets", `[[${evil}]]`],
-    ["text behind its end", `[${body}]${evil}`],
-    ["nothing that can be read", `["x",${evil}]`],
-    ["brackets before it", `]]][${evil}]`],
-  ])("hides nothing by %s", async (_way, text) => {
+    ["an array around its element", `[[${evil}]]`],
+    ["an object after its end", `[${body}]${evil}`],
+    ["a text before its only element", `["x",${evil}]`],
+    ["closing brackets before it", `]]][${evil}]`],
+  ])("cannot hide text from guardrails with %s", async (_way, text) => {
     for (const key of ["redact", "block", "judged"]) {
       const { given, read } = await ask(key, surface, true, text);
       expect(read).not.toContain(BANNED);
@@ -211,7 +211,7 @@ describe("a stream that is one array", () => {
   });
 });
 
-test("no client that ends lines where others do not finds data in a comment", async () => {
+test("text in a comment is not passed to clients that treat other characters as line ends", async () => {
   const [surface] = ANSWER_SURFACES as readonly [AnswerSurface];
   const frames = wireOf(surface, [FINE]);
   const evil = `data: {"choices":[{"index":0,"delta":{"content":"${ESCAPED}"}}]}`;

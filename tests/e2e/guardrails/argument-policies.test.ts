@@ -27,7 +27,7 @@ const POLICIES = {
     outcome: "deny",
     policy: { argument_key: "city", analyzer: "url", rules: [...rule("private_address"), ...rule("unparseable")] },
   },
-  "another tool's": {
+  "policy of another tool": {
     outcome: "none",
     policy: { target: "forecast", argument_key: "city", analyzer: "values", rules: rule("in", ["Oslo"]) },
   },
@@ -76,8 +76,8 @@ async function failureOf(asked: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe("a tool call under a policy", () => {
-  test.each(table)("%s: %s against %s (streamed: %p)", async (name, client, provider, stream) => {
+describe("a tool call under an argument policy", () => {
+  test.each(table)("%s: client %s with provider %s (streamed: %p)", async (name, client, provider, stream) => {
     const { apiKey, apiKeyId, policyId } = keys.get(name) as NonNullable<ReturnType<typeof keys.get>>;
     const { outcome } = POLICIES[name];
     const sdk = world.clientsOf(apiKey).sdks[client];
@@ -113,7 +113,7 @@ describe("a tool call under a policy", () => {
   });
 });
 
-describe("behind other controls", () => {
+describe("an argument policy with other controls", () => {
   const tenant = { tenant_id: "default" };
 
   /** A key of a new group with the given policies. */
@@ -133,7 +133,7 @@ describe("behind other controls", () => {
     return { apiKey: key.key_value, groupId: group.id };
   }
 
-  test.each([false, true])("a policy judges what guardrails made of a call (streamed: %p)", async (stream) => {
+  test.each([false, true])("judges a tool call as redacted by guardrails (streamed: %p)", async (stream) => {
     const { apiKey, groupId } = await keyUnder(`redacted ${stream}`, { analyzer: "values", rules: rule("in", ["Oslo"]) });
     await world.admin.post("/v1/admin/guardrails/configs", {
       ...tenant,
@@ -153,7 +153,7 @@ describe("behind other controls", () => {
     }
   });
 
-  test("a warning names its policy to the caller, beside those of guardrails", async () => {
+  test("that warns is named in x-gw-policy-warnings, next to guardrails that warn", async () => {
     const { apiKey, groupId } = await keyUnder("warns, once", { severity: "warn", analyzer: "values", rules: rule("in", ["Oslo"]) });
     for (const [name, surface] of [
       ["watches answers", "output"],
@@ -184,7 +184,7 @@ describe("behind other controls", () => {
     ]);
   });
 
-  test("a stream that a semantic policy holds is refused with the status of a denial", async () => {
+  test("refuses a stream that a semantic policy holds with status 403", async () => {
     const { apiKey, groupId } = await keyUnder("held", { analyzer: "values", rules: rule("in", ["Oslo"]) });
     const { llms } = await world.admin.get("/v1/admin/llms?tenant_id=default&search=sdk-echo");
     await world.admin.post("/v1/admin/semantic-policies", {
@@ -207,7 +207,7 @@ describe("behind other controls", () => {
   });
 });
 
-test("a change of policies holds for a running gateway, with no restart", async () => {
+test("a changed argument policy takes effect in a running gateway", async () => {
   const { admin } = world;
   const tenant = { tenant_id: "default" };
   const { resource_groups: groups } = await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team");
@@ -297,7 +297,7 @@ describe("a stream whose upstream pauses", () => {
     return next;
   }
 
-  test("passes texts while a call waits, then the call as it came", async () => {
+  test("passes text while a tool call is held, then the tool call as it came", async () => {
     const next = await begun();
     call('"Rome"}');
     say({}, "tool_calls");
@@ -309,7 +309,7 @@ describe("a stream whose upstream pauses", () => {
     expect(await next()).toBeUndefined();
   });
 
-  test("ends in an error when the call is denied, and never shows it", async () => {
+  test("ends with an error when the tool call is denied, without showing it", async () => {
     const next = await begun();
     call('"Oslo"}');
     say({}, "tool_calls");
@@ -319,7 +319,7 @@ describe("a stream whose upstream pauses", () => {
     expect(error.error).toMatchObject({ code: "argument_policy_denied", policy: "paused", tool: TOOL.name, argument_key: "city" });
   });
 
-  test("whose upstream breaks off in a call ends as a broken stream, without the call", async () => {
+  test("that breaks off within a tool call ends as interrupted, without showing it", async () => {
     const next = await begun();
     upstream.close();
     const error = (await failureOf(next())) as Error & { error?: { code?: string } };
@@ -327,7 +327,7 @@ describe("a stream whose upstream pauses", () => {
   });
 });
 
-test("a denied answer has the surface's own error body", async () => {
+test("a denied response has the error body of its surface", async () => {
   const { apiKey } = keys.get("values deny") as NonNullable<ReturnType<typeof keys.get>>;
   const { runtimeUrl } = world.gateway;
   const post = async (path: string, body: object) => {

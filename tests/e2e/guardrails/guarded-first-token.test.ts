@@ -68,7 +68,7 @@ const at = (values: readonly number[], share: number) =>
 test.each(
   ANSWER_SURFACES.filter(({ name }) => ["chat", "responses", "messages"].includes(name)).map((surface) => [surface.name, surface] as const),
 )(
-  "%s: the first word of a guarded stream waits little longer than without guardrails",
+  "%s: guardrails delay the first token of a stream only a little",
   async (name, surface) => {
     const without: number[] = [];
     const added: number[] = [];

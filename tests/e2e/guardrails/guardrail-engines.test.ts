@@ -55,8 +55,8 @@ async function ask(name: string, text: string, stream: boolean, line: "plain" | 
   return { status: response.status, ...told, row: await rowOf(world.admin, { id: response.headers.get("x-request-id") }) };
 }
 
-describe("requests", () => {
-  test("an engine is asked about what the built-in checks have left, and blocks by its own check", async () => {
+describe("a guardrail engine on requests", () => {
+  test("receives text redacted by the built-in checks, and blocks with its own check", async () => {
     expect((await ask("input judge", "Fine, says joe@example.com", false)).status).toBe(200);
     const asked = world.vendor.seen.find(({ path }) => path.startsWith("/engine/judge"));
     expect(JSON.parse(asked?.body ?? "")).toEqual({ text: "Fine, says [REDACTED:email]", direction: "input" });
@@ -77,7 +77,7 @@ describe("requests", () => {
     });
   });
 
-  test("a guard model is asked by a nested call with a row of its own", async () => {
+  test("that is a guard model is called with an audit row of its own", async () => {
     expect((await ask("input model", "Fine", false)).status).toBe(200);
     const { status, row } = await ask("input model", `All is ${FORBIDDEN}`, false);
     expect(status).toBe(403);
@@ -94,7 +94,7 @@ describe("requests", () => {
       expect([one?.request_body_preview ?? null, one?.request_content_hash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 
-  test("an engine that only warns changes nothing and marks the row", async () => {
+  test("that only warns lets the request pass and marks the audit row", async () => {
     const { status, row } = await ask("input watcher", `All is ${FORBIDDEN}`, false);
     expect(status).toBe(200);
     expect(row).toMatchObject({
@@ -105,22 +105,22 @@ describe("requests", () => {
     });
   });
 
-  test.each(["input broken", "input silent"])("%s: an engine that blocks fails closed", async (name) => {
+  test.each(["input broken", "input silent"])("that must not fail open blocks the request when it fails: %s", async (name) => {
     const { status, error, row } = await ask(name, "Fine", false);
     expect([status, error.code]).toEqual([403, "guardrail_blocked"]);
     expect(error.message).toContain("could not be checked");
     expect(row).toMatchObject({ guardrail_blocked: true, guardrail_config_id: configs[name] });
   });
 
-  test("one that may fail open says so on the row", async () => {
+  test("that may fail open lets the request pass and marks the audit row", async () => {
     const { status, row } = await ask("input broken but open", "Fine", false);
     expect(status).toBe(200);
     expect(row).toMatchObject({ guardrails_degraded: true, success: true });
   });
 });
 
-describe.each([false, true])("answers (stream %p)", (stream) => {
-  test("are held until the engine has spoken", async () => {
+describe.each([false, true])("a guardrail engine on responses (streamed: %p)", (stream) => {
+  test("holds a response until it has judged it", async () => {
     const { status, error, row } = await ask("output judge", "Hi", stream);
     expect([status, error.code, error.direction]).toEqual([403, "guardrail_blocked", "output"]);
     expect(row).toMatchObject({ guardrail_blocked: true, guardrail_check: "jailbreak" });
@@ -130,12 +130,12 @@ describe.each([false, true])("answers (stream %p)", (stream) => {
     expect(JSON.parse(world.vendor.seen.findLast(({ path }) => path.startsWith("/engine"))?.body ?? "").text.trim()).toBe(fine.text);
   });
 
-  test("are judged by a guard model", async () => {
+  test("may be a guard model", async () => {
     expect((await ask("output model", "Hi", stream)).status).toBe(403);
     expect((await ask("output model", "Hi", stream, "personal")).status).toBe(200);
   });
 
-  test("of an engine that does not answer in time are withheld, or given where it may fail open", async () => {
+  test("that times out withholds the response, or passes it if it may fail open", async () => {
     expect((await ask("output silent", "Hi", stream)).status).toBe(403);
     const open = await ask("output silent but open", "Hi", stream);
     expect([open.status, open.text]).toEqual([200, "All is well."]);
@@ -143,7 +143,7 @@ describe.each([false, true])("answers (stream %p)", (stream) => {
   });
 });
 
-test("keys of engines are never shown, and stay when a change leaves them out", async () => {
+test("API keys of engines are never returned, and kept when an update omits them unless the address changes", async () => {
   const path = `/v1/admin/guardrails/configs/${configs["input judge"]}`;
   const before = await world.admin.get(path);
   expect(JSON.stringify(before)).not.toContain("hook-secret-0001");
@@ -161,7 +161,7 @@ test("keys of engines are never shown, and stay when a change leaves them out", 
   expect(JSON.stringify(log)).not.toContain("hook-secret-0001");
 });
 
-test("of two engines at one address each keeps its own key, whichever is changed, moved or taken away", async () => {
+test("two engines with one address keep their own API keys when one is changed, moved or removed", async () => {
   const engine = (timeout: number, key?: string) => ({
     provider: "webhook",
     endpoint: `${world.vendor.origin}/engine/judge`,

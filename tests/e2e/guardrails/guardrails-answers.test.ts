@@ -67,7 +67,7 @@ async function ask(action: "redact" | "block", { format }: AnswerSurface, stream
 
 const SURFACES = ANSWER_SURFACES.filter(({ framing }) => framing === "events");
 
-describe.each(SURFACES.map((surface) => [surface.name, surface] as const))("%s: a value that a vendor hides", (_name, surface) => {
+describe.each(SURFACES.map((surface) => [surface.name, surface] as const))("%s: a value that a provider hides", (_name, surface) => {
   const body = surface.whole("All is well.");
   const frames = surface.frames(["All ", "is ", "well."]).map((frame) => new TextDecoder().decode(frame));
   const json = (value: object, init?: ResponseInit) => () => Response.json(value, init);
@@ -76,32 +76,32 @@ describe.each(SURFACES.map((surface) => [surface.name, surface] as const))("%s: 
   const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 
   test.each([
-    ["a member of a whole answer", false, json({ ...body, note: { deep: [MAIL] } })],
-    ["what went wrong", false, json({ error: { message: `No ${MAIL}`, type: "invalid_request_error" } }, { status: 400 })],
-    ["what went wrong, in plain text", false, () => new Response(`No ${MAIL}`, { status: 400 })],
-    ["a member of a frame", true, events("", data({ type: "note", note: MAIL }))],
+    ["a member of a whole response", false, json({ ...body, note: { deep: [MAIL] } })],
+    ["an error body", false, json({ error: { message: `No ${MAIL}`, type: "invalid_request_error" } }, { status: 400 })],
+    ["a plain-text error body", false, () => new Response(`No ${MAIL}`, { status: 400 })],
+    ["a member of a stream event", true, events("", data({ type: "note", note: MAIL }))],
     ["an error in a stream", true, events("", data({ type: "error", error: { message: MAIL } }))],
-    ["data that is no object", true, events("", data([MAIL]))],
-    ["data that is no JSON", true, events("", `data: ${MAIL}\n\n`)],
+    ["event data that is not an object", true, events("", data([MAIL]))],
+    ["event data that is not JSON", true, events("", `data: ${MAIL}\n\n`)],
     ["a comment", true, events(`: ${MAIL}\n\n`, `: ${MAIL}\n\n`)],
     ["an event's name", true, events("", `event: ${MAIL}\n${data({ type: "note" })}`)],
-    ["an event's id", true, events("", `id: ${MAIL}\n${data({ type: "note" })}`)],
+    ["an event's ID", true, events("", `id: ${MAIL}\n${data({ type: "note" })}`)],
     [
-      "what stands behind the end",
+      "events after the end",
       true,
       () => new Response(`${frames.join("")}${data({ type: "note", note: MAIL })}`, { headers: { "content-type": "text/event-stream" } }),
     ],
-  ] as const)("in %s reaches nobody", async (_where, stream, answered) => {
+  ] as const)("in %s is not passed to the caller", async (_where, stream, answered) => {
     const redacted = await ask("redact", surface, stream, answered);
     expect(redacted.text).not.toContain(MAIL);
     expect(redacted.text).not.toContain("guardrail_blocked");
     const blocked = await ask("block", surface, stream, answered);
     expect(blocked.text).not.toContain(MAIL);
     // Content after the end of a stream is read by nobody and may be dropped.
-    if (_where !== "what stands behind the end") expect(blocked.text).toContain("guardrail_blocked");
+    if (_where !== "events after the end") expect(blocked.text).toContain("guardrail_blocked");
   });
 
-  test("in a header is left out, or ends the call, which its row tells", async () => {
+  test("in a header is dropped when redacted, and ends the call with 403 when blocked", async () => {
     const answered = json(body, { headers: { "openai-version": MAIL, "x-ratelimit-limit-requests": "60" } });
     const redacted = await ask("redact", surface, false, answered);
     expect([redacted.response.status, redacted.headers.includes(MAIL)]).toEqual([200, false]);

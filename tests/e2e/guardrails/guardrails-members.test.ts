@@ -49,10 +49,10 @@ async function ask(caller: Caller, surface: AnswerSurface, more: object) {
 
 const surfaces = ANSWER_SURFACES.filter(({ name }) => name !== "gemini array");
 
-describe.each(surfaces.map((surface) => [surface.name, surface] as const))("%s: a member that no format knows", (_name, surface) => {
+describe.each(surfaces.map((surface) => [surface.name, surface] as const))("an unknown member of a %s request", (_name, surface) => {
   const more = { a_member_of_tomorrow: { notes: [`Mail ${MAIL}`, 1.5] } };
 
-  test("is redacted in what the provider gets and in the record", async () => {
+  test("is redacted in the upstream request and in the audit row", async () => {
     const response = await ask(redacting, surface, more);
     expect(response.status).toBe(200);
     const sent = world.vendor.seen.at(-1)?.body ?? "";
@@ -62,7 +62,7 @@ describe.each(surfaces.map((surface) => [surface.name, surface] as const))("%s: 
     expect(JSON.stringify(row)).not.toContain(MAIL);
   });
 
-  test.each(["guardrails", "banned patterns"])("is blocked by %s before the provider hears of it", async (by) => {
+  test.each(["guardrails", "banned patterns"])("is blocked by %s before the provider is called", async (by) => {
     const before = world.vendor.seen.length;
     const response = await ask(by === "guardrails" ? blocking : banning, surface, more);
     expect(response.status).toBe(403);
@@ -70,7 +70,7 @@ describe.each(surfaces.map((surface) => [surface.name, surface] as const))("%s: 
     expect(world.vendor.seen).toHaveLength(before);
   });
 
-  test("is refused where it goes deeper than anybody looks", async () => {
+  test("is refused when nested too deeply to inspect", async () => {
     const before = world.vendor.seen.length;
     const deep = JSON.parse(`${'{"a":'.repeat(120)}"${MAIL}"${"}".repeat(120)}`) as object;
     const response = await ask(redacting, surface, { a_member_of_tomorrow: deep });
@@ -80,7 +80,7 @@ describe.each(surfaces.map((surface) => [surface.name, surface] as const))("%s: 
   });
 });
 
-test("a grammar that would have to be another is blocked, not sent as another", async () => {
+test("a grammar that would have to be redacted is blocked", async () => {
   const before = world.vendor.seen.length;
   const chat = surfaces[0] as AnswerSurface;
   expect((await ask(redacting, chat, { guided_grammar: `root ::= "${MAIL}"` })).status).toBe(403);

@@ -72,7 +72,7 @@ describe.each(TABLE)("a %s client of a %s server", (client, server) => {
   const prefixes = server === "virtual" ? ["old__", "new__"] : [""];
   const tagged = (name: string) => ({ "x-correlation-id": `${name} ${client} ${server}` });
 
-  test("is not offered a poisoned tool, and reads what is redacted in another", async () => {
+  test("does not list a tool with a blocked definition, and sees another's description redacted", async () => {
     const guest = await CLIENTS[client](url(), guarded.apiKey, tagged("list"));
     const { tools } = await guest.listTools();
     await guest.close();
@@ -88,7 +88,7 @@ describe.each(TABLE)("a %s client of a %s server", (client, server) => {
     expect(row.tags).toContain("tool_withheld");
   });
 
-  test("cannot call it, and the tool server never hears of it", async () => {
+  test("cannot call that tool, and the tool server receives no call", async () => {
     const before = poisonedCalls();
     const guest = await CLIENTS[client](url(), guarded.apiKey, tagged("call"));
     for (const prefix of prefixes) {
@@ -111,7 +111,7 @@ describe.each(TABLE)("a %s client of a %s server", (client, server) => {
     expect((await named("contact")).guardrail_action).toBeNull();
   });
 
-  test("of a group the guardrail is not bound to has everything", async () => {
+  test("in a group without the guardrail lists and calls every tool", async () => {
     const guest = await CLIENTS[client](url(), free.apiKey);
     const { tools } = await guest.listTools();
     for (const prefix of prefixes) {
@@ -122,7 +122,7 @@ describe.each(TABLE)("a %s client of a %s server", (client, server) => {
   });
 });
 
-test("a tool that was never listed here is judged as it was last discovered, after a refresh as it is then", async () => {
+test("a tool not listed by the caller is judged by its last discovered definition, and again after a refresh", async () => {
   const tools: FurtherTool[] = [{ name: "shifting", description: "Adds numbers." }];
   const fixture = startHandshakeServer({ further: tools });
   fixtures.push(fixture);

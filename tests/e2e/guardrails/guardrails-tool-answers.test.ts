@@ -62,7 +62,7 @@ afterAll(async () => {
   await world.end();
 });
 
-describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefix) => {
+describe.each(routes)('a %s client of the %s server (tool prefix "%s")', (caller, server, prefix) => {
   const team = () => teams[routes.findIndex((route) => route.join() === [caller, server, prefix].join())] as Team;
   const withClient = async <T>(use: (client: any) => Promise<T>): Promise<T> => {
     const client = await CALLERS[caller](urls[server] ?? "", team().apiKey);
@@ -76,7 +76,7 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
   const last = async (action: string) =>
     rowOf(world.admin, { resource_group_id: team().groupId, mcp_capability_name: `${prefix}report`, guardrail_action: action });
 
-  test("every text is redacted, and nothing else is changed", async () => {
+  test("gets tool results with every text redacted and nothing else changed", async () => {
     const { content, structuredContent } = (await report("joe@example.com")) as any;
     expect(content[0].text).toBe("Says [REDACTED:email]");
     expect(JSON.parse(content[1].text)).toEqual({ said: "[REDACTED:email]", many: 1.5 });
@@ -85,7 +85,7 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
     expect(await last("redact")).toMatchObject({ guardrail_action: "redact", guardrail_check: "pii", pii_detected: true, success: true });
   });
 
-  test("prompts and resources are answers too", async () => {
+  test("gets prompts and resources redacted", async () => {
     await withClient(async (client) => {
       const prompt = await client.getPrompt({ name: `${prefix}quote`, arguments: { text: "joe@example.com" } });
       expect(prompt.messages[0].content.text).toBe("Quotes [REDACTED:email]");
@@ -94,7 +94,7 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
     });
   });
 
-  test("so are suggestions", async () => {
+  test("gets completions redacted or blocked", async () => {
     await withClient(async (client) => {
       const suggested = async (value: string) =>
         (await client.complete({ ref: { type: "ref/prompt", name: `${prefix}quote` }, argument: { name: "text", value } })).completion
@@ -107,7 +107,7 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
     });
   });
 
-  test("a block is the refusal that a request gets", async () => {
+  test("gets a refusal when a tool result is blocked", async () => {
     const error = await report(TOKEN).then(
       () => null,
       (thrown: unknown) => thrown,
@@ -134,13 +134,13 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
     });
   });
 
-  test("a warning is on the row only", async () => {
+  test("gets a tool result unchanged when a guardrail warns, which only the audit row records", async () => {
     expect(((await report("Project Titan")) as any).structuredContent.said).toBe("Project Titan");
     expect(await last("warn")).toMatchObject({ guardrail_action: "warn", guardrail_check: "banned_words", success: true });
   });
 });
 
-test("an answer in which nothing was changed passes byte for byte", async () => {
+test("a tool result in which nothing was changed passes byte for byte", async () => {
   const { sent } = fixtures[1] as ToolServerFixture;
   const answer = await post(
     urls.modern ?? "",
@@ -151,7 +151,7 @@ test("an answer in which nothing was changed passes byte for byte", async () => 
   expect(answer.text).toBe(sent.at(-1) ?? "");
 });
 
-test("an answer that cannot be read is withheld", async () => {
+test("a response of a tool server that cannot be read is withheld with 502", async () => {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,

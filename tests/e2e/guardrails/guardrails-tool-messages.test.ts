@@ -51,7 +51,7 @@ const META = {
 };
 
 test.each(["handshake", "stateless"] as const)(
-  "progress and logs are looked at whatever their server (%s) and their caller speak",
+  "progress and log messages of a %s server are inspected, whichever dialect its client speaks",
   async (dialect) => {
     const { id } = await odd.serve(`talks ${dialect}`, dialect, talkative({}));
     const call = { name: "open", arguments: {} };
@@ -72,7 +72,7 @@ test.each(["handshake", "stateless"] as const)(
   },
 );
 
-test("a question that may not be asked reaches nobody, and its server is told so", async () => {
+test("a blocked elicitation does not reach the client, and its server is told so", async () => {
   const { id, server } = await odd.serve("phishes", "handshake", talkative(TITAN));
   const answered = () => server.seen.filter(({ text }) => text.includes('"id":"q"') && text.includes("withheld"));
   const session = await odd.sessionAt(id);
@@ -91,7 +91,7 @@ test("a question that may not be asked reaches nobody, and its server is told so
   await until(() => answered().length === 2);
 });
 
-test("what a stateless server asks in the place of an answer is looked at before anybody is asked", async () => {
+test("input requests in a stateless server's result are inspected before the client sees them", async () => {
   const { id } = await odd.serve("asks", "stateless", (message) =>
     message?.method === "tools/call"
       ? { resultType: "input_required", inputRequests: { who: { method: "elicitation/create", params: TITAN } }, requestState: "s" }
@@ -115,9 +115,9 @@ test("what a stateless server asks in the place of an answer is looked at before
 });
 
 test.each([
-  ["an error", "tools/call", { code: -32603, message: "No such person: joe@example.com", data: { of: "ann@example.com" } }],
-  ["an error to a list", "prompts/list", { code: -32603, message: "joe@example.com" }],
-] as const)("%s is looked at, in both dialects and across them", async (name, method, error) => {
+  ["an error of a tool call", "tools/call", { code: -32603, message: "No such person: joe@example.com", data: { of: "ann@example.com" } }],
+  ["an error of a prompt list", "prompts/list", { code: -32603, message: "joe@example.com" }],
+] as const)("%s is redacted for clients of both dialects", async (name, method, error) => {
   for (const dialect of ["handshake", "stateless"] as const) {
     const { id } = await odd.serve(`${name} ${dialect}`, dialect, (message) =>
       message?.method === method ? Response.json({ jsonrpc: "2.0", id: message.id, error }) : undefined,
@@ -137,7 +137,7 @@ test.each([
   }
 });
 
-test("lists of prompts and resources, where they are and what is told of their server is looked at, of a virtual server too", async () => {
+test("lists of prompts and resources and the server's information are inspected, also for a virtual server", async () => {
   const { id } = await odd.serve("lists", "handshake", (message) => {
     if (message?.method === "initialize")
       return Response.json(
@@ -184,7 +184,7 @@ test("lists of prompts and resources, where they are and what is told of their s
   }
 });
 
-test("a text that a server answers below its own path is looked at, and a file that is none is left as it is", async () => {
+test("text served below a tool server's path is inspected, and a binary file passes unchanged", async () => {
   const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe, 0x00, 0x40]);
   const { id } = await odd.serve("files", "handshake", (_message, { url, method }) => {
     if (method !== "GET") return undefined;

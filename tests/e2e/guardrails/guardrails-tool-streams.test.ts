@@ -62,10 +62,10 @@ async function serverThatAnswers(name: string, result: object) {
 const BESIDE = [
   ["a list of tools", { tools: [] }],
   ["instructions", { instructions: "Call open first." }],
-  ["both", { tools: [{ name: "open", inputSchema: { type: "object" } }], instructions: "Call open first." }],
+  ["tools and instructions", { tools: [{ name: "open", inputSchema: { type: "object" } }], instructions: "Call open first." }],
 ] as const;
 
-test.each(BESIDE)("an answer on the session's stream is looked at whatever stands beside it: %s", async (name, beside) => {
+test.each(BESIDE)("a tool result on the session's stream is inspected also with %s beside it", async (name, beside) => {
   const blocked = await serverThatAnswers(`blocked, ${name}`, { content: [{ type: "text", text: "It is project titan." }], ...beside });
   const refused = await answeredOnStream(blocked.id, odd.team.apiKey, blocked.begun);
   expect(refused).not.toContain("titan");
@@ -78,7 +78,7 @@ test.each(BESIDE)("an answer on the session's stream is looked at whatever stand
   expect((await rowOf(odd.world.admin, { server_id: redacted.id, guardrail_action: "redact" })).guardrail_check).toBe("pii");
 });
 
-test("an answer on the session's stream with tools beside it is held to the size of answers", async () => {
+test("a tool result on the session's stream with tools beside it is held to the result size limits", async () => {
   const { id, begun } = await serverThatAnswers("large", { content: [1, 2, 3].map((n) => ({ type: "text", text: String(n) })), tools: [] });
   const { admin } = odd.world;
   const team = await newTeam(admin, "small answers");

@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const call = (text: string) => post(url, team.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text } }));
 
-test("arguments are redacted before the tool server sees them, and on the record", async () => {
+test("arguments are redacted before the tool server receives them, and in the audit row", async () => {
   const answer = await call("Mail joe@example.com");
   expect(answer.status).toBe(200);
   expect(JSON.stringify(answer.body)).toContain("Mail [REDACTED:email]");
@@ -60,7 +60,7 @@ test("arguments are redacted before the tool server sees them, and on the record
   expect(JSON.stringify(row)).not.toContain("joe@example.com");
 });
 
-test("a secret reaches no tool server", async () => {
+test("a secret in arguments is blocked before it reaches the tool server", async () => {
   const before = server.seen.length;
   const answer = await call("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q");
   expect(answer.body.error).toMatchObject({
@@ -76,28 +76,32 @@ test("a secret reaches no tool server", async () => {
 const SECRET = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
 
 test.each([
-  ["a method of the server's own", "x-vendor/note", { text: SECRET }],
-  ["a member beside an address", "resources/read", { uri: "test://note", note: SECRET }],
-  ["a member of a list", "tools/list", { note: SECRET }],
+  ["the params of a vendor method", "x-vendor/note", { text: SECRET }],
+  ["a member beside a resource URI", "resources/read", { uri: "test://note", note: SECRET }],
+  ["a member of a list request", "tools/list", { note: SECRET }],
   ["a member of a ping", "ping", { uri: SECRET }],
-  ["a name beside arguments", "tools/call", { name: "echo", arguments: {}, [SECRET]: 1 }],
+  ["a member name beside arguments", "tools/call", { name: "echo", arguments: {}, [SECRET]: 1 }],
   [
-    "a member beside what is completed",
+    "a member of a completion argument",
     "completion/complete",
     { ref: { type: "ref/prompt", name: "p" }, argument: { name: "a", value: "b", note: SECRET } },
   ],
-  ["a member of what is referred to", "completion/complete", { ref: { type: "ref/prompt", name: "p", note: SECRET } }],
-  ["a member of a context", "completion/complete", { ref: { type: "ref/prompt", name: "p" }, context: { note: SECRET } }],
-  ["a member of what is listened for", "subscriptions/listen", { notifications: { note: SECRET } }],
-  ["an address", "resources/read", { uri: `notes://of/${SECRET}` }],
-  ["an address in escapes", "resources/read", { uri: `notes://of/%67${SECRET.slice(1)}` }],
-  ["an address that is listened to", "subscriptions/listen", { notifications: { resourceSubscriptions: [`notes://${SECRET}`] } }],
+  ["a member of a completion reference", "completion/complete", { ref: { type: "ref/prompt", name: "p", note: SECRET } }],
+  ["a member of a completion context", "completion/complete", { ref: { type: "ref/prompt", name: "p" }, context: { note: SECRET } }],
+  ["a member of a subscription filter", "subscriptions/listen", { notifications: { note: SECRET } }],
+  ["a resource URI", "resources/read", { uri: `notes://of/${SECRET}` }],
+  ["a percent-encoded resource URI", "resources/read", { uri: `notes://of/%67${SECRET.slice(1)}` }],
+  ["the URI of a resource subscription", "subscriptions/listen", { notifications: { resourceSubscriptions: [`notes://${SECRET}`] } }],
   ["the name of a tool", "tools/call", { name: SECRET, arguments: {} }],
   ["the name of a prompt", "prompts/get", { name: SECRET }],
-  ["what is completed", "completion/complete", { ref: { type: "ref/resource", uri: SECRET }, argument: { name: "a", value: "b" } }],
-  ["a cursor with words in it", "prompts/list", { cursor: `the key ${SECRET}` }],
-  ["a cursor that is none", "prompts/list", { cursor: [{ of: SECRET }] }],
-  ["the name of a method", `x-vendor/${SECRET}`, {}],
+  [
+    "the URI of a completion reference",
+    "completion/complete",
+    { ref: { type: "ref/resource", uri: SECRET }, argument: { name: "a", value: "b" } },
+  ],
+  ["a cursor with words", "prompts/list", { cursor: `the key ${SECRET}` }],
+  ["a cursor that is not a string", "prompts/list", { cursor: [{ of: SECRET }] }],
+  ["a method name", `x-vendor/${SECRET}`, {}],
 ] as const)("a secret reaches no tool server in %s", async (_where, method, params) => {
   const before = server.seen.length;
   const answer = await post(url, team.apiKey, stateless(1, method, params));
@@ -113,13 +117,13 @@ test.each([
 const META = stateless(1, "ping").params._meta;
 
 test.each([
+  ["the client's info", { params: { _meta: { ...META, "io.modelcontextprotocol/clientInfo": { name: SECRET, version: "1" } } } }],
   [
-    "what a client says of itself",
-    { params: { _meta: { ...META, "io.modelcontextprotocol/clientInfo": { name: SECRET, version: "1" } } } },
+    "the client's capabilities",
+    { params: { _meta: { ...META, "io.modelcontextprotocol/clientCapabilities": { experimental: { a: SECRET } } } } },
   ],
-  ["what it can do", { params: { _meta: { ...META, "io.modelcontextprotocol/clientCapabilities": { experimental: { a: SECRET } } } } }],
-  ["its metadata", { params: { _meta: { ...META, "vendor/note": SECRET } } }],
-  ["a member beside its params", { note: SECRET }],
+  ["a request's metadata", { params: { _meta: { ...META, "vendor/note": SECRET } } }],
+  ["a member beside the params", { note: SECRET }],
 ] as const)("a secret reaches no tool server in %s", async (_where, members) => {
   const before = server.seen.length;
   const answer = await post(url, team.apiKey, { ...stateless(1, "tools/list"), ...members });
@@ -127,7 +131,7 @@ test.each([
   expect(server.seen.length).toBe(before);
 });
 
-test("a secret reaches no tool server in the path or the query below its own", async () => {
+test("a secret reaches no tool server in a path or query below its address", async () => {
   const before = server.seen.length;
   for (const path of [`/files/${SECRET}`, `/search?q=%67${SECRET.slice(1)}`]) {
     const answer = await fetch(url + path, { headers: { "x-api-key": team.apiKey } });
@@ -136,7 +140,7 @@ test("a secret reaches no tool server in the path or the query below its own", a
   expect(server.seen.length).toBe(before);
 });
 
-test("what is cancelled is cancelled, and what may not be said of why is left out", async () => {
+test("a cancellation is forwarded without a blocked reason; a blocked progress notification is refused", async () => {
   const heard: string[] = [];
   const cancelling = startScriptedToolServer("handshake", (message) => {
     if (message?.method === "notifications/cancelled") heard.push(JSON.stringify(message.params));
@@ -164,7 +168,7 @@ const blocked = (atLeast: number) => rowsOf(world.admin, { guardrail_blocked: tr
 describe.each([
   ["a handshake client", handshakeClient],
   ["a stateless client", statelessClient],
-] as const)("what %s answers when a tool server asks", (_client, connect) => {
+] as const)("input that %s returns to a tool server", (_client, connect) => {
   const answered = async (at: string, name: string) => {
     const client = await connect(at, team.apiKey, {}, name);
     try {
@@ -180,26 +184,23 @@ describe.each([
     expect(await answered(urls[which], "joe@example.com")).toBe("hello [REDACTED:email]");
   });
 
-  test.each(["new", "old", "virtual"] as const)(
-    "reaches no tool server where it is blocked, and nobody waits for it (%s server)",
-    async (which) => {
-      const before = (await blocked(0)).length;
-      const said = await answered(urls[which], SECRET);
-      expect(said).toContain(connect === handshakeClient ? "withheld" : "blocked by a guardrail (secrets)");
-      expect([...server.seen, ...old.seen].map(({ body }) => body).join("")).not.toContain("ghp_");
-      const rows = await blocked(before + 1);
-      expect(rows).toHaveLength(before + 1);
-      expect(rows[0]).toMatchObject(
-        connect === handshakeClient
-          ? { guardrail_action: "block", http_status_code: 202, success: true, tags: ["answer_withheld"] }
-          : { guardrail_action: "block", http_status_code: 403, error_type: "guardrail_blocked" },
-      );
-      expect(JSON.stringify(rows)).not.toContain("ghp_");
-    },
-  );
+  test.each(["new", "old", "virtual"] as const)("is withheld when blocked, and nobody waits for it (%s server)", async (which) => {
+    const before = (await blocked(0)).length;
+    const said = await answered(urls[which], SECRET);
+    expect(said).toContain(connect === handshakeClient ? "withheld" : "blocked by a guardrail (secrets)");
+    expect([...server.seen, ...old.seen].map(({ body }) => body).join("")).not.toContain("ghp_");
+    const rows = await blocked(before + 1);
+    expect(rows).toHaveLength(before + 1);
+    expect(rows[0]).toMatchObject(
+      connect === handshakeClient
+        ? { guardrail_action: "block", http_status_code: 202, success: true, tags: ["answer_withheld"] }
+        : { guardrail_action: "block", http_status_code: 403, error_type: "guardrail_blocked" },
+    );
+    expect(JSON.stringify(rows)).not.toContain("ghp_");
+  });
 });
 
-test("what a client's model says for a tool server is looked at, whatever it consists of", async () => {
+test("sampling results and other input responses are redacted in all their members", async () => {
   const blocks = [
     { type: "text", text: "joe@example.com" },
     { type: "image", data: "am9lQGV4YW1wbGUuY29t", mimeType: "image/png" },
@@ -235,7 +236,7 @@ test("what a client's model says for a tool server is looked at, whatever it con
   expect(inputResponses.roots.roots).toEqual([{ uri: `file:///home/${redacted}` }]);
 });
 
-test("headers that mirror arguments are looked at as the arguments are, and agree with them, whether the tool is known yet or not", async () => {
+test("Mcp-Param headers are redacted in agreement with the arguments, whether or not the tool is known yet", async () => {
   const heard: { readonly arguments: object; readonly to: string | null; readonly note: string | null }[] = [];
   const schema = { type: "object", properties: { to: { type: "string", "x-mcp-header": "To" } } };
   const mirroring = startScriptedToolServer("stateless", (message, { headers }) => {

@@ -34,7 +34,7 @@ async function chat({ apiKey }: Caller, texts: readonly string[]): Promise<{ sta
   return { status: response.status, body: await response.text() };
 }
 
-test("costly patterns on large requests keep nobody else waiting, and end blocked with the reason on the row", async () => {
+test("costly patterns on large requests do not delay other callers, and are blocked with the reason in the row", async () => {
   await chat(other, ["Hello"]);
   let over = false;
   const texts = Array.from({ length: 1_000 }, (_, at) => "xy".repeat(500) + at.toString(2).replaceAll("0", "x").replaceAll("1", "y"));

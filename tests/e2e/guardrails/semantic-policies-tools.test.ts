@@ -86,7 +86,7 @@ describe.each(TABLE)("a %s client of a %s server", (dialect, server) => {
   };
   const row = (tag: string, more: object = {}) => rowOf(world.admin, { correlation_id: `${tag} ${dialect} ${server}`, ...more });
 
-  test("is not offered a tool whose description breaks the rule, and may not call it", async () => {
+  test("does not list a tool whose description violates a semantic policy, and cannot call it", async () => {
     const before = callsOf("keeper");
     await connected("listed", async (client) => {
       expect(client.getInstructions()).toBeUndefined();
@@ -116,7 +116,7 @@ describe.each(TABLE)("a %s client of a %s server", (dialect, server) => {
     expect(judge.seen.length).toBe(judged);
   });
 
-  test("sends nothing that breaks the rule", async () => {
+  test("cannot send arguments that violate a semantic policy", async () => {
     await change({ surfaces: ["mcp_input"] });
     const before = callsOf("a dragon in");
     await connected("sent", async (client) => {
@@ -126,7 +126,7 @@ describe.each(TABLE)("a %s client of a %s server", (dialect, server) => {
     expect(await row("sent", { mcp_method: "tools/call" })).toMatchObject({ error_type: "semantic_policy_block" });
   });
 
-  test("is given no answer that breaks the rule; one that only warns is given, and watched ones too", async () => {
+  test("gets no tool result that violates a semantic policy, except when the policy warns or is in shadow mode", async () => {
     await change({ surfaces: ["mcp_output"] });
     const echo = (client: any, text: string) => client.callTool({ name: "echo", arguments: { text } });
     await connected("answered", async (client) => {
@@ -146,7 +146,7 @@ describe.each(TABLE)("a %s client of a %s server", (dialect, server) => {
 });
 
 test.each(GUARDRAIL_SURFACES.filter((surface) => !(SERVED_SURFACES as readonly string[]).includes(surface)))(
-  "%s, which no call passes yet, is refused when it is saved",
+  "the surface %s, which calls do not pass yet, is refused in a semantic policy",
   async (surface) => {
     const answers = [
       await world.admin.request("POST", POLICIES, {

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const tried = (body: object) => admin.post(`${POLICIES}/${policy.id}/test`, body);
 
-test("a policy in words is tried on a text, with its own wording and another, and the judge's call has its row", async () => {
+test("a semantic policy is tried on a text, with its own or another constraint, with a row for the judge's call", async () => {
   const hit = await tried({ text: "a dragon flies" });
   expect(hit).toMatchObject({ verdict: "violation", reason: "it was looked at", action: "none", from_memory: false });
   expect((await admin.request("PATCH", `${POLICIES}/${policy.id}`, { mode: "enforce" })).status).toBe(200);
@@ -49,7 +49,7 @@ test("a policy in words is tried on a text, with its own wording and another, an
   for (const row of rows) expect([row.semantic_policy_id, row.resource_group_id]).toEqual([policy.id, served.groupId]);
 });
 
-test("a policy that holds for every group asks whose budget pays", async () => {
+test("a trial of a policy for all groups must name the group whose budget pays", async () => {
   const everywhere = await admin.post(POLICIES, { ...tenant, name: "everywhere", constraint_text: "No owls.", resource_group_ids: null });
   const path = `${POLICIES}/${everywhere.id}/test`;
   const unpaid = await admin.request("POST", path, { text: "x" });

@@ -35,7 +35,7 @@ const asks = (at: World, path: string, origin: string, method: string, headers: 
 const reader = (response: Response) => response.headers.get("access-control-allow-origin");
 
 describe("pages of an origin in GW_ALLOWED_ORIGINS", () => {
-  test.each(CALLS)("may %s %s, with what the vendors' clients send", async (method, path, headers) => {
+  test.each(CALLS)("may call %s %s with the headers that vendors' clients send", async (method, path, headers) => {
     const answer = await asks(world, path, PAGE, method, `${headers}, cookie-thing`);
     expect([answer.status, reader(answer), answer.headers.get("access-control-allow-headers")]).toEqual([204, PAGE, headers]);
     expect(answer.headers.get("access-control-allow-methods")).toContain(method);
@@ -52,12 +52,12 @@ describe("pages of an origin in GW_ALLOWED_ORIGINS", () => {
     expect((refused.headers.get("access-control-expose-headers") ?? "").split(", ")).toContain("x-request-id");
   });
 
-  test("may call tool servers too", async () => {
+  test("may call tool servers, as may those of an origin in GW_MCP_ALLOWED_ORIGINS", async () => {
     for (const origin of [PAGE, TOOLS_PAGE])
       expect(reader(await asks(world, "/v1/proxy/mcp/any", origin, "POST", "content-type"))).toBe(origin);
   });
 
-  test("read what a signed-in person may", async () => {
+  test("may read what a signed-in person may", async () => {
     const person = await newPerson(world.gateway.runtimeUrl, "paula");
     const answer = await fetch(`${world.gateway.runtimeUrl}/v1/portal/auth/profile`, {
       headers: { origin: PAGE, authorization: `Bearer ${person.token}` },
@@ -75,7 +75,7 @@ test.each([
   "https://APP.example",
   `${PAGE}, https://evil.test`,
   TOOLS_PAGE,
-])("pages of %s may not", async (origin) => {
+])("pages of the origin %s may not call the API", async (origin) => {
   for (const [method, path, headers] of CALLS) {
     expect(reader(await asks(world, path, origin, method, headers))).toBeNull();
     const answer = await fetch(world.gateway.runtimeUrl + path, {
@@ -87,12 +87,12 @@ test.each([
   }
 });
 
-test("answers to whoever names no origin are kept apart from those of pages", async () => {
+test("a response to a request without an Origin header varies by origin", async () => {
   const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`);
   expect([reader(answer), answer.headers.get("vary")]).toEqual([null, "origin"]);
 });
 
-test("no page may where no origin is named", async () => {
+test("without GW_ALLOWED_ORIGINS no page may call the API", async () => {
   for (const [method, path, headers] of CALLS) {
     const answer = await asks(closed, path, PAGE, method, headers);
     expect([answer.status, reader(answer)]).toEqual([405, null]);

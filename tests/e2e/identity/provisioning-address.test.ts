@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { scimClient, USER } from "../../support/identity/scim.ts";
 import { startWorld } from "../../support/world.ts";
 
-test("what is provisioned stands at the address that the control plane has outside", async () => {
+test("the location of a SCIM resource uses GW_ADMIN_PUBLIC_URL", async () => {
   const world = await startWorld({ GW_ADMIN_PUBLIC_URL: "https://admin.example/" });
   try {
     const { token } = await world.admin.post("/v1/admin/scim-tokens", { name: "Entra", directory: "entra", tenant_id: "default" });

@@ -25,11 +25,11 @@ async function directory(name: string, more: object = {}): Promise<ScimClient & 
 let number = 0;
 const newPerson = () => ({ userName: `leaver-${++number}@example.com`, externalId: `leaver-${number}` });
 const active = (value: boolean) => patchOf({ op: "replace", path: "active", value });
-const byHand = (id: string, is_active: boolean) =>
+const setActiveAsAdmin = (id: string, is_active: boolean) =>
   world.admin.request("PATCH", `/v1/admin/end-users/${id}/status?tenant_id=default`, { is_active });
-const isIn = async (id: string) => (await world.admin.get(`/v1/admin/end-users/${id}`)).is_active;
+const isActive = async (id: string) => (await world.admin.get(`/v1/admin/end-users/${id}`)).is_active;
 
-test("who gets the name of a person that left gets neither their account nor their keys", async () => {
+test("a new person with the username of a deleted one gets neither that account nor its API keys", async () => {
   const leaver = newPerson();
   const { id } = (await scim.send("POST", "/Users", leaver)).body;
   const group = (await scim.send("POST", "/Groups", { displayName: "of the leaver", members: [{ value: id }] })).body;
@@ -43,7 +43,7 @@ test("who gets the name of a person that left gets neither their account nor the
   await scim.send("DELETE", `/Users/${id}`);
   const hired = { ...leaver, externalId: "hired" };
   const refused = await scim.send("POST", "/Users", hired);
-  expect([refused.status, refused.body.scimType, await isIn(id), await models()]).toEqual([409, "uniqueness", false, 403]);
+  expect([refused.status, refused.body.scimType, await isActive(id), await models()]).toEqual([409, "uniqueness", false, 403]);
   const log = await world.admin.get("/v1/admin/provisioning-log?tenant_id=default&outcome=conflict");
   expect(log.entries[0].detail.reason).toContain("a deleted person of another externalId");
 
@@ -52,7 +52,7 @@ test("who gets the name of a person that left gets neither their account nor the
   expect([made.status, made.body.id === id, await models()]).toEqual([201, false, 401]);
 });
 
-test("who gets the name of a person that left gets their account where the token adopts", async () => {
+test("a new person with the username of a deleted one gets that account if the SCIM token adopts accounts", async () => {
   const leaver = newPerson();
   const { id } = (await scim.send("POST", "/Users", leaver)).body;
   await scim.send("DELETE", `/Users/${id}`);
@@ -61,29 +61,29 @@ test("who gets the name of a person that left gets their account where the token
   expect([adopted.status, adopted.body.id]).toEqual([201, id]);
 });
 
-test("whom the directory has switched off nobody lets in by hand, whoever shut them out first", async () => {
+test("a person deactivated by the directory cannot be reactivated by an administrator", async () => {
   const { id } = (await scim.send("POST", "/Users", newPerson())).body;
-  await byHand(id, false);
+  await setActiveAsAdmin(id, false);
   await scim.send("PATCH", `/Users/${id}`, active(false));
-  const refused = await byHand(id, true);
-  expect([refused.status, refused.body.code, await isIn(id)]).toEqual([409, "directory_owned", false]);
+  const refused = await setActiveAsAdmin(id, true);
+  expect([refused.status, refused.body.code, await isActive(id)]).toEqual([409, "directory_owned", false]);
   await scim.send("PATCH", `/Users/${id}`, active(true));
-  expect([await isIn(id), (await byHand(id, true)).status, await isIn(id)]).toEqual([false, 200, true]);
+  expect([await isActive(id), (await setActiveAsAdmin(id, true)).status, await isActive(id)]).toEqual([false, 200, true]);
 });
 
-test("whom an administrator let in while nobody spoke for the directory is out when it says so again", async () => {
+test("a person reactivated without the directory's SCIM token is deactivated when the directory says so again", async () => {
   const before = await directory("okta");
   const { id } = (await before.send("POST", "/Users", { ...newPerson(), active: false })).body;
   await before.revoke();
-  expect([(await byHand(id, true)).status, await isIn(id)]).toEqual([200, true]);
+  expect([(await setActiveAsAdmin(id, true)).status, await isActive(id)]).toEqual([200, true]);
   const after = await directory("okta");
   expect((await after.send("PATCH", `/Users/${id}`, active(false))).status).toBe(200);
-  expect(await isIn(id)).toBe(false);
+  expect(await isActive(id)).toBe(false);
   const log = await world.admin.get(`/v1/admin/provisioning-log?tenant_id=default&resource_id=${id}`);
   expect(log.entries[0].outcome).toBe("deactivated");
 });
 
-test("who registered under a name that the directory brings later keeps no account of that person's, also where the token adopts", async () => {
+test("an unverified account registered under a username is not adopted by the directory until it is verified", async () => {
   const { userName } = newPerson();
   const squatter = await newRegistered(world.gateway.runtimeUrl, userName);
   const adopting = await directory("entra", { adopt_existing: true });

@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-test("a list of large groups comes in short pages that together have every member of every group once", async () => {
+test("a list of large groups has short pages that together contain every member of every group once", async () => {
   const seen = new Map<string, number>();
   let pages = 0;
   for (let startIndex = 1; startIndex <= GROUPS; pages++) {
@@ -57,12 +57,12 @@ test("a list of large groups comes in short pages that together have every membe
   expect([...seen.values()]).toEqual(Array.from({ length: GROUPS }, () => MEMBERS));
 });
 
-test("a list without members has as many groups as it was asked for", async () => {
+test("a list of groups without members has as many groups as requested", async () => {
   const { body } = await scim.send("GET", "/Groups?count=200&excludedAttributes=members");
   expect([body.itemsPerPage, body.Resources[0].members]).toEqual([GROUPS, undefined]);
 });
 
-describe("a group of more members than are put into one answer at one go", () => {
+describe("a group with more members than are written at once into a response", () => {
   const valuesOf = (group: any) => new Set(group.members.map(({ value }: { value: string }) => value));
   let id: string;
   let ids: Set<string>;
@@ -73,7 +73,7 @@ describe("a group of more members than are put into one answer at one go", () =>
       for (const one of (await scim.send("GET", `/Users?count=200&startIndex=${startIndex}&attributes=id`)).body.Resources) ids.add(one.id);
   });
 
-  test("is made, and changed whole, with all of them told in the answer", async () => {
+  test("is created and replaced, with all members in the response", async () => {
     const members = [...ids].map((value) => ({ value }));
     const made = await scim.send("POST", "/Groups", { schemas: [GROUP], displayName: "everybody", members });
     expect([made.status, made.body.members.length, valuesOf(made.body)]).toEqual([201, EVERYBODY, ids]);
@@ -82,7 +82,7 @@ describe("a group of more members than are put into one answer at one go", () =>
     expect([changed.status, changed.body.displayName, valuesOf(changed.body)]).toEqual([200, "Everybody", ids]);
   });
 
-  test("is sent as it is read, by itself and found by its name", async () => {
+  test("is streamed when read by ID and when found by name", async () => {
     const alone = await scim.send("GET", `/Groups/${id}`);
     const [first] = alone.body.members;
     expect(Object.keys(first).toSorted()).toEqual(["$ref", "display", "type", "value"]);
@@ -96,7 +96,7 @@ describe("a group of more members than are put into one answer at one go", () =>
     expect(known.status).toBe(304);
   });
 
-  test("shows of them what was asked for, and is shown without them", async () => {
+  test("includes only the requested attributes of its members, or no members", async () => {
     const values = await scim.send("GET", `/Groups/${id}?attributes=members.value`);
     expect([Object.keys(values.body).toSorted(), values.body.members[0], valuesOf(values.body)]).toEqual([
       ["id", "members", "schemas"],
@@ -116,7 +116,7 @@ describe("a group of more members than are put into one answer at one go", () =>
       expect((await scim.send("GET", `/Groups/${id}?${query}`)).body.members).toBeUndefined();
   });
 
-  test("loses one of them, and is deleted", async () => {
+  test("loses a removed member, and is deleted", async () => {
     const [gone] = ids;
     await scim.send("PATCH", `/Groups/${id}`, patchOf({ op: "Remove", path: "members", value: [{ value: gone }] }));
     const { body } = await scim.send("GET", `/Groups/${id}`);

@@ -38,7 +38,7 @@ const LOGGED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-test.each(["entra", "okta"])("every request of %s is answered as it expects, from the first probe to the end", async (directory) => {
+test.each(["entra", "okta"])("every request recorded from %s gets the expected response and log entry", async (directory) => {
   const { token } = await world.admin.post("/v1/admin/scim-tokens", { name: directory, directory, tenant_id: "default" });
   const scim = scimClient(world.gateway.adminUrl, token);
   const ids: Record<string, string> = {};

@@ -79,7 +79,7 @@ async function call(): Promise<number> {
 }
 
 test(
-  "one more of fifty thousand people costs what the first did, and calls beside the sync are answered",
+  "creating one more of 50,000 people costs no more than the first, and calls during the sync succeed",
   async () => {
     let synced = false;
     const beside: number[] = [];

@@ -42,8 +42,8 @@ const chat = (key: string, model: string) =>
     body: JSON.stringify({ model, stream: true, messages: [{ role: "user", content: "hello" }] }),
   });
 
-describe("a person whom the directory switches off", () => {
-  test("stays out when a change leaves out how they stand, or takes it away", async () => {
+describe("a person deactivated by the directory", () => {
+  test("stays deactivated when an update omits or removes active", async () => {
     const person = await newUser({ active: false });
     const { userName } = person;
     for (const [method, body] of [
@@ -56,7 +56,7 @@ describe("a person whom the directory switches off", () => {
     expect((await scim.send("PUT", `/Users/${person.id}`, { schemas: [USER], userName, active: true })).body.active).toBe(true);
   });
 
-  test("is out within a second: keys of theirs, sessions, streams that had begun, and in again when it switches them on", async () => {
+  test("loses API keys, sessions and open streams within a second, and regains API keys when reactivated", async () => {
     const ms = await leastOf(3, 1_000, async () => {
       const person = await newUser();
       const group = await newGroup([person.id]);
@@ -102,7 +102,7 @@ describe("a person whom the directory switches off", () => {
     expect(ms).toBeLessThan(1_000);
   });
 
-  test("whom an administrator had switched off as well stays off", async () => {
+  test("stays deactivated when reactivated by the directory, if an administrator has deactivated them too", async () => {
     const person = await newUser();
     await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/status?tenant_id=default`, { is_active: false });
     await scim.send("PATCH", `/Users/${person.id}`, patchOf({ op: "replace", path: "active", value: false }));
@@ -116,13 +116,13 @@ describe("a person whom the directory switches off", () => {
     });
   });
 
-  test("is let in again by hand only where nobody speaks for the directory any more", async () => {
+  test("cannot be reactivated by an administrator while the directory has a SCIM token", async () => {
     const person = await newUser({ active: false });
     const again = await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/status?tenant_id=default`, { is_active: true });
     expect([again.status, again.body.code, again.body.directory]).toEqual([409, "directory_owned", "entra"]);
   });
 
-  test("and deletes is gone for it, kept here, and comes back as the same person", async () => {
+  test("by deletion is kept deactivated in the gateway, and reactivated when created again", async () => {
     const person = await newUser();
     const group = await newGroup([person.id]);
     expect((await scim.send("DELETE", `/Users/${person.id}`)).status).toBe(204);
@@ -136,8 +136,8 @@ describe("a person whom the directory switches off", () => {
   });
 });
 
-describe("what a directory keeps", () => {
-  test("is not changed by hand, and memberships say where they come from", async () => {
+describe("a record kept by a directory", () => {
+  test("cannot be changed by an administrator, and memberships name the directory as their source", async () => {
     const person = await newUser({ name: { givenName: "Ada", familyName: "King" }, emails: [{ value: "ada@example.com", type: "work" }] });
     const group = await newGroup([person.id]);
     expect(await world.admin.get(`/v1/admin/end-users/${person.id}`)).toMatchObject({ display_name: "Ada King", email: "ada@example.com" });
@@ -155,7 +155,7 @@ describe("what a directory keeps", () => {
     }
   });
 
-  test("is found and touched by nobody who speaks for another tenant or directory", async () => {
+  test("cannot be found or changed with a SCIM token of another tenant or directory", async () => {
     const person = await newUser();
     const group = await newGroup([person.id]);
     await world.admin.post("/v1/admin/tenants", { id: "elsewhere", name: "elsewhere" });
@@ -183,7 +183,7 @@ describe("what a directory keeps", () => {
     expect((await world.admin.get(`/v1/admin/end-users/${person.id}`)).is_active).toBe(true);
   });
 
-  test("was there before only where the token says so", async () => {
+  test("is created over an existing account only with a token that adopts accounts", async () => {
     const { user } = await world.admin.post("/v1/admin/end-users", { tenant_id: "default", username: "Local.One", password: PASSWORD });
     const refused = await scim.send("POST", "/Users", { userName: "local.one" });
     expect([refused.status, refused.body.scimType, refused.body.status]).toEqual([409, "uniqueness", "409"]);
@@ -200,7 +200,7 @@ describe("what a directory keeps", () => {
     expect([adopted.status, adopted.body.id]).toEqual([201, user.id]);
   });
 
-  test("empties no large group by one request unless the token says so", async () => {
+  test("that is a large group cannot be emptied by one request, unless the token allows it", async () => {
     const people: { id: string }[] = [];
     while (people.length < 51) people.push(await newUser());
     const group = await newGroup(people.map(({ id }) => id));
@@ -228,8 +228,8 @@ describe("what a directory keeps", () => {
   });
 });
 
-describe("a token", () => {
-  test("is shown once, good beside others of its directory, and refused once it is revoked", async () => {
+describe("a SCIM token", () => {
+  test("is shown once, works next to others of its directory, and is refused once it is revoked", async () => {
     const made = await world.admin.post("/v1/admin/scim-tokens", { name: "second", directory: "entra", tenant_id: "default" });
     const person = await newUser();
     const second = scimClient(world.gateway.adminUrl, made.token);
@@ -244,8 +244,8 @@ describe("a token", () => {
   });
 });
 
-describe("the requests of the large directories", () => {
-  test("of Entra: its probe, its lookups, its PATCH shapes with and without its flag", async () => {
+describe("requests of large directories", () => {
+  test("from Entra: its probe, lookups, and the shapes of its PATCH operations", async () => {
     const nobody = await scim.send("GET", `/Users?filter=${encodeURIComponent(`userName eq "${crypto.randomUUID()}"`)}`);
     expect([nobody.status, nobody.body.totalResults, nobody.body.Resources]).toEqual([200, 0, []]);
     const person = await newUser({
@@ -301,7 +301,7 @@ describe("the requests of the large directories", () => {
     expect([twice.status, twice.body.scimType]).toEqual([409, "uniqueness"]);
   });
 
-  test("with names in any case, and the one manager in an array", async () => {
+  test("with attribute names in any case, and with the manager in an array", async () => {
     const person = (
       await scim.send("POST", "/Users", {
         UserName: "Case@example.com",
@@ -327,7 +327,7 @@ describe("the requests of the large directories", () => {
       expect((await scim.send("PATCH", `/Users/${person.id}`, body)).body.scimType).toBe("invalidSyntax");
   });
 
-  test("of Entra and Okta about groups", async () => {
+  test("from Entra and Okta for groups", async () => {
     const [one, two] = [await newUser(), await newUser()];
     const made = await scim.send("POST", "/Groups", {
       schemas: [GROUP, "http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group"],
@@ -365,7 +365,7 @@ describe("the requests of the large directories", () => {
     expect((await scim.send("DELETE", path)).status).toBe(204);
   });
 
-  test("of Okta: its pages, and a PUT of the whole person", async () => {
+  test("from Okta: pages, search, and PUT of a whole person", async () => {
     const person = await newUser();
     const page = await scim.send("GET", "/Users?startIndex=1&count=2");
     expect([page.body.itemsPerPage, page.body.startIndex, page.body.Resources.length]).toEqual([2, 1, 2]);
@@ -388,8 +388,8 @@ describe("the requests of the large directories", () => {
   });
 });
 
-describe("wrong requests", () => {
-  test("are refused in the protocol's own words, and change nothing", async () => {
+describe("invalid SCIM requests", () => {
+  test("are refused in SCIM's error format, and change nothing", async () => {
     const person = await newUser();
     const path = `/Users/${person.id}`;
     for (const [method, to, body, status, scimType] of [
@@ -437,7 +437,7 @@ describe("wrong requests", () => {
     expect((await scim.send("PATCH", path, patchOf({ op: "add", path: "title", value: "x" }), { "if-match": 'W/"1"' })).status).toBe(200);
   });
 
-  test("of times at the ends of the calendar are answered, wherever the clock of who asks stands", async () => {
+  test("with filters on times at the ends of the calendar are answered in any time zone", async () => {
     const found = async (filter: string) =>
       (await scim.send("GET", `/Users?count=0&filter=${encodeURIComponent(filter)}`)).body.totalResults;
     const all = await found("id pr");
@@ -445,7 +445,7 @@ describe("wrong requests", () => {
     expect(await found('meta.created lt "9999-12-31T23:59:59-14:00"')).toBe(all);
   });
 
-  test("with names of JavaScript's own objects are names nobody knows", async () => {
+  test("with names of JavaScript's built-in properties are treated as unknown attributes", async () => {
     const person = await newUser();
     const patched = await scim.send(
       "PATCH",
@@ -462,7 +462,7 @@ describe("wrong requests", () => {
   });
 });
 
-test("the documents of the protocol describe what is served", async () => {
+test("the SCIM discovery documents describe what is served", async () => {
   const config = (await scim.send("GET", "/ServiceProviderConfig")).body;
   expect([config.patch.supported, config.bulk.supported, config.filter]).toEqual([true, false, { supported: true, maxResults: 200 }]);
   const schemas = (await scim.send("GET", "/Schemas")).body;
@@ -471,7 +471,7 @@ test("the documents of the protocol describe what is served", async () => {
   expect((await scim.send("GET", "/ResourceTypes/Group")).body.schema).toBe(GROUP);
 });
 
-test("whoever has the newest version of a record is not sent it again", async () => {
+test("a SCIM resource requested with its current version answers 304", async () => {
   const person = await newUser();
   const ask = (version: string) =>
     fetch(`${world.gateway.adminUrl}/scim/v2/Users/${person.id}`, {
@@ -482,7 +482,7 @@ test("whoever has the newest version of a record is not sent it again", async ()
   expect((await ask('W/"0"')).status).toBe(200);
 });
 
-test("a username with marks that nobody sees is refused", async () => {
+test("a username with invisible or bidirectional characters is refused, and removed from a display name", async () => {
   for (const userName of ["\u202enimda", "ad\u200bmin", "admin\ufe0f", "admin\u3164"])
     expect((await scim.send("POST", "/Users", { schemas: [USER], userName })).status).toBe(400);
   const shown = await newUser({ displayName: "\u202eadA" });

@@ -46,10 +46,10 @@ const isOut = (page: { works(): Promise<boolean> }) =>
     (works) => !works,
   );
 
-describe.each(["portal", "admin"] as const)("at the %s", (audience) => {
+describe.each(["portal", "admin"] as const)("sign-on at the %s", (audience) => {
   const arrive = (provider: SignOnProviderRecord, claims: SignOnClaims) => signInByProvider(world, issuer, provider, claims);
 
-  test("a provider that is switched off takes its people's sessions with it, and nobody else's", async () => {
+  test("ends the sessions of a disabled identity provider's people, and no others", async () => {
     const [provider, other] = [await make(audience), await make(audience)];
     const [page, neighbour] = [await arrive(provider, { sub: newSub() }), await arrive(other, { sub: newSub() })];
     expect((await change(provider.id, { name: `Renamed ${crypto.randomUUID()}` })).status).toBe(200);
@@ -61,7 +61,7 @@ describe.each(["portal", "admin"] as const)("at the %s", (audience) => {
     expect([await page.works(), await page.renews()]).toEqual([false, false]);
   });
 
-  test("so does one that is deleted", async () => {
+  test("ends the sessions of a deleted identity provider's people, and no others", async () => {
     const [provider, other] = [await make(audience), await make(audience)];
     const [page, neighbour] = [await arrive(provider, { sub: newSub() }), await arrive(other, { sub: newSub() })];
     expect((await world.admin.request("DELETE", `/v1/admin/identity-providers/${provider.id}`)).status).toBe(204);
@@ -70,9 +70,14 @@ describe.each(["portal", "admin"] as const)("at the %s", (audience) => {
   });
 
   test.each<[what: string, more: Record<string, unknown>, narrower: object, wider: object]>([
-    ["another required group", { required_group: "all" }, { required_group: "few" }, { required_group: null }],
-    ["fewer domains", { allowed_domains: ["a.example", "b.example"] }, { allowed_domains: ["a.example"] }, { allowed_domains: [] }],
-  ])("%s sign out whom they may no longer let in, and fewer demands nobody", async (_what, more, narrower, wider) => {
+    ["a change of the required group", { required_group: "all" }, { required_group: "few" }, { required_group: null }],
+    [
+      "a removal of allowed domains",
+      { allowed_domains: ["a.example", "b.example"] },
+      { allowed_domains: ["a.example"] },
+      { allowed_domains: [] },
+    ],
+  ])("ends the sessions of people no longer admitted after %s, and none after a wider setting", async (_what, more, narrower, wider) => {
     const claims = { sub: newSub(), email: "one@b.example" };
     const provider = await make(audience, more);
     const page = await arrive(provider, claims);
@@ -84,7 +89,7 @@ describe.each(["portal", "admin"] as const)("at the %s", (audience) => {
     expect((await arriveAtPage(world, issuer, provider, claims)).status).toBe(403);
   });
 
-  test("who comes back without the required group is out of what they began with it", async () => {
+  test("ends a person's earlier sessions when they sign in again without the required group", async () => {
     const provider = await make(audience, { required_group: "all" });
     const [sub, neighbour] = [newSub(), await arrive(provider, { sub: newSub() })];
     const page = await arrive(provider, { sub });
@@ -99,7 +104,7 @@ describe.each(["portal", "admin"] as const)("at the %s", (audience) => {
   });
 });
 
-test("live streams of whoever is out end at once, and whoever signs in with a password of their own stays", async () => {
+test("disabling an identity provider ends its people's streams at once, and not those of people with a password", async () => {
   const provider = await make("portal");
   const local = await newPerson(world.gateway.runtimeUrl, "local");
   const page = await signInByProvider(world, issuer, provider, { sub: newSub() });
@@ -114,7 +119,7 @@ test("live streams of whoever is out end at once, and whoever signs in with a pa
   expect(localEnded).toBe(false);
 });
 
-test("an administrator whose role comes from a group that is mapped to another now signs in again", async () => {
+test("an administrator whose role comes from a group is signed out when the mapping of that group changes", async () => {
   const provider = await make("admin", {
     group_mappings: [
       { group: "all", role: "admin" },
@@ -133,7 +138,7 @@ test("an administrator whose role comes from a group that is mapped to another n
   expect([await page.works(), await page.renews()]).toEqual([false, false]);
 });
 
-test("administrators are signed out when a directory comes to say who they are, and people of the portal are not", async () => {
+test("setting scim_directory signs out an identity provider's administrators, but not the portal's people", async () => {
   const [portal, admin] = [await make("portal"), await make("admin")];
   const pages = [
     await signInByProvider(world, issuer, portal, { sub: newSub() }),
@@ -143,7 +148,7 @@ test("administrators are signed out when a directory comes to say who they are, 
   expect(await Promise.all(pages.map((page) => page.works()))).toEqual([true, false]);
 });
 
-test("whoever the directory takes out of a group that lets them in, or has a role, signs in again; nobody else does", async () => {
+test("a person removed from a required or role-giving group of the directory is signed out, and nobody else", async () => {
   const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "groups" });
   const scim = scimClient(world.gateway.adminUrl, token);
   const portal = await make("portal", { scim_directory: "groups", required_group: "staff-id" });

@@ -43,7 +43,7 @@ async function arrive(provider: SignOnProviderRecord, sub = `admin-${++people}`,
   return { sub, browser, status, answer: (await (await exchange()).json()) as any };
 }
 
-test("who comes by a provider that asks for no second factor owes one here, at each sign-in", async () => {
+test("an administrator from a provider without a second factor owes one here at each sign-in", async () => {
   const provider = await make();
   const first = await arrive(provider);
   expect(first.answer.user.two_factor).toBe("owed");
@@ -73,7 +73,7 @@ test("who comes by a provider that asks for no second factor owes one here, at e
   expect((await finish(late.temp_token, backup_codes[1])).status).toBe(401);
 });
 
-test("where the provider asks for it none is asked for here, also in the page's session", async () => {
+test("an administrator from a provider with a second factor owes none here, also in the browser session", async () => {
   const provider = await make({ two_factor_at_provider: true, oidc: { required_claims: { amr: ["mfa"] } } });
   expect((await arriveAtPage(world, issuer, provider, { sub: `admin-${++people}`, amr: ["pwd"] })).status).toBe(403);
   const { browser, answer } = await arrive(provider, undefined, { amr: ["pwd", "mfa"] });

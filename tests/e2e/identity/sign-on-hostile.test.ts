@@ -53,7 +53,7 @@ async function signIn(made: any, claims: object, at: SigningIssuer = issuer) {
   return { status: response.status, html, exchange };
 }
 
-describe("an administrator who is no owner", () => {
+describe("an administrator who is not an owner", () => {
   const password = "a long enough password";
   let admin: AdminClient;
   let console: any;
@@ -64,7 +64,7 @@ describe("an administrator who is no owner", () => {
     admin = await signInAdmin(world.gateway.adminUrl, { username: "no-owner", password, tenant_id: "default" }, "tenant");
   });
 
-  test("cannot have an owner's sign-in vouched for by a provider of their own", async () => {
+  test("cannot change or delete an identity provider through which an owner signs in", async () => {
     const boss = { sub: "boss", preferred_username: "boss@example.com", groups: ["all"] };
     const { user } = (await (await (await signIn(console, boss)).exchange()).json()) as any;
     const mine = { oidc: { issuer: other.issuer, client_id: console.oidc.client_id } };
@@ -80,14 +80,14 @@ describe("an administrator who is no owner", () => {
   });
 });
 
-test("the address of an issuer's document is not taken for the issuer", async () => {
+test("the address of an issuer's discovery document is refused as the issuer", async () => {
   const body = { tenant_id: "default", kind: "oidc", audience: "portal", name: "By its document" };
   const oidc = { issuer: `${issuer.issuer}/.well-known/openid-configuration`, client_id: "gatehouse" };
   const refused = await world.admin.request("POST", "/v1/admin/identity-providers", { ...body, oidc });
   expect([refused.status, refused.body.fields?.[0]?.field]).toEqual([400, "oidc.issuer"]);
 });
 
-test("the client id of a sign-in and the audience of calls are never the same, whichever was entered first", async () => {
+test("an OIDC client ID for sign-on and an audience for API tokens must differ, whichever was entered first", async () => {
   const calls = await provider({ audience: "api", oidc: { issuer: issuer.issuer }, client_secret: null, api: { audiences: ["shared"] } });
   const body = {
     tenant_id: "default",
@@ -106,10 +106,10 @@ test("the client id of a sign-in and the audience of calls are never the same, w
   expect((await patch("shared")).status).toBe(200);
 });
 
-describe("claims", () => {
+describe("claims in an ID token", () => {
   const ADA = { sub: "ada", preferred_username: "ada@example.com", email: "ada@example.com" };
 
-  test("open the door by the domain of an address only where the provider does not itself doubt it", async () => {
+  test("admit a person by email domain only if the provider does not mark the address as unverified", async () => {
     const bound = await provider({ allowed_domains: ["example.com"] });
     for (const doubt of [{ email_verified: false }, { email_verified: "false" }]) {
       const { status, html } = await signIn(bound, { ...ADA, ...doubt });
@@ -120,7 +120,7 @@ describe("claims", () => {
     expect((await signIn(bound, { ...ADA, email_verified: true })).status).toBe(200);
   });
 
-  test("that cannot be kept are told, or left out, and never an error of the gateway's", async () => {
+  test("with invalid characters are refused, left out or cleaned, and never cause an internal error", async () => {
     const open = await provider({});
     for (const [what, claims, status] of [
       ["a NUL in the subject", { sub: "a\0b" }, 403],
@@ -139,8 +139,8 @@ describe("claims", () => {
   });
 });
 
-describe("an account that was there before", () => {
-  test("is signed in to once an administrator says whom the provider means, and not by its name", async () => {
+describe("an existing account", () => {
+  test("is signed in to by an identity that an administrator linked, and not by its username", async () => {
     const made = await provider({ create_accounts: false });
     const identities = `/v1/admin/identity-providers/${made.id}/identities`;
     const account = { tenant_id: "default", username: "old.hand", password: "long enough" };
@@ -164,7 +164,7 @@ describe("an account that was there before", () => {
     expect((await signIn(made, claims)).status).toBe(403);
   });
 
-  test("of an owner is linked by owners alone, and none to a provider of calls", async () => {
+  test("of an owner can be linked by owners only, and no account to a provider of API tokens", async () => {
     const made = await provider({ audience: "admin", group_mappings: [{ group: "all", role: "viewer" }] });
     const account = (username: string, role: string) =>
       world.admin.post("/v1/admin/admin-users", { tenant_id: "default", username, password: "long enough", role });
@@ -185,7 +185,7 @@ describe("an account that was there before", () => {
   });
 });
 
-test("whoever says no at the provider reads that it signed nobody in", async () => {
+test("a sign-in refused at the identity provider shows that nobody was signed in, without the provider's markup", async () => {
   const made = await provider({});
   const browser = signOnBrowser();
   const base = `${world.gateway.runtimeUrl}/v1/portal/auth/sso/${made.id}`;
@@ -198,7 +198,7 @@ test("whoever says no at the provider reads that it signed nobody in", async () 
   expect(await (await back("<b>x</b>")).text()).not.toContain("x&lt;");
 });
 
-describe("an assertion that is signed and does not do", () => {
+describe("a signed SAML assertion", () => {
   let acs: string;
   let unsolicited: any;
 
@@ -224,28 +224,25 @@ describe("an assertion that is signed and does not do", () => {
   const STATEMENT = /<saml:AuthnStatement.*<\/saml:AuthnStatement>/s;
 
   test.each([
-    ["tells of no sign-in", (xml: string) => xml.replace(STATEMENT, "")],
+    ["has no AuthnStatement", (xml: string) => xml.replace(STATEMENT, "")],
     [
-      "tells of a second session that is over",
+      "has a second AuthnStatement whose session is over",
       (xml: string) =>
         xml.replace("<saml:AttributeStatement>", `<saml:AuthnStatement SessionNotOnOrAfter="${soon(-60)}"/><saml:AttributeStatement>`),
     ],
-    [
-      "has a condition nobody knows",
-      (xml: string) => xml.replace("<saml:AudienceRestriction>", "<saml:Condition/><saml:AudienceRestriction>"),
-    ],
-    ["is of another version", (xml: string) => xml.replace('Version="2.0"', 'Version="1.1"')],
+    ["has an unknown condition", (xml: string) => xml.replace("<saml:AudienceRestriction>", "<saml:Condition/><saml:AudienceRestriction>")],
+    ["has another SAML version", (xml: string) => xml.replace('Version="2.0"', 'Version="1.1"')],
     ["is issued tomorrow", (xml: string) => xml.replace(/IssueInstant="[^"]*"/, `IssueInstant="${soon(86_400)}"`)],
-  ])("because it %s", async (_what, write) => {
+  ])("is refused if it %s", async (_what, write) => {
     expect(await answered(write)).toBe(403);
   });
 
-  test("while an honest one does, with conditions that are known", async () => {
+  test("is accepted with conditions that are known", async () => {
     const known = "<saml:OneTimeUse/><saml:ProxyRestriction/><saml:AudienceRestriction>";
     expect(await answered((xml) => xml.replace("<saml:AudienceRestriction>", known))).toBe(200);
   });
 
-  test("is read so often from one place and no more, and honest ones are not counted", async () => {
+  test("is answered with 429 after too many refused ones from one address", async () => {
     const nothing = Buffer.from("<a/>").toString("base64");
     let refused = 0;
     let last = await post(nothing);
@@ -255,7 +252,7 @@ describe("an assertion that is signed and does not do", () => {
   });
 });
 
-test("what a provider is told of a console is made so often for one place and no more", async () => {
+test("SAML metadata requests from one address are limited, and answered with 429 beyond the limit", async () => {
   const { redirect_uri: acs } = await world.admin.post("/v1/admin/identity-providers", {
     tenant_id: "default",
     kind: "saml",

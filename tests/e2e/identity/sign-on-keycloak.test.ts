@@ -53,7 +53,7 @@ else
       return (await response.json()) as any;
     }
 
-    test("signs people in by OpenID Connect, with their groups, and out by its back channel and from here", async () => {
+    test("signs people in by OpenID Connect with their groups, and out by back channel and from the gateway", async () => {
       const provider = await world.admin.post("/v1/admin/identity-providers", {
         tenant_id: "default",
         kind: "oidc",
@@ -106,7 +106,7 @@ else
       expect(formOn(await (await other.follow(`${sso()}/${provider.id}/start`)).text()).fields).toHaveProperty("password");
     });
 
-    test("signs people in by SAML, until it says that the session ends", async () => {
+    test("signs people in by SAML, and the same assertion is accepted only once", async () => {
       const provider = await world.admin.post("/v1/admin/identity-providers", {
         tenant_id: "default",
         kind: "saml",

@@ -43,49 +43,49 @@ async function holder(provider: SignOnProviderRecord, sub = newSub(), claims: ob
     body: JSON.stringify({ name: "mine" }),
   });
   const { key } = (await made.json()) as { key: string };
-  await opens(key);
+  await untilAccepted(key);
   return { id, sub, key, page, account: () => world.admin.get(`/v1/admin/end-users/${id}`) };
 }
 
 /** Waits until every process answers with `status`. */
-async function answersAlways(key: string, status: number): Promise<void> {
+async function untilAlways(key: string, status: number): Promise<void> {
   await until(
     () => Promise.all(Array.from({ length: 8 }, () => open(key).then((answer) => answer.status))),
     (statuses) => statuses.every((one) => one === status),
   );
 }
-const opens = (key: string) => answersAlways(key, 200);
-const rests = (key: string) => answersAlways(key, 403);
+const untilAccepted = (key: string) => untilAlways(key, 200);
+const untilRefused = (key: string) => untilAlways(key, 403);
 
-test("a provider that is switched off suspends the keys of its people, and a sign-in brings each one's back", async () => {
+test("disabling an identity provider suspends its people's API keys until each signs in again", async () => {
   const [provider, other] = [await make(), await make()];
   const [ada, neighbour] = [await holder(provider), await holder(other)];
   expect((await ada.account()).api_keys_suspended_at).toBeNull();
   await change(provider.id, { enabled: false });
-  await rests(ada.key);
+  await untilRefused(ada.key);
   expect(((await (await open(ada.key)).json()) as any).code).toBe("api_key_suspended");
   expect((await ada.account()).api_keys_suspended_at).toMatch(/^\d{4}-/);
-  await opens(neighbour.key);
+  await untilAccepted(neighbour.key);
   await change(provider.id, { enabled: true });
-  await rests(ada.key);
+  await untilRefused(ada.key);
   await signInByProvider(world, issuer, provider, { sub: ada.sub });
-  await opens(ada.key);
+  await untilAccepted(ada.key);
   expect((await ada.account()).api_keys_suspended_at).toBeNull();
 });
 
-test("so do a refused sign-in, an identity that is unlinked and a provider that is deleted", async () => {
+test("a refused sign-in, an unlinked identity and a deleted identity provider suspend API keys too", async () => {
   const provider = await make({ required_group: "all" });
   const [refused, unlinked, left] = [await holder(provider), await holder(provider), await holder(provider)];
   expect((await arriveAtPage(world, issuer, provider, { sub: refused.sub, groups: ["others"] })).status).toBe(403);
-  await rests(refused.key);
+  await untilRefused(refused.key);
   await world.admin.request("DELETE", `/v1/admin/identity-providers/${provider.id}/identities?subject=${unlinked.sub}`);
-  await rests(unlinked.key);
-  await opens(left.key);
+  await untilRefused(unlinked.key);
+  await untilAccepted(left.key);
   await world.admin.request("DELETE", `/v1/admin/identity-providers/${provider.id}`);
-  await rests(left.key);
+  await untilRefused(left.key);
 });
 
-test("a provider by which somebody never signed in has no say over their keys", async () => {
+test("an identity provider through which a person never signed in does not affect their API keys", async () => {
   const [provider, other] = [await make(), await make({ required_group: "all" })];
   const ada = await holder(provider);
   const link = (subject: string) =>
@@ -98,10 +98,10 @@ test("a provider by which somebody never signed in has no say over their keys", 
   await link(sub);
   expect((await arriveAtPage(world, issuer, other, { sub, groups: ["others"] })).status).toBe(403);
   expect(await suspendedAt()).toBeNull();
-  await opens(ada.key);
+  await untilAccepted(ada.key);
 });
 
-test("a provider may leave them as they are", async () => {
+test("a provider with suspends_api_keys off leaves API keys as they are", async () => {
   const provider = await make({ suspends_api_keys: false, required_group: "all" });
   const ada = await holder(provider);
   expect((await arriveAtPage(world, issuer, provider, { sub: ada.sub, groups: ["others"] })).status).toBe(403);
@@ -110,20 +110,20 @@ test("a provider may leave them as they are", async () => {
     () => ada.page.works(),
     (works) => !works,
   );
-  await opens(ada.key);
+  await untilAccepted(ada.key);
 });
 
-test("who still has a password signs in with it, and has their keys again", async () => {
+test("a person with a password gets suspended API keys back by signing in with it", async () => {
   const provider = await make();
   const ada = await holder(provider);
   await world.admin.request("PATCH", `/v1/admin/end-users/${ada.id}`, { password: PASSWORD });
   await change(provider.id, { enabled: false });
-  await rests(ada.key);
+  await untilRefused(ada.key);
   await logIn(world.gateway.runtimeUrl, `${ada.sub}@example.com`);
-  await opens(ada.key);
+  await untilAccepted(ada.key);
 });
 
-test("a stream that began with such a key ends with it", async () => {
+test("suspending an API key ends its streams", async () => {
   const provider = await make();
   const ada = await holder(provider);
   const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
@@ -136,7 +136,7 @@ test("a stream that began with such a key ends with it", async () => {
   expect(await answer.text()).toContain("Your access ended");
 });
 
-test("who leaves the required group in the directory, or whose group is called otherwise there, is out with their keys", async () => {
+test("removing a person from the required group, or renaming it, ends their sessions and suspends their API keys", async () => {
   const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "k", directory: "keyed" });
   const scim = scimClient(world.gateway.adminUrl, token);
   const provider = await make({ scim_directory: "keyed", required_group: "Keyed staff" });
@@ -147,13 +147,13 @@ test("who leaves the required group in the directory, or whose group is called o
   const groups = ["Keyed staff"];
   const [leaver, stayer] = [await holder(provider, subs[0], { groups }), await holder(provider, subs[1], { groups })];
   await scim.send("PATCH", `/Groups/${group}`, patchOf({ op: "remove", path: `members[value eq "${ids[0]}"]` }));
-  await rests(leaver.key);
-  await opens(stayer.key);
+  await untilRefused(leaver.key);
+  await untilAccepted(stayer.key);
   expect(await stayer.page.works()).toBe(true);
   await scim.send("PATCH", `/Groups/${group}`, patchOf({ op: "replace", path: "displayName", value: "Former staff" }));
   await until(
     () => stayer.page.works(),
     (works) => !works,
   );
-  await rests(stayer.key);
+  await untilRefused(stayer.key);
 });

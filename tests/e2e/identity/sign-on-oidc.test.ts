@@ -59,7 +59,7 @@ const sso = () => `${world.gateway.runtimeUrl}/v1/portal/auth/sso`;
 const ADA = { sub: "ada-1", preferred_username: "ada@example.com", email: "ada@example.com", name: "Ada King", groups: ["eng"] };
 
 /** Sets the claims for the next person who signs in. */
-function says(claims: object, sign?: (claims: any) => Promise<string>): void {
+function answerWithClaims(claims: object, sign?: (claims: any) => Promise<string>): void {
   issuer.answer = async () => {
     const nonce = issuer.asked.at(-1)?.nonce;
     const all = { aud: "gatehouse", nonce, ...claims };
@@ -78,14 +78,14 @@ async function signIn(
 const exchange = (browser: SignOnBrowser, code: string, base = sso()) =>
   browser.go(`${base}/exchange`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
 
-describe("somebody the provider vouches for", () => {
-  test("gets an account, is in the groups that theirs are mapped to, and holds a token of the portal's", async () => {
+describe("a person signed in by the provider", () => {
+  test("gets an account, the mapped groups and a portal token, and is the same person at the next sign-in", async () => {
     const offers = await portalClient(world.gateway.runtimeUrl).request("GET", "/auth/sso?tenant_id=default");
     expect(offers.body).toEqual({
       providers: [{ id: portal.id, name: "Company", kind: "oidc", start: `/v1/portal/auth/sso/${portal.id}/start` }],
       local_passwords: true,
     });
-    says(ADA);
+    answerWithClaims(ADA);
     const browser = signOnBrowser();
     const { response, html } = await signIn(browser);
     expect([response.status, movedOn(html)?.to]).toEqual([200, "/portal/chat"]);
@@ -101,14 +101,14 @@ describe("somebody the provider vouches for", () => {
     expect(members.members).toMatchObject([{ username: "ada@example.com", sources: [`sso-${portal.id}`] }]);
 
     // A second sign-in is the same person, removed from the group that the provider no longer names.
-    says({ ...ADA, groups: [] });
+    answerWithClaims({ ...ADA, groups: [] });
     const again = signOnBrowser();
     const second = movedOn((await signIn(again)).html);
     expect(((await (await exchange(again, second?.code ?? "")).json()) as any).user.id).toBe(answer.user.id);
     expect((await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`)).members).toEqual([]);
   });
 
-  test("is in those groups no longer once unlinked, kept by a directory, no more mapped to one, or without the provider", async () => {
+  test("loses mapped groups when unlinked, kept by a directory or no longer mapped, or when the provider is deleted", async () => {
     const mappings = { group_mappings: [{ group: "eng", end_user_group_id: groupId }] };
     const made = await world.admin.post(
       "/v1/admin/identity-providers",
@@ -116,7 +116,7 @@ describe("somebody the provider vouches for", () => {
     );
     const at = `/v1/admin/identity-providers/${made.id}`;
     const comeIn = async (sub: string) => {
-      says({ ...ADA, sub, preferred_username: `${sub}@example.com` });
+      answerWithClaims({ ...ADA, sub, preferred_username: `${sub}@example.com` });
       expect((await signIn(signOnBrowser(), `${sso()}/${made.id}/start`)).response.status).toBe(200);
     };
     const members = async (): Promise<string[]> =>
@@ -142,9 +142,9 @@ describe("somebody the provider vouches for", () => {
     expect(await members()).toEqual([]);
   });
 
-  test("has rows that say who they are there, as the provider said last", async () => {
+  test("has audit rows with the identity that the provider sent last", async () => {
     const rowAs = async (claims: object) => {
-      says({ ...ADA, ...claims });
+      answerWithClaims({ ...ADA, ...claims });
       const browser = signOnBrowser();
       const answer = (await (await exchange(browser, movedOn((await signIn(browser)).html)?.code ?? "")).json()) as any;
       const call = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
@@ -160,20 +160,20 @@ describe("somebody the provider vouches for", () => {
     expect(await rowAs(renamed)).toMatchObject({ ...ada, idp_user_username: "ada.king@example.com", idp_user_email: "king@example.com" });
   });
 
-  test("is linked to nobody by name or mail address", async () => {
+  test("is not linked to an existing account by username or email address", async () => {
     await world.admin.post("/v1/admin/end-users", {
       tenant_id: "default",
       username: "grace@example.com",
       email: "grace@example.com",
       password: "long enough",
     });
-    says({ ...ADA, sub: "grace-1", preferred_username: "grace@example.com", email: "grace@example.com", email_verified: true });
+    answerWithClaims({ ...ADA, sub: "grace-1", preferred_username: "grace@example.com", email: "grace@example.com", email_verified: true });
     const { response, html } = await signIn();
     expect(response.status).toBe(403);
     expect(html).toContain("There is already an account of this name");
   });
 
-  test("is the person their directory provisioned under the same key, and out when it says so", async () => {
+  test("is the person provisioned with the same external ID, and cannot sign in once deactivated by the directory", async () => {
     const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "entra" });
     const scim = scimClient(world.gateway.adminUrl, token);
     const person = (await scim.send("POST", "/Users", { userName: "lin@example.com", externalId: "oid-9", active: true })).body;
@@ -186,7 +186,7 @@ describe("somebody the provider vouches for", () => {
         oidc: { issuer: issuer.issuer, client_id: "gatehouse", subject_claims: ["tid", "oid"] },
       }),
     );
-    says({ sub: "pairwise", tid: "t", oid: "oid-9", preferred_username: "someone.else@example.com" });
+    answerWithClaims({ sub: "pairwise", tid: "t", oid: "oid-9", preferred_username: "someone.else@example.com" });
     const browser = signOnBrowser();
     const code = movedOn((await signIn(browser, `${sso()}/${linked.id}/start`)).html)?.code ?? "";
     expect(((await (await exchange(browser, code)).json()) as any).user.id).toBe(person.id);
@@ -206,7 +206,7 @@ describe("somebody the provider vouches for", () => {
     const active = (value: boolean) =>
       scim.send("PATCH", `/Users/${person.id}`, { Operations: [{ op: "replace", path: "active", value }] });
     const me = (bearer: string) => fetch(`${world.gateway.adminUrl}/v1/admin-users/me`, { headers: { authorization: `Bearer ${bearer}` } });
-    says({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
+    answerWithClaims({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
     expect((await signIn(signOnBrowser(), `${base}/${guarded.id}/start`)).response.status).toBe(403);
     await active(true);
     const adminToken = async (): Promise<string> => {
@@ -219,17 +219,17 @@ describe("somebody the provider vouches for", () => {
     await active(false);
     expect((await me(first)).status).toBe(401);
     await active(true);
-    says({ sub: "chosen/oid-9", preferred_username: "somebody@example.com", groups: ["all"] });
+    answerWithClaims({ sub: "chosen/oid-9", preferred_username: "somebody@example.com", groups: ["all"] });
     expect((await signIn(signOnBrowser(), `${base}/${guarded.id}/start`)).html).toContain("does not know them");
-    says({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
+    answerWithClaims({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
     const second = await adminToken();
     await scim.send("PATCH", `/Users/${person.id}`, { Operations: [{ op: "replace", path: "externalId", value: "oid-10" }] });
     expect((await me(second)).status).toBe(401);
-    says({ sub: "x", tid: "t", oid: "nobody", preferred_username: "new@example.com" });
+    answerWithClaims({ sub: "x", tid: "t", oid: "nobody", preferred_username: "new@example.com" });
     expect((await signIn(signOnBrowser(), `${sso()}/${linked.id}/start`)).html).toContain("There is no account for this sign-in");
   });
 
-  test("is known to their directory by the last of several claims as a whole, slashes and all", async () => {
+  test("is matched to the directory by the last of several subject claims as a whole, including slashes", async () => {
     const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "okta" });
     const scim = scimClient(world.gateway.adminUrl, token);
     const create = async (userName: string, externalId: string) => (await scim.send("POST", "/Users", { userName, externalId })).body.id;
@@ -245,7 +245,7 @@ describe("somebody the provider vouches for", () => {
       }),
     );
     const signedIn = async (sub: string) => {
-      says({ tid: "t", sub, preferred_username: "somebody@example.com" });
+      answerWithClaims({ tid: "t", sub, preferred_username: "somebody@example.com" });
       const browser = signOnBrowser();
       const code = movedOn((await signIn(browser, `${sso()}/${linked.id}/start`)).html)?.code ?? "";
       return ((await (await exchange(browser, code)).json()) as any).user.id;
@@ -253,24 +253,24 @@ describe("somebody the provider vouches for", () => {
     expect([await signedIn("eu/1234"), await signedIn("1234")]).toEqual([meant, other]);
   });
 
-  test("and has a role at the console while their groups give it", async () => {
+  test("has a console role only while their groups give one", async () => {
     const base = `${world.gateway.adminUrl}/v1/admin-users/sso`;
-    says({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all", "sec"] });
+    answerWithClaims({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all", "sec"] });
     const browser = signOnBrowser();
     const { html } = await signIn(browser, `${base}/${consoleProvider.id}/start`);
     const answer = (await (await exchange(browser, movedOn(html)?.code ?? "", base)).json()) as any;
     expect(answer.user).toMatchObject({ username: "sec@example.com", role: "security", tenant_id: "default" });
-    says({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all"] });
+    answerWithClaims({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all"] });
     await signIn(signOnBrowser(), `${base}/${consoleProvider.id}/start`);
     const me = await fetch(`${world.gateway.adminUrl}/v1/admin-users/me`, { headers: { authorization: `Bearer ${answer.access_token}` } });
     expect(((await me.json()) as any).role).toBe("viewer");
-    says({ sub: "none-1", preferred_username: "none@example.com", groups: [] });
+    answerWithClaims({ sub: "none-1", preferred_username: "none@example.com", groups: [] });
     expect((await signIn(signOnBrowser(), `${base}/${consoleProvider.id}/start`)).response.status).toBe(403);
   });
 });
 
-describe("what proves nothing", () => {
-  test("signs nobody in: keys, algorithms, audiences, times, nonces", async () => {
+describe("a sign-on response", () => {
+  test("with a wrong key, algorithm, audience, issuer, time, nonce or domain signs nobody in", async () => {
     const now = Math.floor(Date.now() / 1000);
     const hs256 = async (claims: any) =>
       new SignJWT({ iss: issuer.issuer, iat: now, exp: now + 300, ...claims })
@@ -290,7 +290,7 @@ describe("what proves nothing", () => {
       ["a domain that is not allowed", { ...ADA, sub: "x", email: "ada@evil.example" }],
       ["nobody", { ...ADA, sub: undefined }],
     ] as [string, object, ((claims: any) => Promise<string>)?][]) {
-      says(claims, sign);
+      answerWithClaims(claims, sign);
       const { response, html } = await signIn();
       expect([what, response.status, movedOn(html)]).toEqual([what, 403, null]);
       expect(html).toContain("You were not signed in");
@@ -298,8 +298,8 @@ describe("what proves nothing", () => {
     }
   });
 
-  test("nor does an answer for another browser, another provider, or one that came before", async () => {
-    says(ADA);
+  test("to another browser or provider, or used a second time, signs nobody in", async () => {
+    answerWithClaims(ADA);
     const victim = signOnBrowser();
     const attacker = signOnBrowser();
     const begun = await attacker.go(`${sso()}/${portal.id}/start`);
@@ -320,8 +320,8 @@ describe("what proves nothing", () => {
     expect((await exchange(renewed, fresh)).status).toBe(403);
   });
 
-  test("but another sign-in begun in the same browser leaves the first one to end", async () => {
-    says(ADA);
+  test("still completes its sign-in after another one was completed in the same browser", async () => {
+    answerWithClaims(ADA);
     const browser = signOnBrowser();
     const start = `${sso()}/${portal.id}/start`;
     const first = await browser.go(start);
@@ -329,13 +329,13 @@ describe("what proves nothing", () => {
     // A complete sign-in in another tab.
     const other = movedOn((await signIn(browser, start)).html);
     expect((await exchange(browser, other?.code ?? "")).status).toBe(200);
-    says({ ...ADA, nonce: new URL(first.headers.get("location") ?? "").searchParams.get("nonce") });
+    answerWithClaims({ ...ADA, nonce: new URL(first.headers.get("location") ?? "").searchParams.get("nonce") });
     const { status } = await exchange(browser, movedOn(await (await browser.go(back)).text())?.code ?? "");
     expect(status).toBe(200);
   });
 
-  test("and nobody is sent to another host", async () => {
-    says(ADA);
+  test("never sends the browser to another host given as return_to", async () => {
+    answerWithClaims(ADA);
     for (const path of [
       "https://evil.example",
       "//evil.example",
@@ -352,18 +352,18 @@ describe("what proves nothing", () => {
   });
 });
 
-test("a key the provider changed is fetched anew, and the sign-in begins again by itself", async () => {
-  says(ADA);
+test("after the provider rotates its key, the new one is fetched and the sign-in succeeds", async () => {
+  answerWithClaims(ADA);
   await signIn();
   await issuer.rotate();
   const { response, html } = await signIn();
   expect([response.status, movedOn(html) === null]).toEqual([200, false]);
 });
 
-test("a test shows what came in and what it would become, and signs nobody in", async () => {
+test("a test sign-in shows the claims and their result, and signs nobody in", async () => {
   const { start, address } = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
   expect(address).toBe(`${world.gateway.runtimeUrl}${start}`);
-  says({ ...ADA, sub: "never-seen", preferred_username: "<b>new</b>@example.com" });
+  answerWithClaims({ ...ADA, sub: "never-seen", preferred_username: "<b>new</b>@example.com" });
   const { response, html } = await signIn(signOnBrowser(), `${world.gateway.runtimeUrl}${start}`);
   expect([response.status, movedOn(html)]).toEqual([200, null]);
   expect(html).toContain("never-seen");
@@ -373,12 +373,12 @@ test("a test shows what came in and what it would become, and signs nobody in", 
   expect(forged.response.status).toBe(403);
 });
 
-test("whoever tries a provider out reads why it signs nobody in, and nobody else does", async () => {
+test("only a test sign-in shows why the provider's response was refused", async () => {
   const start = async () => {
     const made = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
     return `${world.gateway.runtimeUrl}${made.start}`;
   };
-  says({ ...ADA, aud: "another" });
+  answerWithClaims({ ...ADA, aud: "another" });
   expect((await signIn(signOnBrowser(), await start())).html).toContain("unexpected JWT &quot;aud&quot; (audience) claim value");
   expect((await signIn()).html).toContain("does not prove who you are.</p>");
   issuer.answer = async () => Response.json({ error: "invalid_client", error_description: "not a secret" }, { status: 401 });
@@ -388,8 +388,8 @@ test("whoever tries a provider out reads why it signs nobody in, and nobody else
   expect((await signIn()).html).not.toContain("invalid_client");
 });
 
-test("the client's secret is sent in the form where the provider says that it takes it there, else in the header", async () => {
-  says(ADA);
+test("the client secret is sent in the token request's body if the provider supports that, else in the header", async () => {
+  answerWithClaims(ADA);
   await signIn();
   expect(issuer.authenticated.at(-1)).toBe(`Basic ${btoa("gatehouse:a+secret")}`);
   issuer.document = { token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"] };
@@ -399,7 +399,7 @@ test("the client's secret is sent in the form where the provider says that it ta
   issuer.document = {};
 });
 
-test("a provider is switched off though a group that it names is gone, which nobody may name anew", async () => {
+test("a provider can be disabled after a mapped group was deleted, but a deleted group cannot be mapped anew", async () => {
   const { id } = await world.admin.post("/v1/admin/end-user-groups", { tenant_id: "default", name: "passing" });
   const made = await world.admin.post(
     "/v1/admin/identity-providers",
@@ -414,7 +414,7 @@ test("a provider is switched off though a group that it names is gone, which nob
   expect((await patch({ group_mappings: made.group_mappings })).status).toBe(400);
 });
 
-test("a provider that cannot be reached, or is switched off, signs nobody in", async () => {
+test("a provider that is unreachable or disabled signs nobody in", async () => {
   const gone = await world.admin.post(
     "/v1/admin/identity-providers",
     provider({ name: "Gone", audience: "portal", oidc: { issuer: "http://127.0.0.1:9", client_id: "g" } }),
@@ -425,7 +425,7 @@ test("a provider that cannot be reached, or is switched off, signs nobody in", a
   expect((await signIn(signOnBrowser(), `${sso()}/${consoleProvider.id}/start`)).response.status).toBe(404);
 });
 
-test("passwords are switched off for a tenant, but for a break-glass administrator", async () => {
+test("with local passwords disabled only break-glass administrators can use a password", async () => {
   await world.admin.post("/v1/admin/tenants", { id: "strict", name: "strict" });
   const password = "a long enough password";
   await world.admin.post("/v1/admin/end-users", { tenant_id: "strict", username: "someone", password });

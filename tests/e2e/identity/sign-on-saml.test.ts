@@ -50,7 +50,7 @@ async function signIn(words: Partial<SamlWords> = {}, make: (xml: string) => str
   return { status: response.status, html: await response.text(), browser, relayState, id };
 }
 
-test("whoever the provider vouches for gets an account, and is the same person the next time", async () => {
+test("a person signed in by SAML gets an account, and is the same person at the next sign-in", async () => {
   const ids: string[] = [];
   for (let i = 0; i < 2; i++) {
     const { status, html, browser } = await signIn();
@@ -67,7 +67,7 @@ test("whoever the provider vouches for gets an account, and is the same person t
   expect(ids[0]).toBe(ids[1] as string);
 });
 
-test("the provider is told who asks, and no way of signing in is demanded of it", async () => {
+test("the authentication request and metadata name this service, and demand no authentication context", async () => {
   const { xml } = await begun(signOnBrowser());
   expect(xml).toContain(`AssertionConsumerServiceURL="${acs}"`);
   expect(xml).not.toContain("RequestedAuthnContext");
@@ -76,27 +76,27 @@ test("the provider is told who asks, and no way of signing in is demanded of it"
   expect(metadata).toContain(`entityID="${acs.replace(/acs$/, "metadata")}"`);
 });
 
-describe("refused is", () => {
+describe("a SAML response is refused", () => {
   const EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress";
   const WORDS: Record<string, Partial<SamlWords>> = {
-    "an assertion that nobody signed": { sign: "none" },
-    "one that somebody else signed": { sign: "foreign" },
-    "a signature over SHA-1": { sign: "sha1" },
+    "an unsigned assertion": { sign: "none" },
+    "an assertion signed by another key": { sign: "foreign" },
+    "a SHA-1 signature": { sign: "sha1" },
     "another audience": { audience: "https://other.example" },
     "another issuer of the assertion": { issuer: "https://other.example" },
-    "another issuer of the answer": { responseIssuer: "https://other.example" },
+    "another issuer of the response": { responseIssuer: "https://other.example" },
     "another recipient": { recipient: "https://other.example/acs" },
     "another destination": { destination: "https://other.example/acs" },
-    "a confirmation that is over": { confirmedFor: -120 },
-    "conditions that are over": { validFor: -120 },
+    "an expired subject confirmation": { confirmedFor: -120 },
+    "expired conditions": { validFor: -120 },
     "an assertion that is too old": { issuedAgo: 1200 },
-    "another confirmation than bearer": { confirmation: "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key" },
-    "an answer to another request": { inResponseTo: "_another" },
-    "an answer that nobody asked for": { inResponseTo: null },
-    "a failure with a good assertion": { status: "urn:oasis:names:tc:SAML:2.0:status:Responder" },
-    "a name that may be another's tomorrow": { format: EMAIL },
+    "a subject confirmation other than bearer": { confirmation: "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key" },
+    "an InResponseTo of another request": { inResponseTo: "_another" },
+    "no InResponseTo": { inResponseTo: null },
+    "a failure status and a valid assertion": { status: "urn:oasis:names:tc:SAML:2.0:status:Responder" },
+    "an email address, which may be reassigned, as the subject": { format: EMAIL },
   };
-  test.each(Object.entries(WORDS))("%s", async (_what, words) => {
+  test.each(Object.entries(WORDS))("with %s", async (_what, words) => {
     const { status, html } = await signIn(words);
     expect([status, movedOn(html)]).toEqual([403, null]);
   });
@@ -117,21 +117,21 @@ describe("refused is", () => {
       const signed = /<saml:Assertion.*<\/saml:Assertion>/s.exec(xml)?.[0] ?? "";
       return xml.replace(signed, forged(xml).replace("</saml:Assertion>", `<saml:Advice>${signed}</saml:Advice></saml:Assertion>`));
     },
-    "the signed one hidden in extensions": (xml) => {
+    "the signed assertion hidden in extensions": (xml) => {
       const signed = /<saml:Assertion.*<\/saml:Assertion>/s.exec(xml)?.[0] ?? "";
       return xml.replace(signed, forged(xml)).replace("<samlp:Status>", `<samlp:Extensions>${signed}</samlp:Extensions><samlp:Status>`);
     },
-    "a comment in the name": (xml) => xml.replace("ada-1", "ada<!-- -->-1"),
-    "a document type": (xml) => `<!DOCTYPE x [<!ENTITY e "admin">]>${xml}`,
+    "a comment in the subject": (xml) => xml.replace("ada-1", "ada<!-- -->-1"),
+    "a document type declaration": (xml) => `<!DOCTYPE x [<!ENTITY e "admin">]>${xml}`,
     "a processing instruction": (xml) => xml.replace("ada-1", "<?x y?>ada-1"),
-    "no XML": () => "hello",
+    "a body that is not XML": () => "hello",
   };
-  test.each(Object.entries(CHANGED))("%s", async (_what, change) => {
+  test.each(Object.entries(CHANGED))("with %s", async (_what, change) => {
     const { status, html } = await signIn({}, change);
     expect([status, movedOn(html)]).toEqual([403, null]);
   });
 
-  test("what was used before, and what belongs to another browser", async () => {
+  test("when used a second time or in another browser", async () => {
     const one = signOnBrowser();
     const { id, relayState } = await begun(one);
     const answer = idp.answer({ acs, inResponseTo: id, ...ADA });
@@ -144,7 +144,7 @@ describe("refused is", () => {
     expect((await post(one, answer, relayState)).status).toBe(403);
   });
 
-  test("what was used before, also where a sign-in may begin at the provider", async () => {
+  test("when used a second time, also where unsolicited responses are allowed", async () => {
     await world.admin.request("PATCH", `/v1/admin/identity-providers/${provider.id}`, {
       saml: { ...provider.saml, allow_unsolicited: true },
     });
@@ -156,7 +156,7 @@ describe("refused is", () => {
   });
 });
 
-test("an answer of 2 MB, and one of many elements, costs others nothing", async () => {
+test("a SAML response of 2 MB or with many elements costs little CPU time", async () => {
   await signIn();
   for (const xml of [
     `<a>${"<b/>".repeat(200_000)}${"x".repeat(1_200_000)}</a>`,

@@ -54,7 +54,7 @@ const signedIn = (audience: SignOnAudience, sub: string, sid?: string, provider 
 const logoutToken = (claims: object, header: object = {}) =>
   issuer.sign({ aud: "gatehouse", jti: crypto.randomUUID(), events: EVENTS, ...claims } as any, { typ: "logout+jwt", ...header });
 
-async function tell(audience: SignOnAudience, logout_token: string, provider = providers[audience]) {
+async function sendLogoutToken(audience: SignOnAudience, logout_token: string, provider = providers[audience]) {
   const response = await fetch(`${planeOf(audience).base}/${provider.id}/backchannel-logout`, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -63,38 +63,38 @@ async function tell(audience: SignOnAudience, logout_token: string, provider = p
   return { status: response.status, body: (await response.json()) as any };
 }
 
-describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) => {
-  test("signs somebody out by its back channel: every token and session of theirs, and nobody else's", async () => {
+describe.each(["portal", "admin"] as const)("an identity provider of the %s", (audience) => {
+  test("ends all tokens and sessions of a session or person named in a back-channel logout, and no others", async () => {
     const [one, other] = [await signedIn(audience, `${audience}-ada`, "s-1"), await signedIn(audience, `${audience}-bo`, "s-2")];
     expect([await one.works(), await other.works()]).toEqual([true, true]);
-    expect(await tell(audience, await logoutToken({ sid: "s-1" }))).toEqual({ status: 200, body: {} });
+    expect(await sendLogoutToken(audience, await logoutToken({ sid: "s-1" }))).toEqual({ status: 200, body: {} });
     expect([await one.works(), await one.renews(), await other.works(), await other.renews()]).toEqual([false, false, true, true]);
     // A logout token with only the subject ends all their sessions.
-    await tell(audience, await logoutToken({ sub: `${audience}-bo` }));
+    await sendLogoutToken(audience, await logoutToken({ sub: `${audience}-bo` }));
     expect([await other.works(), await other.renews()]).toEqual([false, false]);
     const again = await signedIn(audience, `${audience}-ada`);
     expect(await again.works()).toBe(true);
   });
 
-  test("signs out whom it names with a session that it named to nobody when it began, and not their other sessions", async () => {
+  test("ends a session that began without a session ID by its subject, but not sessions with another ID", async () => {
     const [unnamed, named] = [await signedIn(audience, `${audience}-max`), await signedIn(audience, `${audience}-moe`, "s-20")];
-    await tell(audience, await logoutToken({ sub: `${audience}-moe`, sid: "s-21" }));
-    await tell(audience, await logoutToken({ sid: "s-21" }));
+    await sendLogoutToken(audience, await logoutToken({ sub: `${audience}-moe`, sid: "s-21" }));
+    await sendLogoutToken(audience, await logoutToken({ sid: "s-21" }));
     expect([await unnamed.works(), await named.works()]).toEqual([true, true]);
-    await tell(audience, await logoutToken({ sub: `${audience}-max`, sid: "s-22" }));
+    await sendLogoutToken(audience, await logoutToken({ sub: `${audience}-max`, sid: "s-22" }));
     expect([await unnamed.works(), await unnamed.renews(), await named.works()]).toEqual([false, false, true]);
   });
 
-  test("signs out whoever is on the way in as well: the code of a sign-in before is worth nothing", async () => {
+  test("invalidates by a back-channel logout also the code of a sign-in that has not been exchanged yet", async () => {
     const before = await arrived(audience, `${audience}-rae`, "s-3");
-    await tell(audience, await logoutToken({ sid: "s-3" }));
+    await sendLogoutToken(audience, await logoutToken({ sid: "s-3" }));
     const refused = await before.exchange();
     expect([refused.status, ((await refused.json()) as any).code]).toEqual([403, "sign_on_refused"]);
     const after = await arrived(audience, `${audience}-rae`, "s-4");
     expect((await after.exchange()).status).toBe(200);
   });
 
-  test("signs out whoever is unlinked from it, and nobody else", async () => {
+  test("ends the sessions of a person who is unlinked from it, and no others", async () => {
     const [gone, other] = [await signedIn(audience, `${audience}-gone`), await signedIn(audience, `${audience}-stays`)];
     const unlinked = await world.admin.request(
       "DELETE",
@@ -104,12 +104,12 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
     expect([await gone.works(), await gone.renews(), await other.works(), await other.renews()]).toEqual([false, false, true, true]);
   });
 
-  test("signs nobody out by a token that proves nothing", async () => {
+  test("ends no session by an invalid logout token", async () => {
     const page = await signedIn(audience, `${audience}-eve`, "s-9");
     const now = Math.floor(Date.now() / 1000);
     const good = { sid: "s-9" };
     const used = await logoutToken({ sub: "nobody-here" });
-    await tell(audience, used);
+    await sendLogoutToken(audience, used);
     for (const [what, token] of [
       ["a foreign key of the same name", await issuer.signForeign({ aud: "gatehouse", jti: "1", events: EVENTS, ...good })],
       ["an ID token", await issuer.sign({ aud: "gatehouse", sub: `${audience}-eve`, sid: "s-9" })],
@@ -125,17 +125,17 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
       ["one that came before", used],
       ["no token", "nonsense"],
     ] as const) {
-      const { status, body } = await tell(audience, token);
+      const { status, body } = await sendLogoutToken(audience, token);
       expect([what, status, body.error]).toEqual([what, 400, "invalid_request"]);
     }
     expect([await page.works(), await page.renews()]).toEqual([true, true]);
     // Another provider record of the same issuer has its own sessions.
     const neighbour = await make(audience);
-    expect((await tell(audience, await logoutToken(good), neighbour)).status).toBe(200);
+    expect((await sendLogoutToken(audience, await logoutToken(good), neighbour)).status).toBe(200);
     expect(await page.works()).toBe(true);
   });
 
-  test("is where whoever signs out here goes on to sign out, once, and only where that was asked for", async () => {
+  test("is where sign-out continues, once, and only where sign_out is set", async () => {
     const { base, origin } = planeOf(audience);
     const ask = async ({ token }: SignedInPage) => {
       const response = await fetch(`${base}/sign-out`, { method: "POST", headers: { authorization: `Bearer ${token}` } });
@@ -151,7 +151,7 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
   });
 });
 
-test("a password that somebody else chose binds whoever signs in with it, and not whom the provider vouches for", async () => {
+test("must_change_password applies to a sign-in with the password, and not to one through the provider", async () => {
   const username = "handed-out";
   const { user } = await world.admin.post("/v1/admin/end-users", { tenant_id: "default", username, password: PASSWORD });
   const provider = await make("portal");
@@ -188,7 +188,7 @@ test("a password that somebody else chose binds whoever signs in with it, and no
   ]);
 });
 
-test("two people whose keys of several parts read alike are two, and who was known by such a key before is found", async () => {
+test("people whose joined subject claims are equal stay separate, and one known by the old joined form is found", async () => {
   const provider = await make("portal", { subject_claims: ["org", "sub"] });
   const userOf = async (org: string, sub: string) => {
     const preferred_username = crypto.randomUUID();
@@ -201,7 +201,7 @@ test("two people whose keys of several parts read alike are two, and who was kno
   expect([other === first, await userOf("a", "b/c")]).toEqual([false, other]);
 });
 
-test("an administrator whom the directory switches off while they sign in is signed out", async () => {
+test("an administrator deactivated by the directory during sign-in is signed out", async () => {
   const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "entra" });
   const scim = scimClient(world.gateway.adminUrl, token);
   const person = (await scim.send("POST", "/Users", { userName: "leaver@example.com", externalId: "leaver-1" })).body;
@@ -236,7 +236,7 @@ test("an administrator whom the directory switches off while they sign in is sig
   expect([refused.status, ((await refused.json()) as any).code]).toEqual([403, "sign_on_refused"]);
 });
 
-test("an administrator is signed out by the first word of the directory that says they are off", async () => {
+test("an administrator is signed out by the directory's first request that names them as inactive", async () => {
   const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "okta" });
   const scim = scimClient(world.gateway.adminUrl, token);
   const provider = await make("admin");
@@ -253,7 +253,7 @@ test("an administrator is signed out by the first word of the directory that say
   expect([(await scim.send("PATCH", `/Users/${person.id}`, off)).status, await renamed.works()]).toEqual([200, false]);
 });
 
-test("what SAML says of the end of a session holds for the page's session and all tokens of it", async () => {
+test("the session end in a SAML assertion limits the browser session and all its tokens", async () => {
   const idp = await samlProvider();
   const provider = await world.admin.post("/v1/admin/identity-providers", {
     tenant_id: "default",

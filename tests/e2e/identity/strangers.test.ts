@@ -27,7 +27,7 @@ async function call(headers: Record<string, string>, from = "192.0.2.1"): Promis
   return { status: reply.status, id: reply.headers.get("x-request-id") ?? "" };
 }
 
-test("a call without a good credential is on the record of the tenant it names, where its security officer finds it", async () => {
+test("a call without a valid credential is recorded for the tenant it names, visible to its security officer", async () => {
   const unknown = { authorization: `Bearer sk_gw_api_${"x".repeat(43)}` };
   for (const [credential, reason] of [
     [{}, "credential_missing"],
@@ -46,7 +46,7 @@ test("a call without a good credential is on the record of the tenant it names, 
   expect(await rowOf(world.admin, { id })).toMatchObject({ tenant_id: "default", error_type: "tenant_mismatch" });
 });
 
-test("whoever has a signed address is no stranger, and whoever has a changed one is", async () => {
+test("calls with a signed URL are not limited as unauthenticated, and calls with an altered one are", async () => {
   const files = `${world.gateway.runtimeUrl}/v1/proxy/files`;
   const form = new FormData();
   form.set("kind", "document");
@@ -69,7 +69,7 @@ test("whoever has a signed address is no stranger, and whoever has a changed one
   expect(await open(url)).toBe(200);
 });
 
-test("whatever the surface, and however bad the credential, the call is the named tenant's, in what is exported too", async () => {
+test("on every surface an invalid credential is recorded for the named tenant, also in exports", async () => {
   const server = "/v1/proxy/oauth/nowhere/nobody";
   const calls: [method: string, path: string, headers?: Record<string, string>][] = [
     ["POST", "/v1/proxy/llm/responses"],
@@ -100,7 +100,7 @@ test("whatever the surface, and however bad the credential, the call is the name
   expect(ids.filter((id) => !JSON.stringify(exported.body).includes(id))).toEqual([]);
 });
 
-test("the calls past the bound are told to each tenant that they name, whoever was named before from there", async () => {
+test("calls beyond the limit of unauthenticated calls are recorded in one row for each tenant they name", async () => {
   const from = "192.0.2.5";
   await Promise.all(Array.from({ length: 250 }, () => call({}, from)));
   for (;;) {
@@ -116,7 +116,7 @@ test("the calls past the bound are told to each tenant that they name, whoever w
   }
 });
 
-test("many of them in a minute raise one alert of the tenant", async () => {
+test("many refused credentials within a minute raise one alert for the tenant", async () => {
   const refused = async () => (await officer.get("/v1/admin/alerts")).alerts as { alert_type: string; group_id: string | null }[];
   while ((await refused()).length === 0) {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -125,7 +125,7 @@ test("many of them in a minute raise one alert of the tenant", async () => {
   expect(await refused()).toMatchObject([{ alert_type: "refused_credentials", tenant_id: "acme", group_id: null, resolved: false }]);
 });
 
-test("the row of a stranger's call is small, whatever they send", async () => {
+test("the audit row of an unauthenticated call is small, whatever the caller sends", async () => {
   const long = (length: number) => "x".repeat(length);
   const headers = { "user-agent": long(2_000), "x-request-id": long(200), "x-correlation-id": long(200), "x-other": long(4_000) };
   const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models/${long(4_000)}`, {
@@ -139,7 +139,7 @@ test("the row of a stranger's call is small, whatever they send", async () => {
   expect(JSON.stringify(Object.fromEntries(Object.entries(usual).filter(([, value]) => value !== null))).length).toBeLessThan(1_000);
 });
 
-test("nothing that a stranger's headers claim is on the row, and the answer repeats what it repeats to all", async () => {
+test("the audit row of an unauthenticated call has no values claimed in its headers", async () => {
   const claims = {
     ...{ "x-request-id": "theirs", "x-correlation-id": "corr" },
     traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
@@ -153,7 +153,7 @@ test("nothing that a stranger's headers claim is on the row, and the answer repe
   expect((await rowOf(officer, { id })).correlation_id).toBe(id);
 });
 
-test("past so many a minute they are answered 429 and told by rows with their number, while others are served", async () => {
+test("unauthenticated calls beyond the limit get 429 and are counted in rows, while other callers are served", async () => {
   const calls = 1_000;
   const before = (await world.admin.post("/v1/admin/proxy-logs/query", { filters: { error_type: "credential_malformed" } }))
     .total as number;
@@ -180,7 +180,7 @@ test("past so many a minute they are answered 429 and told by rows with their nu
   expect(await again.stop()).toBe(0);
 });
 
-test("an error that lists what is not known lists twenty at most", async () => {
+test("an error listing unknown fields lists at most twenty", async () => {
   const again = await startGateway({ databaseUrl: world.databaseUrl });
   const body = JSON.stringify({
     username: "a",

@@ -43,7 +43,7 @@ const call = (token: string, headers: Record<string, string> = {}) =>
     body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hello" }] }),
   });
 
-test("a token of a trusted issuer opens the resource groups its groups are mapped to, and the row says whose it was", async () => {
+test("a token of a trusted issuer gives access to the mapped resource groups, and its audit row names the workload", async () => {
   const answer = await call(await issuer.sign({ ...GOOD, preferred_username: "nightly", email: "nightly@example.com" }));
   expect(answer.status).toBe(200);
   expect(await rowOf(world.admin, { id: answer.headers.get("x-request-id") })).toMatchObject({
@@ -58,18 +58,18 @@ test("a token of a trusted issuer opens the resource groups its groups are mappe
   });
 });
 
-test("its keys are fetched once for many calls", async () => {
+test("the issuer's keys are fetched once for many calls", async () => {
   const before = issuer.keyFetches();
   for (let i = 0; i < 5; i++) expect((await call(await issuer.sign({ ...GOOD, jti: String(i) }))).status).toBe(200);
   expect(issuer.keyFetches()).toBe(before);
 });
 
-test("a token that ended within the tolerance of clocks is taken as often as it is shown", async () => {
+test("a token that expired within the clock tolerance is accepted repeatedly", async () => {
   const token = await issuer.sign({ ...GOOD, iat: now() - 60, exp: now() - 3 });
   expect([(await call(token)).status, (await call(token)).status]).toEqual([200, 200]);
 });
 
-test("anything else is the same 401", async () => {
+test("every invalid token gets the same 401", async () => {
   const { issuer: iss } = issuer;
   const refused: Record<string, string> = {
     "another audience": await issuer.sign({ ...GOOD, aud: "https://elsewhere.example" }),
@@ -99,7 +99,7 @@ test("anything else is the same 401", async () => {
   }
 });
 
-test("another tenant does not take it, and a portal is for people", async () => {
+test("a token is accepted neither by another tenant nor by the portal", async () => {
   const token = await issuer.sign(GOOD);
   await world.admin.post("/v1/admin/tenants", { id: "elsewhere", name: "elsewhere" });
   expect((await call(token, { "x-tenant-id": "elsewhere" })).status).toBe(401);
@@ -109,7 +109,7 @@ test("another tenant does not take it, and a portal is for people", async () => 
   expect(profile.status).toBe(401);
 });
 
-test("the audience of a sign-in is not one for calls", async () => {
+test("an API audience equal to the provider's client ID is refused", async () => {
   const refused = await world.admin.request("POST", "/v1/admin/identity-providers", {
     tenant_id: "default",
     kind: "oidc",
@@ -121,7 +121,7 @@ test("the audience of a sign-in is not one for calls", async () => {
   expect([refused.status, refused.body.fields[0].field]).toEqual([400, "api.audiences"]);
 });
 
-test("a preview shows what claims would become, and why they would not get in", async () => {
+test("a preview shows the result of claims, and why they would be refused", async () => {
   const path = `/v1/admin/identity-providers/${providerId}/preview`;
   const good = await world.admin.post(path, { claims: GOOD });
   expect(good).toMatchObject({ subject: "job-7", groups: ["ml-team"], resource_group_ids: [served.groupId], allowed: true, reason: null });
@@ -129,7 +129,7 @@ test("a preview shows what claims would become, and why they would not get in", 
   expect([bad.allowed, bad.reason]).toEqual([false, "The claim env has none of the values it must have."]);
 });
 
-test("a workload is not sent to a page for people where a tool server needs an authorization", async () => {
+test("a workload without authorization for a tool server gets no URL for a person to connect", async () => {
   const tools = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -167,7 +167,7 @@ test("a workload is not sent to a page for people where a tool server needs an a
   await tools.stop(true);
 });
 
-test("an issuer that is switched off is trusted no more within a second", async () => {
+test("a disabled issuer's tokens are refused at once, and accepted again once it is enabled", async () => {
   const token = await issuer.sign(GOOD);
   expect((await call(token)).status).toBe(200);
   await world.admin.request("PATCH", `/v1/admin/identity-providers/${providerId}`, { enabled: false });
@@ -176,7 +176,7 @@ test("an issuer that is switched off is trusted no more within a second", async 
   expect((await call(token)).status).toBe(200);
 });
 
-test("an issuer that is not trusted any more ends what its workloads have under way, and nothing of others", async () => {
+test("disabling an issuer ends its workloads' streams, and no others", async () => {
   const [sub, other] = ["streaming-job", "kept-job"];
   const api = { audiences: ["https://gateway.example/streams"], max_age_seconds: 600 };
   const leaving = await world.admin.post("/v1/admin/identity-providers", {

@@ -70,7 +70,7 @@ const synced = async (id: string) => {
 const counts = async (base: string) =>
   Promise.all([ada, bob].map(async (who) => (await who.request("GET", `/knowledgebases/${base}`)).body.document_count));
 
-test("a directory: taken, changed, taken away, each file for those whom its mapping names", async () => {
+test("a directory's files are imported, updated and removed, each readable for the identities in its mapping", async () => {
   const base = await baseOf("wiki");
   put("wiki/permissions.json", JSON.stringify({ "open/": ["*"], staff: ["staff"] }));
   put("wiki/open/hello.md", "# Hello\n\nEverybody reads this.");
@@ -102,7 +102,7 @@ test("a directory: taken, changed, taken away, each file for those whom its mapp
   expect(await documentsOf(base)).toEqual([]);
 });
 
-test("a directory in which there is nothing at all, as of one that is not mounted, takes no document away", async () => {
+test("an empty directory, such as an unmounted one, removes no document", async () => {
   const base = await baseOf("mounted");
   put("mounted/permissions.json", JSON.stringify({ "": ["*"] }));
   put("mounted/hello.md", "Everybody reads this.");
@@ -123,7 +123,7 @@ test("a directory in which there is nothing at all, as of one that is not mounte
   expect((await documentsOf(base)).map((one) => one.id)).toEqual([documentId]);
 });
 
-test("a Git repository: what its head holds, links left out", async () => {
+test("a Git repository's committed files are imported, without symbolic links", async () => {
   const base = await baseOf("repository");
   put("repo/docs/guide.md", "The violin is in the cupboard.");
   put("repo/permissions.json", JSON.stringify({ docs: ["staff"] }));
@@ -141,7 +141,7 @@ test("a Git repository: what its head holds, links left out", async () => {
   await ready(base, ["docs/draft.md", "docs/guide.md"]);
 });
 
-test("nothing outside the tenant's folder is reached, and why is told", async () => {
+test("a connector cannot reach outside the tenant's folder, and reports the reason", async () => {
   const base = await baseOf("outside");
   for (const location of ["../other", "/etc", "a/../../b"])
     expect(

@@ -90,7 +90,7 @@ async function connected(connector_type: string, location: string) {
   return { first: await looked("[null,null]"), again, readers };
 }
 
-test("a file whose name is no UTF-8, and one that turns the direction of text around, are left out by name", async () => {
+test("files with a name in invalid UTF-8 or with control or bidirectional characters are skipped and listed", async () => {
   mkdirSync(join(home, "names"));
   writeFileSync(join(home, "names/permissions.json"), '{"":["*"]}');
   for (const name of ["a.txt", "turned\u202Etxt.txt", "two\nlines.txt", "z.txt"]) writeFileSync(join(home, "names", name), name);
@@ -104,7 +104,7 @@ test("a file whose name is no UTF-8, and one that turns the direction of text ar
   ]);
 });
 
-test("a mapping that is too large to be one is nobody's leave to read", async () => {
+test("a permissions file that is too large makes the documents readable for nobody", async () => {
   mkdirSync(join(home, "large"));
   writeFileSync(join(home, "large/permissions.json"), '{"":["*"]}');
   writeFileSync(join(home, "large/a.txt"), "a");
@@ -115,7 +115,7 @@ test("a mapping that is too large to be one is nobody's leave to read", async ()
   expect(await readers()).toEqual({ "a.txt": [] });
 });
 
-test("an object that is given to nobody is kept and named, under the rights it has now; what goes goes", async () => {
+test("an object that cannot be read is kept and listed with its current permissions; a deleted one is removed", async () => {
   const object = (name: string, text: string) => bucket.objects.set(`default/archive/${name}`, text);
   object("permissions.json", '{"":["*"]}');
   for (const name of ["a.txt", "b.txt", "c.txt"]) object(name, name);
@@ -129,7 +129,7 @@ test("an object that is given to nobody is kept and named, under the rights it h
   expect(await readers()).toEqual({ "a.txt": ["staff"], "b.txt": ["staff"] });
 });
 
-test("a right that was taken away is taken away, though nothing of the source can be read any more", async () => {
+test("a withdrawn permission takes effect although no file of the source can be read any more", async () => {
   const object = (name: string, text: string) => bucket.objects.set(`default/closed/${name}`, text);
   object("permissions.json", '{"":["*"]}');
   const names = Array.from({ length: 22 }, (_, i) => `${i + 10}.txt`);
@@ -142,7 +142,7 @@ test("a right that was taken away is taken away, though nothing of the source ca
   expect(await readers()).toEqual(Object.fromEntries(names.map((name) => [name, ["staff"]])));
 });
 
-test("repositories that never answer hold up no other tenant, and no stop of the gateway, after which they are looked at again", async () => {
+test("unresponsive repositories delay neither other tenants nor a shutdown, and are tried again after a restart", async () => {
   const { admin } = world;
   let asked = 0;
   const silent = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: () => new Promise<Response>(() => void asked++) });

@@ -74,7 +74,7 @@ async function connected(location: string) {
 }
 const put = (path: string, text: string) => objects.set(`${FOLDER}${path}`, text);
 
-test("a file that is listed a thousand times is read once", async () => {
+test("a file listed a thousand times is read once", async () => {
   put("again/permissions.json", `{"": ["*"]}`);
   put("again/page.txt", "The violin is in the cupboard.");
   listedTimes = 1_000;
@@ -85,7 +85,7 @@ test("a file that is listed a thousand times is read once", async () => {
   expect((await documents()).map(({ name }) => name)).toEqual(["page.txt"]);
 });
 
-test("a right that is taken away while files are read holds for what was read then", async () => {
+test("a permission withdrawn while files are read applies to the files read then", async () => {
   put("changing/permissions.json", `{"": ["*"]}`);
   for (const name of ["early", "late"]) put(`changing/${name}.txt`, `What is in ${name}.`);
   onRead = (path) => {
@@ -99,7 +99,7 @@ test("a right that is taken away while files are read holds for what was read th
   ]);
 });
 
-test("a list that breaks off takes no document away", async () => {
+test("an incomplete listing removes no document", async () => {
   put("broken/permissions.json", `{"": ["*"]}`);
   for (const name of ["one", "two"]) put(`broken/${name}.txt`, `What is in ${name}.`);
   const { id, looked, documents } = await connected("broken");

@@ -39,7 +39,7 @@ function pgvectorSettings(python: string, folder: string): Record<string, string
 if (PYTHON === undefined)
   console.log("pgvector is left out: PGVECTOR_PYTHON names no Python that has a PostgreSQL with it (pip install -r tests/pgvector.txt).");
 else
-  test("where the database has pgvector, a large knowledge base is searched by an index of its own and the same is found", async () => {
+  test("with pgvector a large knowledge base gets its own index and returns the same passages", async () => {
     const [home, folder] = await Promise.all([temporaryDirectory(), temporaryDirectory()]);
     chmodSync(folder, 0o755);
     const directory = openDataDirectory(home);

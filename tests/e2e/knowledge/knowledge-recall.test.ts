@@ -42,7 +42,7 @@ interface Shown {
   readonly vector_rank: number | null;
 }
 
-test("the right passage is among the first five for nine questions of ten, and the two halves together find more than either", async () => {
+test("nine of ten questions have their passage among the first five, and the combined search beats words or vectors alone", async () => {
   const found = { together: 0, words: 0, vectors: 0 };
   const missed: string[] = [];
   for (const [query, heading] of QUESTIONS) {

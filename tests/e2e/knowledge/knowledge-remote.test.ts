@@ -116,11 +116,11 @@ const problemOf = async (id: string) =>
 const counts = (base: string) =>
   Promise.all([ada, bob].map(async (who) => (await who.request("GET", `/knowledgebases/${base}`)).body.document_count as number));
 
-describe("a Git repository at an address", () => {
+describe("a connector to a remote Git repository", () => {
   let id = "";
   let base = "";
 
-  test("is fetched with its credential, each file for those whom its mapping names, and again when it changed", async () => {
+  test("imports with its credential, with each file's permissions, and again when the repository changed", async () => {
     base = await baseOf("repository");
     put("repo/docs/guide.md", "The violin is in the cupboard.");
     put("repo/large.txt", "A harbour.\n\n".repeat(20_000));
@@ -150,7 +150,7 @@ describe("a Git repository at an address", () => {
     expect(readdirSync(scratch).filter((name) => name.startsWith("gatehouse-git-"))).toEqual(["gatehouse-git-late"]);
   });
 
-  test("gets no credential of another address, and tells what is wrong in words without it", async () => {
+  test("does not send its credential to another address, and reports problems without it", async () => {
     const elsewhere = await admin.request("PATCH", `/v1/admin/kb-connectors/${id}`, { location: server.address("other") });
     expect([elsewhere.status, JSON.stringify(elsewhere.body)]).toEqual([400, expect.stringContaining("credential")]);
     const away = await admin.request("PATCH", `/v1/admin/kb-connectors/${id}`, { credential: "reader:wrong" });
@@ -178,17 +178,17 @@ describe("a Git repository at an address", () => {
   });
 
   test.each([
-    ["an address with a password in it", "git", "https://reader:secret@git.example/x.git", {}, "location"],
-    ["an address without TLS", "git", "http://git.example/x.git", {}, "location"],
-    ["an address of a directory", "directory", "https://git.example/x", {}, "location"],
-    ["a credential for a folder", "git", "mirror", { credential: "x" }, "credential"],
-  ])("%s is refused with the name of the field", async (_what, type, location, more, field) => {
+    ["a password in its URL", "git", "https://reader:secret@git.example/x.git", {}, "location"],
+    ["a URL without TLS", "git", "http://git.example/x.git", {}, "location"],
+    ["a URL for a directory", "directory", "https://git.example/x", {}, "location"],
+    ["a credential for a local folder", "git", "mirror", { credential: "x" }, "credential"],
+  ])("with %s is refused, naming the field", async (_what, type, location, more, field) => {
     const { status, body } = await admin.request("POST", "/v1/admin/kb-connectors", made(base, type, location, more));
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(field)]);
   });
 });
 
-test("a private address is not called where the gateway may call none", async () => {
+test("a private address is not called where private upstreams are off", async () => {
   const guarded = await startWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "off" });
   try {
     const { id: base } = await guarded.admin.post("/v1/admin/knowledgebases", { ...tenant, name: "guarded" });
@@ -207,7 +207,7 @@ test("a private address is not called where the gateway may call none", async ()
 if (PYTHON === undefined)
   console.log("The bucket is left out: S3_PYTHON names no Python that has moto (pip install -r tests/s3-server.txt).");
 else
-  test("a folder of a bucket: taken, changed, taken away, and no other tenant's", async () => {
+  test("a bucket's folder is imported, updated and removed, without objects of other folders or tenants", async () => {
     const { S3Client } = await import("bun");
     const keys = { accessKeyId: "AKIDEXAMPLE1", secretAccessKey: "secret" };
     const bucket = new S3Client({ bucket: "company", endpoint: store?.endpoint ?? "", region: "us-east-1", ...keys });

@@ -100,7 +100,7 @@ async function sourcesFor(reader: Reader, question: string, from = base): Promis
   return (response.headers.get("x-gw-sources") ?? "").split(",").filter((id) => id !== "");
 }
 
-test("each of fifty readers finds what is theirs of a thousand documents, by any question, and nothing else", async () => {
+test("each of 50 readers finds only the documents they may read among 1,000, whatever they ask", async () => {
   for (const [i, reader] of readers.entries()) {
     const theirs = documents.filter((document) => mayRead(reader, document));
     const topic = TOPICS[i % TOPICS.length] as string;
@@ -118,7 +118,7 @@ test("each of fifty readers finds what is theirs of a thousand documents, by any
   }
 });
 
-test("a mapping that goes, or a permission that is taken away, holds from the next search on", async () => {
+test("a removed identity mapping or permission takes effect from the next search", async () => {
   const reader = readers.find(({ identities, portal }) => portal !== null && identities.length > 0) as Reader;
   const portal = reader.portal as PortalClient;
   const { body } = await uploadTo(world.gateway.adminUrl, admin, base, "plan.txt", "The zeppelin lands at noon.", {
@@ -146,7 +146,7 @@ test("a mapping that goes, or a permission that is taken away, holds from the ne
   expect(passages).toEqual([]);
 });
 
-test("a passage is opened by whoever finds it, and by nobody else", async () => {
+test("a passage can be opened only by readers who may find it", async () => {
   const reader = readers.find(({ portal, identities }) => portal !== null && identities.length > 0) as Reader;
   const portal = reader.portal as PortalClient;
   const who = await admin.get(`/v1/admin/kb-identities?end_user_id=${reader.id}`);
@@ -166,7 +166,7 @@ const larger = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, one) => sum + b.filter((other) => one > other).length + b.filter((other) => one === other).length / 2, 0) /
   (a.length * b.length);
 
-test("how long a search takes does not tell that something was held back", async () => {
+test("the duration of a search does not reveal that passages were held back", async () => {
   const TURNS = 100;
   const reader = readers.find(({ identities, portal }) => identities.length === 0 && portal === null) as Reader;
   const held = { tenant_id: "default", name: "held back", group_ids: [served.groupId], top_k: 50, max_context_tokens: 200_000 };

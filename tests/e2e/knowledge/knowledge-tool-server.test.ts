@@ -36,7 +36,7 @@ describe.each([
   ["handshake", handshakeClient],
   ["stateless", statelessClient],
 ] as const)("a %s client", (name, connect) => {
-  test("is offered one tool, finds with it, and the row tells what", async () => {
+  test("lists one tool, finds passages with it, and leaves an audit row with the knowledge base", async () => {
     const client = await connect(url, team.apiKey);
     const [tool, ...more] = (await client.listTools()).tools;
     expect([tool?.name, more]).toEqual(["search_knowledge", []]);
@@ -75,12 +75,12 @@ describe.each([
 const call = (id: number, who: Team, args: object, at = url) =>
   post(at, who.apiKey, stateless(id, "tools/call", { name: "search_knowledge", arguments: args }));
 
-test("who has no knowledge base has no such server, and another tenant's is nobody's", async () => {
+test("a group without a knowledge base is refused the tool server, and another tenant's is not found", async () => {
   expect((await call(1, others, { query: "door" })).status).toBe(403);
   expect((await call(1, team, { query: "door" }, url.replace("default", "acme"))).status).toBe(404);
 });
 
-test("what a guardrail blocks of the documents is left out, what it redacts is redacted", async () => {
+test("passages that a guardrail blocks are left out, and those it redacts are redacted", async () => {
   const guarded = await newTeam(admin, "guarded searchers");
   await admin.post("/v1/admin/guardrails/configs", {
     ...{ ...tenant, name: "results", group_ids: [guarded.groupId], surfaces: { mcp_output: true } },
@@ -102,7 +102,7 @@ test("what a guardrail blocks of the documents is left out, what it redacts is r
   });
 });
 
-test("an AI System that asks before each action searches once with the approval it was given", async () => {
+test("an AI System that needs approval for each action searches once with the approval token", async () => {
   const careful = await newTeam(admin, "careful searchers");
   await admin.post("/v1/admin/ai-systems", { group_id: careful.groupId });
   await admin.request("PATCH", `/v1/admin/knowledgebases/${base}`, { group_ids: [team.groupId, careful.groupId] });
@@ -124,7 +124,7 @@ test("an AI System that asks before each action searches once with the approval 
   expect((await search(token)).body.error.data.code).toBe("approval_token_invalid");
 });
 
-test("limits on the size of answers hold for passages too", async () => {
+test("limits on the size of tool results apply to passages", async () => {
   const bounded = await newTeam(admin, "bounded searchers");
   const { id } = await admin.post("/v1/admin/knowledgebases", { ...tenant, name: "lamps", group_ids: [bounded.groupId] });
   for (const [file, text] of [
