@@ -90,8 +90,8 @@ const RUNS = { numRuns: 400 };
 /** These parse the whole stream again after every piece. */
 const FEWER_RUNS = { numRuns: 100 };
 
-describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), however it was cut", (format) => {
-  test("passes byte for byte when nothing is denied", () => {
+describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), however it is split into chunks,", (format) => {
+  test("passes byte for byte when no call is denied", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(text, harmless), { minLength: 1, maxLength: 6 }), sizes, (items, lengths) => {
         const { out, complete, codec } = run(format, items, lengths);
@@ -106,7 +106,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
     );
   });
 
-  test("gives no byte of a denied call's arguments, and no end", () => {
+  test("sends no byte of a denied call's arguments, and no end", () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(text, harmless), { maxLength: 3 }),
@@ -134,7 +134,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
     );
   });
 
-  test("holds no text back", () => {
+  test("does not hold back text", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(text, harmless), { minLength: 1, maxLength: 6 }), sizes, (items, lengths) => {
         run(format, items, lengths, (came, gone) => expect(textsIn(format, gone)).toBe(textsIn(format, came)));
@@ -144,7 +144,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
   });
 });
 
-test("a call that the vendor would make, and asks the caller to approve, is held to its policy", () => {
+test("a tool call that the provider would make after the caller's approval is subject to its policy", () => {
   const { codec } = gated("responses");
   const item = { type: "mcp_approval_request", id: "a", server_label: "s", name: GOVERNED, arguments: JSON.stringify({ q: SECRET }) };
   const frames = [
