@@ -59,7 +59,7 @@ const verify = () => verifyChain(database.db, ledger.chainId);
 const counted = async (where: string) =>
   (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
 
-test("approvals that are over lose what their calls said, and then go; those that are open stay whole", async () => {
+test("ended approvals lose their arguments and are later deleted; open ones stay unchanged", async () => {
   at = Date.UTC(2026, 0, 1);
   const given = '{"to":"somebody"}';
   const asked = async (id: string, tenantId: string, settled: object) =>
@@ -141,7 +141,7 @@ test("approvals that are over lose what their calls said, and then go; those tha
   );
 });
 
-test("usage no limit asks for goes", async () => {
+test("usage that no limit needs any more is deleted", async () => {
   const { db } = database;
   at = Date.UTC(2026, 0, 1);
   const group = crypto.randomUUID();
@@ -185,7 +185,7 @@ test("usage no limit asks for goes", async () => {
   expect(await left()).toEqual({ tools: [], results: [], models: [], days: both });
 });
 
-test("what people were told goes with the time it was for and with the calls, and alerts and notices of conversations with the calls", async () => {
+test("notifications are deleted when they expire or with the calls; alerts and conversation notices with the calls", async () => {
   at = Date.UTC(2026, 0, 1);
   const told = (id: string, tenantId: "short" | "long", days: number | null) =>
     database.db
@@ -267,7 +267,7 @@ test("what people were told goes with the time it was for and with the calls, an
   });
 });
 
-test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {
+test("bodies, rows and months are deleted when due, and the rest verifies, also offline", async () => {
   await retain();
   await month(Date.UTC(2026, 0, 20), 1_005);
   // Arrived in January but ended in February, between other calls.
@@ -308,7 +308,7 @@ test("bodies, rows and months go when they are due, and what is left verifies, o
   expect((await verify()).pruned_through).toBe(1_000);
 });
 
-test("a prefix whose checkpoint does not hold is evidence, and is not dropped", async () => {
+test("a prefix whose checkpoint is invalid is evidence, and is not dropped", async () => {
   at = Date.UTC(2026, 6, 1);
   await call(at);
   await ledger.shipped();
@@ -320,7 +320,7 @@ test("a prefix whose checkpoint does not hold is evidence, and is not dropped", 
   expect((await verify()).verdict).toBe("altered");
 });
 
-test("the rows of a tenant that is gone are held to the retention it had", async () => {
+test("the rows of a deleted tenant are subject to its last retention settings", async () => {
   at = Date.UTC(2026, 8, 1);
   const id = await call(at, { tenant_id: "short" });
   await ledger.shipped();
@@ -340,7 +340,7 @@ test("the rows of a tenant that is gone are held to the retention it had", async
   expect(await counted(`id = '${id}' AND client_ip IS NULL`)).toBe(1);
 });
 
-test("what is kept of a tenant that is gone ends with its rows and runs", async () => {
+test("the record of a deleted tenant is removed with its rows and runs", async () => {
   const { db } = database;
   const data_retention = { store_bodies: "none", body_days: 1, log_days: 20, run_days: 60, file_days: 30 } as const;
   await db.transaction().execute((trx) => recordDeletedTenant(trx, { id: "brief", data_retention }, new Date(at)));
@@ -365,7 +365,7 @@ test("what is kept of a tenant that is gone ends with its rows and runs", async 
   expect(await kept()).toEqual(["short"]);
 });
 
-test("what people said of runs goes with the runs", async () => {
+test("feedback on runs is deleted with the runs", async () => {
   const run = await call(at, { run_end_state: "completed" });
   await ledger.shipped();
   for (const root of [run, "gone before"])
@@ -386,7 +386,7 @@ test("what people said of runs goes with the runs", async () => {
   expect(await said()).toEqual([]);
 });
 
-test("an hour goes with its last run, and tells of those that are still open until then", async () => {
+test("an hour of run statistics is deleted with its last run, and until then counts the runs that remain", async () => {
   const root_task_id = "open for long";
   const told = async () =>
     (

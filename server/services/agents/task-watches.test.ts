@@ -5,7 +5,7 @@ import { TaskWatches } from "./task-watches.ts";
 const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `task-${from + at}`);
 const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-test("tasks whose agent never says what became of them give way to those that wait to be watched", async () => {
+test("tasks whose agent reports no progress make room for tasks waiting to be watched", async () => {
   let now = 1_000_000;
   let waiting = ids(0, 300);
   const followed: string[] = [];
@@ -64,7 +64,7 @@ test("tasks whose agent never says what became of them give way to those that wa
   watches.close();
 });
 
-test("a stream that tells artifacts, or that the gateway itself leaves, is joined again at once however long its task has stood", async () => {
+test("a stream that brought artifacts or was left by the gateway is joined again soon; other tasks wait longer with age", async () => {
   const HOUR_MS = 3_600_000;
   const WORKING = { kind: "task", value: { id: "one", status: { state: "TASK_STATE_WORKING" } } };
   const pauseAfter = async (told: readonly object[], isLeft = false) => {
@@ -176,32 +176,32 @@ async function watched({
   return written;
 }
 
-test("what an agent says of a task is kept only where the tenant keeps bodies", async () => {
+test("an agent's messages about a task are stored only if the tenant stores bodies", async () => {
   const [full] = await watched({ storeBodies: "full", isThere: true });
   expect([full?.state, full?.task?.includes("secret")]).toEqual(["TASK_STATE_COMPLETED", true]);
   expect(await watched({ storeBodies: "none", isThere: true })).toEqual([{ state: "TASK_STATE_COMPLETED", task: null }]);
 });
 
-test("what is said once guardrails look is told of without its words, however long the task has been watched", async () => {
+test("once guardrails apply, notifications and the stored task have no text, even in a watch that began before", async () => {
   const notifications: string[] = [];
-  let looked = 0;
+  let checks = 0;
   const [last] = await watched({
     storeBodies: "full",
     isThere: true,
     told: [SAID[0] as object, ...SAID],
     // The first two checks are made when the watch begins and for the first event.
-    looksAt: () => ++looked > 2,
+    looksAt: () => ++checks > 2,
     tell: async (_task, _told, bodies) => void notifications.push(bodies("1.0").whole),
   });
   expect(notifications.map((one) => one.includes("secret"))).toEqual([true, false, false]);
   expect([last?.state, last?.task]).toEqual(["TASK_STATE_COMPLETED", null]);
 });
 
-test("a task that was erased while it was watched is not written anew", async () => {
+test("a task erased while it is watched is not written again", async () => {
   expect(await watched({ storeBodies: "full", isThere: false })).toEqual([]);
 });
 
-test("a task of which much is said is written for each state it comes to, not for each thing that is said", async () => {
+test("a task with many messages is written per state, not per message", async () => {
   const status = (state: string, text: string) => ({
     kind: "statusUpdate",
     value: { taskId: "one", status: { state, message: { messageId: text, parts: [{ text }] } } },
@@ -215,7 +215,7 @@ test("a task of which much is said is written for each state it comes to, not fo
   }
 });
 
-test("a task that waits is asked for less often the longer it stands, and looking at it does not keep it", async () => {
+test("a waiting task is polled less often with age, and polling does not reset that age", async () => {
   const pauses: number[] = [];
   let now = 1_000_000;
   let puts = 0;

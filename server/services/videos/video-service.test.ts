@@ -34,32 +34,32 @@ async function cancelled(codec: VideoCodec, answers: Readonly<Partial<Record<Pro
   return { told: "code" in told ? told.code : told.status, isKept, methods };
 }
 
-test("a job under way is cancelled at its provider", async () => {
+test("a running job is cancelled at its provider", async () => {
   expect(await cancelled(openaiVideos, { GET: [200, RUNNING], DELETE: [200, { id: "vid_1", deleted: true }] })).toEqual({
     ...{ told: "cancelled", isKept: true, methods: ["GET", "DELETE"] },
   });
 });
 
-test("a video that is ready at its provider is not deleted there by a cancel that comes too late", async () => {
+test("a video already completed at its provider is not deleted by a late cancellation", async () => {
   const ready = { ...RUNNING, status: "completed" };
   expect(await cancelled(openaiVideos, { GET: [200, ready], DELETE: [200, { id: "vid_1", deleted: true }] })).toEqual({
     ...{ told: "video_ended", isKept: false, methods: ["GET"] },
   });
 });
 
-test("a provider that knows no cancel goes on, and its job is not said to be cancelled", async () => {
+test("a job is not reported as cancelled if its provider does not support cancellation", async () => {
   expect(await cancelled(openaiVideos, { GET: [200, RUNNING], DELETE: [404, {}] })).toMatchObject({
     ...{ told: "video_not_cancellable", isKept: false },
   });
 });
 
-test("a provider that cannot be asked how far a job is is not asked to cancel it", async () => {
+test("a job whose state cannot be read is not cancelled at its provider", async () => {
   expect(await cancelled(openaiVideos, { GET: [503, {}], DELETE: [200, {}] })).toEqual({
     ...{ told: "video_not_cancellable", isKept: false, methods: ["GET"] },
   });
 });
 
-test("a provider that says it was ready before it was cancelled is believed", async () => {
+test("a job that its provider completed before the cancellation counts as ended", async () => {
   const answers = {
     GET: [200, { id: "vid_1", status: "in_progress" }],
     POST: [200, { id: "vid_1", status: "completed", steps: [] }],

@@ -18,7 +18,7 @@ function world() {
   return { documents, asked, look: () => cachedLookup(documents, "key", clock, 1_000, find) as Promise<Found> };
 }
 
-test("many who come at once ask once, also of what fails only after long", async () => {
+test("concurrent lookups of a key share one request, and a failure is cached for a while", async () => {
   const { asked, look } = world();
   const all = Promise.all([look(), look(), look()]);
   now += 60_000;
@@ -31,7 +31,7 @@ test("many who come at once ask once, also of what fails only after long", async
   expect(asked.length).toBe(2);
 });
 
-test("what was forgotten while it was looked for is not brought back, and what threw is looked for again", async () => {
+test("a lookup deleted meanwhile does not restore the old value, and one that threw is repeated", async () => {
   const { documents, asked, look } = world();
   const first = look();
   documents.delete("key");
@@ -47,7 +47,7 @@ test("what was forgotten while it was looked for is not brought back, and what t
   expect(asked.length).toBe(4);
 });
 
-test("a tenant whose issuers take their time leaves room for the renewals of other tenants, and an issuer for its tenant's others", async () => {
+test("slow issuers of one tenant leave room for token renewals of other tenants and other issuers", async () => {
   const { renewing } = authorizationCache();
   const renewal = (tenantId: string, issuer: string) => renewing(tenantId, `${tenantId}\n${issuer}`);
   for (let n = 0; n < 49; n++) void renewal("many", "https://slow.example");
