@@ -4,7 +4,7 @@ import type { BatchService } from "../../services/batch/batch-service.ts";
 import type { FileService } from "../../services/files/caller.ts";
 import { openaiBatchCreate } from "./openai-batches.ts";
 
-test("a batch that is refused before its file is read lets go of the file", async () => {
+test("a batch refused before its input file is read closes the file", async () => {
   let isLetGo = false;
   const bytes = new ReadableStream<Uint8Array>({ cancel: () => void (isLetGo = true) }, { highWaterMark: 0 });
   const files = { find: async () => ({ size_bytes: 3 }), open: async () => bytes } as unknown as FileService;
