@@ -87,7 +87,7 @@ async function everythingStored(): Promise<string> {
 }
 const TRACES = ["secret of mary", "mary-smith", "mary@example.com", "192.0.2.77", "marys divorce", '"mary"', 'u-mary"]', "marys key"];
 
-test("content and identifiers are erased from rows, runs, exports and the journal, also of unshipped rows; the chain stays intact", async () => {
+test("content and identifiers are erased from rows, runs, exports and the journal, and the chain stays intact", async () => {
   const scrub = await journalScrubber(database.db, ledger);
   for (const row of [{ ...MARY, id: MARYS_CALL }, JOHN, MARY, { ...MARY, tenant_id: "other" }]) await ledger.seal(callRow(row));
   await ledger.shipped();

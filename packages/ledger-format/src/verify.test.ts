@@ -305,11 +305,11 @@ describe("removed, moved and added rows are found:", () => {
   });
 });
 
-describe("checkpoints are found to be invalid or missing:", () => {
+describe("checkpoints", () => {
   const nth = (chain: TestChain, index: number) =>
     chain.entries.filter((entry) => entry.type === "checkpoint")[index] as { chain_seq: number; note: string };
 
-  test("a checkpoint with a wrong signature, an edited text or an unreadable form", () => {
+  test("a wrong signature, an edited text or an unreadable form is found", () => {
     for (const [find, replaced] of [
       ["time 2026", "time 2025"],
       ["gw.audit/", "gw.audit/x"],
@@ -322,7 +322,7 @@ describe("checkpoints are found to be invalid or missing:", () => {
     }
   });
 
-  test("a checkpoint with spare bits set in its signature's base64", () => {
+  test("spare bits set in the signature's base64 are found", () => {
     const chain = ofLength(3);
     const note = nth(chain, 0).note;
     const spare = note.at(-3) === "A" ? "B" : String.fromCharCode((note.at(-3) as string).charCodeAt(0) + 1);
@@ -330,7 +330,7 @@ describe("checkpoints are found to be invalid or missing:", () => {
     expectFindings(chain, "checkpoint_invalid@3");
   });
 
-  test("a checkpoint signed by an untrusted key, or by a key outside its validity", () => {
+  test("a signature by an untrusted key, or outside the key's validity, is found", () => {
     const chain = ofLength(3);
     expect(places(feed(chain, { keys: [trust(newSigner())] }))).toEqual(["checkpoint_invalid@3"]);
     expect(places(feed(chain, { keys: [trust(chain.signer, { validFrom: LATER })] }))).toEqual(["checkpoint_invalid@3"]);
@@ -340,7 +340,7 @@ describe("checkpoints are found to be invalid or missing:", () => {
     expect(feed(chain, { keys: [trust(chain.signer, { validFrom: WRITTEN_AT, validTo: WRITTEN_AT })] }).verdict).toBe("intact");
   });
 
-  test("a checkpoint removed from the middle or the end", () => {
+  test("a removed checkpoint is found, in the middle and at the end", () => {
     const middle = ofLength(9);
     middle.entries = middle.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq !== 6);
     expectFindings(middle, "checkpoint_invalid@9");
@@ -349,7 +349,7 @@ describe("checkpoints are found to be invalid or missing:", () => {
     expectFindings(end, "missing@9");
   });
 
-  test("checkpoints removed one after the other: the finding at the next one gets a new ID each time", () => {
+  test("checkpoints removed one after the other give the finding at the next one a new ID each time", () => {
     const chain = ofLength(9);
     const names = [6, 3].map((seq) => {
       chain.entries = chain.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq !== seq);
@@ -359,7 +359,7 @@ describe("checkpoints are found to be invalid or missing:", () => {
     expect(new Set(names).size).toBe(2);
   });
 
-  test("a checkpoint of another chain, or moved to another row", () => {
+  test("a checkpoint of another chain, or moved to another row, is found", () => {
     const chain = ofLength(9);
     const other = ofLength(9, { chainId: "01JQ0000000000000000000001", signer: chain.signer });
     nth(chain, 1).note = nth(other, 1).note;

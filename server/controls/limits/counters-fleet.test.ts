@@ -140,11 +140,11 @@ if (haveValkey) {
       await until(outcome, ({ kind }) => kind === "held");
       // Even without what the dead process counted, this call does not fit.
       expect((await lives.admit("larger", of, demand(0, 101), true)).kind).toBe("denied");
-      // If the machine stalls, a sign of life may have expired by the time it is looked at, so more may be needed.
-      let signs = 0;
+      // If the machine stalls, a heartbeat may have expired by the time it is read, so more may be needed.
+      let heartbeats = 0;
       const seen = await until(
         async () => {
-          await silent.admit(`sign of life ${signs++}`, of, demand(), true);
+          await silent.admit(`heartbeat ${heartbeats++}`, of, demand(), true);
           return outcome();
         },
         ({ kind }) => kind === "denied",

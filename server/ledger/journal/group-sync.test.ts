@@ -56,7 +56,7 @@ test("after a failed sync everyone is refused, and no further sync is tried", as
   expect(rounds).toHaveLength(1);
 });
 
-/** The first sync, which measures how quick the disk is. */
+/** The first sync, which measures how fast the disk is. */
 async function quickDisk({ sync, rounds }: ReturnType<typeof controlled>): Promise<void> {
   const one = sync.synced(true);
   await nextTurn();

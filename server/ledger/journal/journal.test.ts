@@ -148,7 +148,7 @@ test("a disk that fills up is noticed before a write fails, and calls are accept
   journal.close();
 });
 
-test("a disk whose free space is unknown is written to until it is full", () => {
+test("free space counts as unlimited where it cannot be determined", () => {
   const directory = temporaryDirectory();
   expect(journalFiles.free(directory)).toBeGreaterThan(0);
   expect(journalFiles.free(`${directory}/gone`)).toBe(Number.POSITIVE_INFINITY);
@@ -233,7 +233,7 @@ test("a lone call's row is on stable storage after an immediate sync, and a fail
     },
   };
   const { journal, directory } = open({ files });
-  // The first sync also makes the new file durable, so it cannot be done on the spot.
+  // The first sync also makes the new file durable, so it cannot be an immediate one.
   journal.seal("a", line("a"));
   await journal.synced(true);
   expect(immediateSyncs).toBe(0);

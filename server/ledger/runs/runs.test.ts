@@ -50,7 +50,7 @@ async function sealed(ledger: Ledger, ...rows: object[]): Promise<void> {
   await ledger.shipped();
 }
 
-test("calls of several writers are summed in one run, and a call later than the run's end counts as late even if it came first", async () => {
+test("calls of several writers are summed in one run, and a call after the run's end is late even if shipped before it", async () => {
   await sealed(first, { timestamp: at(-10) });
   await sealed(second, { timestamp: at(600), llm_prompt_tokens: 1_000 });
   // Its end is when its row was written, which is now; the call above claims to be ten minutes later.

@@ -119,7 +119,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
             runToEnd(new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never));
             const whole = surface.readWhole(body);
             expect(whole.text).toBe(read.text);
-            expect(whole.calls.map((call) => JSON.parse(call.arguments))).toEqual(read.calls.map((call) => JSON.parse(call.arguments)));
+            expect(whole.calls.map((made) => JSON.parse(made.arguments))).toEqual(read.calls.map((made) => JSON.parse(made.arguments)));
           },
         ),
         { numRuns: Math.ceil(RUNS) },

@@ -14,10 +14,10 @@ const segments = (...texts: readonly string[]) => [
 
 const TITAN: GuardSettings = { bannedWords: { action: "block", words: ["project titan"] } };
 
-function heard(settings: GuardSettings, events: readonly object[]) {
+function heard(settings: GuardSettings, sent: readonly object[]) {
   const codec = new GuardedStream(new TranscriptStream(3), new AnswerGuard(transcriptTexts, answerGuardRun(settings)), "events");
   const out: Uint8Array[] = [];
-  for (const event of events) {
+  for (const event of sent) {
     const piece = codec.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
     if (codec.refusal === null && piece !== null) out.push(piece);
   }

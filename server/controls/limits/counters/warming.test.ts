@@ -128,7 +128,7 @@ describe("a process believed dead returns and ships its rows", () => {
   });
 
   if (haveValkey) {
-    test("a fleet releases the unrecorded usage, and counts it again from the rows, also in a window only the dead process warmed", async () => {
+    test("a fleet releases its unrecorded usage and later counts the rows, also in a window only that process had warmed", async () => {
       const database = new Database();
       const counters = (more: { leaseMs: number; rowsWithinMs: number }) => {
         const made = new ValkeyCounters({

@@ -98,7 +98,7 @@ test("a client that stalls on its session's stream and disconnects is no longer 
   expect(closed).toBe(1);
 });
 
-test("notifications during a change of subscriptions are delivered, because the old stream is closed only after the new one opened", async () => {
+test("the old stream is closed only once the one with the changed subscriptions is open, so no notification is lost", async () => {
   const steps: string[] = [];
   const reopened = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
