@@ -187,7 +187,7 @@ test("usage that no limit needs any more is deleted", async () => {
 
 test("notifications are deleted when they expire or with the calls; alerts and conversation notices with the calls", async () => {
   at = Date.UTC(2026, 0, 1);
-  const told = (id: string, tenantId: "short" | "long", days: number | null) =>
+  const notify = (id: string, tenantId: "short" | "long", days: number | null) =>
     database.db
       .insertInto("notifications")
       .values({
@@ -208,7 +208,7 @@ test("notifications are deleted when they expire or with the calls; alerts and c
       ["long", 30],
       ["ever", null],
     ] as const)
-      await told(`${tenant} for ${name}`, tenant, days);
+      await notify(`${tenant} for ${name}`, tenant, days);
     for (const [id, resolved, expires_at] of [
       ["over", true, new Date(at)],
       ["open", false, new Date(at + 300 * DAY)],
@@ -302,8 +302,12 @@ test("bodies, rows and months are deleted when due, and the rest verifies, also 
   for await (const line of exportChain(database.db, ledger.chainId)) lines.push(line.trimEnd());
   expect(lines.filter((line) => line.startsWith('{"type":"pruned"'))).toHaveLength(1);
   expect(await verifyExport(lines)).toMatchObject({ verdict: "intact", pruned_through: 1_000 });
-  const told = await database.db.selectFrom("admin_log").select(["resource_id", "after"]).where("action", "=", "retention_drop").execute();
-  expect(told).toMatchObject([{ resource_id: ledger.chainId, after: { through_seq: 1_000 } }]);
+  const logged = await database.db
+    .selectFrom("admin_log")
+    .select(["resource_id", "after"])
+    .where("action", "=", "retention_drop")
+    .execute();
+  expect(logged).toMatchObject([{ resource_id: ledger.chainId, after: { through_seq: 1_000 } }]);
   await retain();
   expect((await verify()).pruned_through).toBe(1_000);
 });
@@ -377,18 +381,19 @@ test("feedback on runs is deleted with the runs", async () => {
       comment: "thanks",
       now: new Date(at),
     });
-  const said = async () => (await database.db.selectFrom("run_feedback").select("root_task_id").execute()).map((row) => row.root_task_id);
+  const feedback = async () =>
+    (await database.db.selectFrom("run_feedback").select("root_task_id").execute()).map((row) => row.root_task_id);
   at += 59 * DAY;
   await retain();
-  expect((await said()).toSorted()).toEqual([run, "gone before"].toSorted());
+  expect((await feedback()).toSorted()).toEqual([run, "gone before"].toSorted());
   at += 2 * DAY;
   await retain();
-  expect(await said()).toEqual([]);
+  expect(await feedback()).toEqual([]);
 });
 
 test("an hour of run statistics is deleted with its last run, and until then counts the runs that remain", async () => {
   const root_task_id = "open for long";
-  const told = async () =>
+  const stats = async () =>
     (
       await sql`SELECT hour::text, runs, open, completed, cancelled, calls, prompt_tokens FROM run_hourly WHERE tenant_id = 'long' AND resource_group_id = 'slow' ORDER BY hour`.execute(
         database.db,
@@ -402,12 +407,12 @@ test("an hour of run statistics is deleted with its last run, and until then cou
   const hour = "2026-09-01 12:00:00+00";
   await shipped({ root_task_id });
   await shipped({ run_end_state: "completed" });
-  expect(await told()).toEqual([{ hour, runs: 2, open: 1, completed: 1, cancelled: 0, calls: 2, prompt_tokens: 20 }]);
+  expect(await stats()).toEqual([{ hour, runs: 2, open: 1, completed: 1, cancelled: 0, calls: 2, prompt_tokens: 20 }]);
   at += 61 * DAY;
   await retain();
-  expect(await told()).toEqual([{ hour, runs: 1, open: 1, completed: 0, cancelled: 0, calls: 1, prompt_tokens: 10 }]);
+  expect(await stats()).toEqual([{ hour, runs: 1, open: 1, completed: 0, cancelled: 0, calls: 1, prompt_tokens: 10 }]);
   await shipped({ root_task_id, run_end_state: "cancelled" });
-  expect(await told()).toEqual([{ hour, runs: 1, open: 0, completed: 0, cancelled: 1, calls: 2, prompt_tokens: 20 }]);
+  expect(await stats()).toEqual([{ hour, runs: 1, open: 0, completed: 0, cancelled: 1, calls: 2, prompt_tokens: 20 }]);
   await retain();
-  expect(await told()).toEqual([]);
+  expect(await stats()).toEqual([]);
 });

@@ -115,7 +115,7 @@ describe("an upstream that has sent its last event", () => {
   ];
 
   /** Sends everything in one piece, then keeps its body open in silence or fails. */
-  function speaking(
+  function upstreamSending(
     text: string,
     then: "stays open" | "breaks off",
   ): { readonly upstream: StreamAnswer["upstream"]; readonly cancelled: Promise<void> } {
@@ -147,7 +147,7 @@ describe("an upstream that has sent its last event", () => {
   test.each(
     CASES.flatMap(([name, text, codec]) => (["stays open", "breaks off"] as const).map((then) => [name, then, text, codec] as const)),
   )("%s, and %s: the answer ends complete", async (_name, then, text, codec) => {
-    const { upstream } = speaking(text, then);
+    const { upstream } = upstreamSending(text, then);
     let end: StreamEnd | undefined;
     const stream = streamOut({ abort: new AbortController() } as Call, answered(upstream, codec()), {
       idleMs: 60_000,
@@ -159,7 +159,7 @@ describe("an upstream that has sent its last event", () => {
   });
 
   test("is not waited for when its answer is buffered either, and is released", async () => {
-    const { upstream, cancelled } = speaking(CHAT, "stays open");
+    const { upstream, cancelled } = upstreamSending(CHAT, "stays open");
     const held = await bufferAnswer(
       { abort: new AbortController() } as Call,
       answered(upstream, new ChatStream({ hideUsage: false })),
@@ -255,7 +255,7 @@ describe("a stream of file or audio bytes", () => {
 
 describe("a caller that stops reading a stream", () => {
   /** An upstream that sends for as long as it is read. */
-  const goingOn = (): StreamAnswer => ({
+  const endlessStream = (): StreamAnswer => ({
     kind: "stream",
     status: 200,
     headers: {},
@@ -267,7 +267,7 @@ describe("a caller that stops reading a stream", () => {
   async function begun(unreadMs?: number) {
     const called = { abort: new AbortController() } as Call;
     const { promise: end, resolve } = Promise.withResolvers<StreamEnd>();
-    const stream = streamOut(called, goingOn(), {
+    const stream = streamOut(called, endlessStream(), {
       idleMs: IDLE_MS,
       ...(unreadMs !== undefined && { unreadMs }),
       sent: () => undefined,
@@ -284,9 +284,9 @@ describe("a caller that stops reading a stream", () => {
     const { called, end, reader } = await begun();
     called.abort.abort("access_ended");
     expect(await end).toMatchObject({ failure: { code: "access_ended" }, abandoned: null });
-    let told = "";
-    for (let read = await reader.read(); !read.done; read = await reader.read()) told = new TextDecoder().decode(read.value);
-    expect(told).toBe("the end");
+    let received = "";
+    for (let read = await reader.read(); !read.done; read = await reader.read()) received = new TextDecoder().decode(read.value);
+    expect(received).toBe("the end");
   });
 
   test("does not delay stopping the gateway", async () => {
@@ -310,7 +310,7 @@ describe("a caller that stops reading a stream", () => {
     const called = { abort: new AbortController() } as Call;
     let end: StreamEnd | undefined;
     const silent = new ReadableStream<Uint8Array>({ cancel: () => new Promise<void>(() => undefined) }).getReader();
-    const answer = { ...goingOn(), upstream: silent };
+    const answer = { ...endlessStream(), upstream: silent };
     const stream = streamOut(called, answer, { idleMs: IDLE_MS, sent: () => undefined, end: async (how) => ((end = how), null) });
     called.abort.abort(reason);
     await stream.cancel();

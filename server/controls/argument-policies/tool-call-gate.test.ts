@@ -283,10 +283,10 @@ describe("frames of a stream", () => {
       { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "More" },
     ].map((each, sequence_number) => ({ ...each, sequence_number }));
     const { out } = passed("responses", frames);
-    const told = out.flat().map((text) => JSON.parse(text.slice(6)) as { type: string; sequence_number: number; output_index: number });
+    const events = out.flat().map((text) => JSON.parse(text.slice(6)) as { type: string; sequence_number: number; output_index: number });
     expect(out.map((given) => given.length)).toEqual([1, 0, 1, 0, 0, 0, 5, 1]);
-    expect(told.map(({ output_index }) => output_index)).toEqual([0, 0, 1, 2, 2, 1, 1, 0]);
-    for (const [i, { sequence_number }] of told.entries()) expect(sequence_number).toBeGreaterThan(told[i - 1]?.sequence_number ?? -1);
+    expect(events.map(({ output_index }) => output_index)).toEqual([0, 0, 1, 2, 2, 1, 1, 0]);
+    for (const [i, { sequence_number }] of events.entries()) expect(sequence_number).toBeGreaterThan(events[i - 1]?.sequence_number ?? -1);
   });
 });
 

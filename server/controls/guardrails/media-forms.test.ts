@@ -71,11 +71,11 @@ test("a file's name is inspected, and a redacted name keeps its extension, by wh
     expect([what, (await guarded(read(["Our holidays.png"]))).names]).toEqual([what, ["Our holidays.png"]]);
   }
   expect((await guarded(edit(["one.png", `by ${MAIL} two.png`]))).names).toEqual(["one.png", "by_[REDACTED:email]_two.png"]);
-  const heard = (name: string) => guarded(transcription({}, {}, fileOf(name, "audio/wav")));
-  expect((await heard(`${MAIL} 415-555-2671.wav`)).names).toEqual(["[REDACTED:email]_[REDACTED:phone].wav"]);
-  expect((await heard(`415-555-2671 ${MAIL}.wav`)).names).toEqual(["[REDACTED:phone]_[REDACTED:email].wav"]);
-  expect((await heard(`${MAIL}.wav`)).names).toEqual(["[REDACTED:email].wav"]);
-  expect((await heard("projectTitan.wav")).kind).toBe("refuse");
+  const guardedFile = (name: string) => guarded(transcription({}, {}, fileOf(name, "audio/wav")));
+  expect((await guardedFile(`${MAIL} 415-555-2671.wav`)).names).toEqual(["[REDACTED:email]_[REDACTED:phone].wav"]);
+  expect((await guardedFile(`415-555-2671 ${MAIL}.wav`)).names).toEqual(["[REDACTED:phone]_[REDACTED:email].wav"]);
+  expect((await guardedFile(`${MAIL}.wav`)).names).toEqual(["[REDACTED:email].wav"]);
+  expect((await guardedFile("projectTitan.wav")).kind).toBe("refuse");
 });
 
 test("form fields with other values than languages, numbers or enum values, and field names, are inspected as text", async () => {

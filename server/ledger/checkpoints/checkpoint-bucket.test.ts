@@ -86,10 +86,10 @@ describe("the checkpoint bucket", () => {
     ["a wrong secret", { keys: { ...BUCKET_KEYS, secretAccessKey: "another", sessionToken: null } }, "403 SignatureDoesNotMatch"],
     ["another bucket", { bucket: "not-there" }, "404 NoSuchBucket"],
     ["an unreachable endpoint", { endpoint: "http://127.0.0.1:1" }, "GET http://127.0.0.1:1/gatehouse-checkpoints"],
-  ])("reports %s, without the secret", async (_name, given, said) => {
+  ])("reports %s, without the secret", async (_name, given, output) => {
     const failed = (await bucketState(open(given), database.db).catch((error: unknown) => error)) as Error;
     expect(failed).toBeInstanceOf(BucketFailed);
-    expect(failed.message).toContain(said);
+    expect(failed.message).toContain(output);
     expect(failed.message).not.toContain("another");
   });
 });
@@ -198,16 +198,16 @@ test("a chain that was reset contradicts the bucket, and is logged when it conti
 describe("gatehouse audit verify --checkpoints s3://", () => {
   const AWS = { AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey };
 
-  async function verify(place: string, env: Record<string, string> = {}): Promise<{ code: number; said: string }> {
+  async function verify(place: string, env: Record<string, string> = {}): Promise<{ code: number; output: string }> {
     const before = { ...process.env };
     Object.assign(process.env, AWS, { AWS_ENDPOINT_URL_S3: store.endpoint }, env);
-    let said = "";
+    let output = "";
     try {
       const code = await auditCommand(["verify", "--database-url", database.url, "--checkpoints", place], {
-        stdout: (text) => void (said += text),
-        stderr: (text) => void (said += text),
+        stdout: (text) => void (output += text),
+        stderr: (text) => void (output += text),
       });
-      return { code, said };
+      return { code, output };
     } finally {
       for (const name of [...Object.keys(AWS), "AWS_ENDPOINT_URL_S3"]) {
         if (before[name] === undefined) delete process.env[name];
@@ -228,21 +228,21 @@ describe("gatehouse audit verify --checkpoints s3://", () => {
     await sql`UPDATE audit_chains SET head_seq = 3, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_seq = 3), last_checkpoint_seq = 3 WHERE chain_id = ${chainId}`.execute(
       database.db,
     );
-    expect(await verify(place)).toMatchObject({ code: 2, said: expect.stringContaining("row 4 is missing") });
+    expect(await verify(place)).toMatchObject({ code: 2, output: expect.stringContaining("row 4 is missing") });
 
     store.objects.delete([...store.objects.keys()].toSorted()[3] as string);
     expect((await verify(place)).code).toBe(0);
   });
 
   test("reports why the bucket cannot be read", async () => {
-    expect(await verify("s3://nobody-has-this/x")).toMatchObject({ code: 3, said: expect.stringContaining("404 NoSuchBucket") });
+    expect(await verify("s3://nobody-has-this/x")).toMatchObject({ code: 3, output: expect.stringContaining("404 NoSuchBucket") });
     expect(await verify("s3://Not A Bucket")).toMatchObject({
       code: 3,
-      said: expect.stringContaining("GW_AUDIT_CHECKPOINT_URL must be an address"),
+      output: expect.stringContaining("GW_AUDIT_CHECKPOINT_URL must be an address"),
     });
     expect(await verify(`s3://${NAME}`, { AWS_SECRET_ACCESS_KEY: "" })).toMatchObject({
       code: 3,
-      said: expect.stringContaining("needs AWS_SECRET_ACCESS_KEY"),
+      output: expect.stringContaining("needs AWS_SECRET_ACCESS_KEY"),
     });
   });
 });

@@ -127,11 +127,11 @@ test("the tenant's setting decides after how much idle time a run ends", async (
 });
 
 test("a run whose span claims a start years ahead starts when it arrives, and ends when idle", async () => {
-  const told = { source: "otel", trace_continuity: "external", timestamp: "2062-04-11T23:47:16.000000Z" };
-  await sealed(first, told);
+  const span = { source: "otel", trace_continuity: "external", timestamp: "2062-04-11T23:47:16.000000Z" };
+  await sealed(first, span);
   expect(Date.parse((await view())?.started_at ?? "")).toBeLessThanOrEqual(Date.now());
   await endIdleRuns(database.db, new Date(Date.now() + 31 * 60_000));
   expect(await view()).toMatchObject({ state: "completed", calls: 1, late_calls: 0 });
-  await sealed(first, { ...told, timestamp: at(-1), source: "gateway" });
+  await sealed(first, { ...span, timestamp: at(-1), source: "gateway" });
   expect(await view()).toMatchObject({ state: "completed", calls: 2, late_calls: 0 });
 });

@@ -100,7 +100,7 @@ describe("a streamed answer's preview is redacted as the assembled text:", () =>
     const wire = texts.map(frame).join("") + others.join("");
     return name === "gemini" ? `[${wire.slice(3)}]` : wire;
   };
-  const told = [
+  const secretPieces = [
     "Write to ada.",
     "lovelace",
     "@exam",
@@ -115,11 +115,11 @@ describe("a streamed answer's preview is redacted as the assembled text:", () =>
 
   test.each(Object.keys(FRAMES))("%s", (name) => {
     const { form } = FRAMES[name] as (typeof FRAMES)[string];
-    const preview = stored(written(name, told), form);
+    const preview = stored(written(name, secretPieces), form);
     for (const part of ["ada", "lovelace", "ple.co", "4111", "1111", "sk-proj", "ghijk"]) expect(preview).not.toContain(part);
     for (const word of ["[email]", "[number]", "[secret]", "Write to ", " or pay "]) expect(preview).toContain(word);
-    expect(stored(written(name, told), form, "full")).toBe(written(name, told));
-    const inLines = told.map((piece) => piece.replace(/ (?=4111|with|sk)/, "\n").replace("Write to ", "Write to:\n"));
+    expect(stored(written(name, secretPieces), form, "full")).toBe(written(name, secretPieces));
+    const inLines = secretPieces.map((piece) => piece.replace(/ (?=4111|with|sk)/, "\n").replace("Write to ", "Write to:\n"));
     const ofLines = stored(written(name, inLines), form);
     for (const part of ["ada", "lovelace", "ple.co", "4111", "1111", "sk-proj", "ghijk"]) expect(ofLines).not.toContain(part);
     const plain = written(name, ["Nothing ", "of ", "interest: 12", "34."]);
@@ -129,13 +129,13 @@ describe("a streamed answer's preview is redacted as the assembled text:", () =>
   test("also at the end of the preview and after the last whole frame", () => {
     const { form, frame } = FRAMES.messages as (typeof FRAMES)[string];
     const before = Math.floor((CAP - 300) / frame("word ").length);
-    const wire = [...Array.from({ length: before }, () => "word "), ...told, ...Array.from({ length: 100 }, () => "word ")]
+    const wire = [...Array.from({ length: before }, () => "word "), ...secretPieces, ...Array.from({ length: 100 }, () => "word ")]
       .map(frame)
       .join("");
     const preview = stored(wire, form);
     for (const part of ["ada", "lovelace", "ple.co", "4111"]) expect(preview).not.toContain(part);
     expect(preview.length).toBeGreaterThan(CAP - 5_000);
-    expect(stored(`${written("messages", told)}event: content_block_delta\ndata: {"type":"torn`, form)).toEndWith('{"type":"torn');
+    expect(stored(`${written("messages", secretPieces)}event: content_block_delta\ndata: {"type":"torn`, form)).toEndWith('{"type":"torn');
   });
 
   test("with two choices as separate texts", () => {

@@ -67,7 +67,7 @@ test("tasks whose agent reports no progress make room for tasks waiting to be wa
 test("a stream that brought artifacts or was left by the gateway is joined again soon; other tasks wait longer with age", async () => {
   const HOUR_MS = 3_600_000;
   const WORKING = { kind: "task", value: { id: "one", status: { state: "TASK_STATE_WORKING" } } };
-  const pauseAfter = async (told: readonly object[], isLeft = false) => {
+  const pauseAfter = async (reported: readonly object[], isLeft = false) => {
     const paused = Promise.withResolvers<number>();
     const row = {
       ...{ tenant_id: "t", agent_id: "agent", id: "one", owner_id: "o", context_id: "c", resource_group_id: "g", task: null },
@@ -86,7 +86,7 @@ test("a stream that brought artifacts or was left by the gateway is joined again
         ask: async () => ({ code: "agent_task_not_found", message: "it is none of the agent's" }),
         stream: async () =>
           (async function* () {
-            yield* told;
+            yield* reported;
             if (isLeft) watches.close();
             return null;
           })(),
@@ -114,19 +114,19 @@ const SAID = [
   { kind: "statusUpdate", value: { taskId: "one", status: { state: "TASK_STATE_COMPLETED" } } },
 ];
 
-/** Watches one task whose agent reports `told`, by default an artifact and completion. Returns what was stored. */
+/** Watches one task whose agent sends `reported`, by default an artifact and completion. Returns what was stored. */
 async function watched({
   storeBodies,
   isThere,
-  told = SAID,
+  reported = SAID,
   looksAt = () => false,
   tell = async () => undefined,
 }: {
   readonly storeBodies: string;
   readonly isThere: boolean;
-  readonly told?: readonly object[];
+  readonly reported?: readonly object[];
   readonly looksAt?: () => boolean;
-  readonly tell?: (task: object, told: object | null, bodies: (version: string) => { readonly whole: string }) => Promise<void>;
+  readonly tell?: (task: object, reported: object | null, bodies: (version: string) => { readonly whole: string }) => Promise<void>;
 }) {
   const written: { readonly state: string; readonly task: string | null }[] = [];
   const over = Promise.withResolvers<void>();
@@ -153,7 +153,7 @@ async function watched({
       ask: async () => ({ code: "agent_task_not_found", message: "it is none of the agent's" }),
       stream: async () =>
         (async function* () {
-          yield* told;
+          yield* reported;
           return null;
         })(),
     },
@@ -188,7 +188,7 @@ test("once guardrails apply, notifications and the stored task have no text, eve
   const [last] = await watched({
     storeBodies: "full",
     isThere: true,
-    told: [SAID[0] as object, ...SAID],
+    reported: [SAID[0] as object, ...SAID],
     // The first two checks are made when the watch begins and for the first event.
     looksAt: () => ++checks > 2,
     tell: async (_task, _told, bodies) => void notifications.push(bodies("1.0").whole),
@@ -208,7 +208,7 @@ test("a task with many messages is written per state, not per message", async ()
   });
   const steps = Array.from({ length: 500 }, (_, at) => status("TASK_STATE_WORKING", `step ${at}`));
   for (const last of ["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]) {
-    const written = await watched({ storeBodies: "full", isThere: true, told: [...steps, status(last, "the last")] });
+    const written = await watched({ storeBodies: "full", isThere: true, reported: [...steps, status(last, "the last")] });
     expect(written.length).toBeLessThan(20);
     const { state, task } = written.at(-1) ?? {};
     expect([state, JSON.parse(task ?? "{}").history.length, task?.includes("the last")]).toEqual([last, 500, true]);

@@ -68,12 +68,12 @@ test("a job whose results take long to write is kept until they are written", as
     undefined,
     () => (begun.resolve(), written.promise),
   );
-  const looked = runner.look();
+  const polled = runner.look();
   await begun.promise;
   await runner.stayAlive();
   expect(kept).toEqual(["j"]);
   written.resolve();
-  await looked;
+  await polled;
   await runner.stayAlive();
   expect(kept).toEqual(["j"]);
   await runner.settled();

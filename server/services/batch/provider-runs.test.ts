@@ -96,8 +96,8 @@ function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: r
     const kind = left.shift() ?? "taken";
     return kind === "taken" ? { kind, id: "b" } : { kind, refusal: refuse("upstream_overloaded") };
   };
-  const told = [...standings];
-  const look = async () => told.shift() ?? { kind: "running" };
+  const reports = [...standings];
+  const look = async () => reports.shift() ?? { kind: "running" };
   const model = { provider: { apiFormat: "openai" }, modelName: "m" };
   const runs = new ProviderRuns({
     ...{ store, batches: { openai: { send, look } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
@@ -172,9 +172,9 @@ test("batches are polled while answers take long to deliver", async () => {
       return null;
     },
   });
-  const looked = runs.look().then(() => "looked");
+  const polled = runs.look().then(() => "looked");
   const waits = full.promise.then(() => new Promise((resolve) => setTimeout(resolve))).then(() => "waits");
-  expect(await Promise.race([looked, waits])).toBe("looked");
+  expect(await Promise.race([polled, waits])).toBe("looked");
   await full.promise;
   await runs.look();
   expect(takes).toBe(2);

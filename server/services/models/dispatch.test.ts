@@ -140,10 +140,10 @@ test.each([
 });
 
 test.each(["refused", "broken"])("a member whose attempt was %s before it was sent is neither busy nor on trial any more", async (how) => {
-  const letIn = { now: false };
+  const admitted = { now: false };
   const { asked, health, call } = group([model("back")], {
     async enter() {
-      if (letIn.now) return null;
+      if (admitted.now) return null;
       if (how === "broken") throw new Error("broken");
       return refuse("rate_limit_exceeded");
     },
@@ -151,7 +151,7 @@ test.each(["refused", "broken"])("a member whose attempt was %s before it was se
   health.cool("back", 0);
   expect(await call().catch(() => 0)).toBe(0);
   expect([health.inFlight("back"), health.available("back")]).toEqual([0, true]);
-  letIn.now = true;
+  admitted.now = true;
   expect([await call(), asked]).toEqual([200, ["back"]]);
 });
 

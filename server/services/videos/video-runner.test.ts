@@ -102,20 +102,20 @@ test("a job's hold exists once, at the process that runs the job", async () => {
 });
 
 test("a job whose model was deleted fails soon with that reason", async () => {
-  const told: object[] = [];
-  const calls = { recordEvent: async (_: object, __: object, outcome: object) => (told.push(outcome), true) };
+  const recorded: object[] = [];
+  const calls = { recordEvent: async (_: object, __: object, outcome: object) => (recorded.push(outcome), true) };
   const runner = runnerOf({ budgets: { settle: async () => undefined }, calls } as unknown as Partial<VideoRunnerParts>);
   await leave("deleted", runner.id, 1, 1);
   // Four polls found no model.
   await sql`UPDATE video_jobs SET failures = 4 WHERE id = 'deleted1'`.execute(database.db);
   const job = async () => (await sql<VideoJob>`SELECT * FROM video_jobs WHERE id = 'deleted1'`.execute(database.db)).rows[0] as VideoJob;
-  const looked = async () => {
+  const polled = async () => {
     await sql`UPDATE video_jobs SET look_at = now() - interval '1 second' WHERE id = 'deleted1'`.execute(database.db);
     await runner.look();
     return job();
   };
-  const { status, error } = await until(looked, ({ ended_at: endedAt }) => endedAt !== null);
+  const { status, error } = await until(polled, ({ ended_at: endedAt }) => endedAt !== null);
   expect([status, error?.code]).toEqual(["failed", "model_not_found"]);
-  await until(looked, ({ settled_at: settledAt }) => settledAt !== null);
+  await until(polled, ({ settled_at: settledAt }) => settledAt !== null);
   await runner.stop();
 });

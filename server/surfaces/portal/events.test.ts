@@ -51,16 +51,16 @@ test("a portal that disconnects during the check of its access causes no unhandl
   const unhandled: unknown[] = [];
   const note = (error: unknown) => void unhandled.push(error);
   process.on("unhandledRejection", note);
-  const looked = Promise.withResolvers<typeof USER>();
+  const lookup = Promise.withResolvers<typeof USER>();
   const reader = await opened(
-    () => looked.promise,
+    () => lookup.promise,
     () => () => undefined,
   );
   expect(await read(reader)).toBe("event: ready\ndata: {}\n\n");
   const [beat] = beats.mock.calls[0] as [() => void];
   beat();
   await reader.cancel();
-  looked.resolve(USER);
+  lookup.resolve(USER);
   await new Promise(setImmediate);
   process.off("unhandledRejection", note);
   expect(unhandled).toEqual([]);
@@ -89,16 +89,16 @@ const LEFT: [who: string, change: (user: { is_active: boolean; tokens_valid_from
 test.each(LEFT)("the event stream of %s ends at the next event, without sending it", async (_who, change) => {
   const user = { ...USER };
   const tenant = { enabled: true };
-  let told: Follower["tell"] = () => undefined;
+  let send: Follower["tell"] = () => undefined;
   const reader = await opened(
     async () => user,
-    (follower) => ((told = follower.tell), () => undefined),
+    (follower) => ((send = follower.tell), () => undefined),
     tenant,
   );
   await read(reader);
-  told({ name: "approval", data: { id: "first" } });
+  send({ name: "approval", data: { id: "first" } });
   expect(await read(reader)).toContain('"first"');
   change(user, tenant);
-  told({ name: "approval", data: { id: "second" } });
+  send({ name: "approval", data: { id: "second" } });
   expect((await reader.read()).done).toBe(true);
 });

@@ -14,7 +14,7 @@ const segments = (...texts: readonly string[]) => [
 
 const TITAN: GuardSettings = { bannedWords: { action: "block", words: ["project titan"] } };
 
-function heard(settings: GuardSettings, sent: readonly object[]) {
+function inspected(settings: GuardSettings, sent: readonly object[]) {
   const codec = new GuardedStream(new TranscriptStream(3), new AnswerGuard(transcriptTexts, answerGuardRun(settings)), "events");
   const out: Uint8Array[] = [];
   for (const event of sent) {
@@ -36,13 +36,13 @@ const saidIn = (events: readonly { type: string; text: string }[]) =>
     .trim();
 
 test("banned words across transcript segments are blocked before the second half is sent", () => {
-  const { refusal, wire } = heard(TITAN, segments("All about project", "titan tomorrow", "and nothing else"));
+  const { refusal, wire } = inspected(TITAN, segments("All about project", "titan tomorrow", "and nothing else"));
   expect(refusal?.code).toBe("guardrail_blocked");
   expect(wire).not.toMatch(/titan|nothing/);
 });
 
 test("a value across transcript segments is redacted", () => {
-  const { refusal, wire, events } = heard(
+  const { refusal, wire, events } = inspected(
     { pii: { action: "redact", categories: ["phone"] } },
     segments("Call me at 415 555", "2671 tomorrow", "or never"),
   );
@@ -54,7 +54,7 @@ test("a value across transcript segments is redacted", () => {
 
 test("segments without findings keep their text, part of it moved to the next segment", () => {
   const sent = segments("Good morning", "everybody", "and good night");
-  const { events } = heard(TITAN, sent);
+  const { events } = inspected(TITAN, sent);
   expect(saidIn(events)).toBe("Good morning everybody and good night");
   expect(events.at(-1)).toEqual(sent.at(-1));
 });

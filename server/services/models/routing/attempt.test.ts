@@ -153,8 +153,8 @@ describe("a token count of zero is accepted", () => {
   });
 
   test("for operations that are not billed by tokens", async () => {
-    const heard = (bytes: Uint8Array) => ({ usage: { ...NO_TOKENS, audioSeconds: 3 }, outputCharacters: bytes.length });
-    expect(await used({}, heard)).toMatchObject({ inputUncached: 0, output: 0, audioSeconds: 3, estimated: false });
+    const readAudio = (bytes: Uint8Array) => ({ usage: { ...NO_TOKENS, audioSeconds: 3 }, outputCharacters: bytes.length });
+    expect(await used({}, readAudio)).toMatchObject({ inputUncached: 0, output: 0, audioSeconds: 3, estimated: false });
   });
 });
 

@@ -88,8 +88,8 @@ describe("a provider's error status", () => {
   test("429 about credit tells clients not to retry, unless the provider says otherwise", () => {
     const text = '{"error":{"code":"insufficient_quota"}}';
     expect(failure(429, text)).toMatchObject({ answer: { status: 429, headers: { "x-should-retry": "false" } } });
-    const told = { ...passed(429), headers: { "x-should-retry": "true" } };
-    expect(failureOfStatus(told, new Headers(), text, NOW)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
+    const retrying = { ...passed(429), headers: { "x-should-retry": "true" } };
+    expect(failureOfStatus(retrying, new Headers(), text, NOW)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
     // Busy providers are retried.
     expect(failure(429, '{"error":{"code":"rate_limit_exceeded"}}')).not.toMatchObject({
       answer: { headers: { "x-should-retry": "false" } },

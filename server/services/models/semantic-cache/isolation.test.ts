@@ -33,7 +33,7 @@ function newCache(providers: SemanticCacheParts["providers"] = {}) {
     if (caller !== null) call.identity = { tenantId: at.tenant, userId: caller.user } as Call["identity"];
     await dispatch.converse(call, { ...conversation, isStored: caller !== null });
     end(call);
-    for (const told of call.whenEnded) told(null);
+    for (const notify of call.whenEnded) notify(null);
     return call.row.llm_cache_layer ?? null;
   };
 }

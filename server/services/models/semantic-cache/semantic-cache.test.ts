@@ -46,7 +46,7 @@ function cacheOver(stored: object, answer: Partial<WholeAnswer> = {}) {
     const { call, conversation } = callIn(PLAIN_SETTING, "group");
     await dispatch.converse(call, conversation);
     const errorType = end(call);
-    for (const told of call.whenEnded) told(errorType);
+    for (const notify of call.whenEnded) notify(errorType);
     return call.row.llm_cache_layer ?? null;
   };
   return { ask, lines, asked: () => asked, embedded: () => embedded, advance: (ms: number) => (now += ms), settled: () => cache.settled() };

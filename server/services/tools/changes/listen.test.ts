@@ -51,9 +51,9 @@ test("notifications of several servers are all delivered, and a server that has 
     for (const text of texts) yield notificationOf(text);
   }
   const stream = await listening(says("a", "b"), says(), says("c"));
-  const heard: string[] = [];
-  for await (const text of stream) heard.push(JSON.parse(text).params.data);
-  expect(heard.toSorted()).toEqual(["a", "b", "c"]);
+  const received: string[] = [];
+  for await (const text of stream) received.push(JSON.parse(text).params.data);
+  expect(received.toSorted()).toEqual(["a", "b", "c"]);
 });
 
 test("a server whose notifications break off breaks off the stream, even while another is silent", async () => {
@@ -102,10 +102,10 @@ test("the old stream is closed only once the one with the changed subscriptions 
   const steps: string[] = [];
   const reopened = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
-  let tell: (data: string) => void = () => undefined;
+  let notify: (data: string) => void = () => undefined;
   const listenTo = (name: string) => {
-    const heard = new ReadableStream<JsonObject>({ start: (feed) => void (tell = (data) => feed.enqueue(notificationOf(data))) });
-    return { ...member(heard.values() as AsyncGenerator<JsonObject, void>), close: () => void steps.push(`close ${name}`) };
+    const received = new ReadableStream<JsonObject>({ start: (feed) => void (notify = (data) => feed.enqueue(notificationOf(data))) });
+    return { ...member(received.values() as AsyncGenerator<JsonObject, void>), close: () => void steps.push(`close ${name}`) };
   };
   const open = async ({ uris }: { uris: readonly string[] }) => {
     steps.push(`open ${uris.join()}`);
@@ -129,7 +129,7 @@ test("the old stream is closed only once the one with the changed subscriptions 
   uris = ["a", "b"];
   subscribed();
   await asked.promise;
-  tell("meanwhile");
+  notify("meanwhile");
   expect(new TextDecoder().decode((await next).value)).toContain("meanwhile");
   expect(steps).toEqual(["open a", "open a,b"]);
   reopened.resolve();
