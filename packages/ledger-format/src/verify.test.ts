@@ -195,7 +195,7 @@ describe("resealing after an edit", () => {
 });
 
 describe("removed, moved and added rows are found:", () => {
-  test("a deleted row, wherever it stood", () => {
+  test("a deleted row at any position", () => {
     for (let seq = 1; seq <= 7; seq++) expectFindings(without(ofLength(7), seq), `missing@${seq}`);
   });
 
